@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ttt_cli.engine import kernel
-from ttt_cli.engine.kernel import Kernel, Part, as_written
+from ttt_cli.engine.kernel import Kernel, Part, uncompiled
 
 
 @Part
@@ -77,7 +77,7 @@ def test_records_are_the_same_compiled_and_as_written():
     found = []
     for plain in (False, True):
         records = np.zeros(3, kind)
-        with as_written(plain):
+        with uncompiled(plain):
             mark(records)
         found.append(records.tobytes())
     assert found[0] == found[1]

@@ -14,7 +14,7 @@ from tests import tables
 from tests.learners.common import trained
 from ttt_cli import conformance
 from ttt_cli.conformance import CHECKS, after, content, read_table, resigning, space_of
-from ttt_cli.engine.kernel import as_written
+from ttt_cli.engine.kernel import uncompiled
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -53,7 +53,7 @@ def test_the_kernel_as_written_gives_the_same_bytes(learner: Learner):
     space = space_of(learner)
     cases = [{}, {"opponent": resigning(space), "behaviour": None}]
     compiled = [content(learner, after(learner, space, 30, **case)) for case in cases]
-    with as_written():
+    with uncompiled():
         assert [content(learner, after(learner, space, 30, **case)) for case in cases] == compiled
 
 

@@ -1,6 +1,6 @@
-"""Bitboards in kernels: bit ``c`` of 64 is cell ``c``. Lines, symmetry and hashing, for every kernel.
+"""Bitboards in kernels: lines, symmetry and hashing. Bit ``c`` of 64 is cell ``c``.
 
-``sources`` int8[s, cells] are the board's symmetries (``Rules.sources``): where the stone of each cell comes
+``sources``, int8[s, cells], are the board's symmetries (``Rules.sources``): where each cell's stone comes
 from.
 """
 
@@ -22,15 +22,15 @@ MIX_X, MIX_O, MIX = (
     np.uint64(0xC2B2AE3D27D4EB4F),
     np.uint64(0xBF58476D1CE4E5B9),
 )
-"""Odd numbers whose bits look random."""
+"""Odd numbers with random-looking bits."""
 
 SHORT = 16
-"""Boards of up to so many cells differ in the upper half of a hash."""
+"""The most cells of boards whose positions differ in the upper halves of their hashes."""
 
 
 @Part
 def popcount(board: Bitboard) -> Any:
-    """The number of cells of a bitboard, written so that compilers know it and make it one instruction."""
+    """The number of set bits, in a form that compilers turn into one instruction."""
     board = board - ((board >> ONE) & PAIRS)
     board = (board & QUADS) + ((board >> TWO) & QUADS)
     board = (board + (board >> FOUR)) & NIBBLES
@@ -39,13 +39,13 @@ def popcount(board: Bitboard) -> Any:
 
 @Part
 def first(board: Bitboard) -> Any:
-    """The lowest cell of a bitboard that has one."""
+    """The lowest cell of a bitboard that is not empty."""
     return popcount((board & (~board + ONE)) - ONE)
 
 
 @Part
 def hashed(x: Bitboard, o: Bitboard) -> Any:
-    """A hash of a position, or of many. The upper half has all stones of the first ``SHORT`` cells."""
+    """A hash of a position, or of a batch. The upper half has all stones of the first ``SHORT`` cells."""
     mixed = x * MIX_X ^ o * MIX_O
     mixed = (mixed ^ mixed >> HALF) * MIX
     return mixed >> HALF | (x ^ o << np.uint64(SHORT)) << HALF
@@ -53,10 +53,7 @@ def hashed(x: Bitboard, o: Bitboard) -> Any:
 
 @Part
 def is_line(lines_through: Uint64s, stones: Bitboard, cell: int) -> bool:
-    """Whether these stones make a line through a cell.
-
-    :param lines_through: uint64[cells, l], the lines through each cell.
-    """
+    """Whether these stones make a line through a cell, given uint64[cells, l], the lines through each."""
     found = False
     for number in range(lines_through.shape[1]):
         mask = lines_through[cell, number]
@@ -66,7 +63,7 @@ def is_line(lines_through: Uint64s, stones: Bitboard, cell: int) -> bool:
 
 @Part
 def turned(sources: Int8s, stones: Bitboard, image: int) -> Any:
-    """The stones where a symmetry takes them."""
+    """The image of the stones by a symmetry."""
     found = ZERO
     for cell in range(sources.shape[1]):
         found |= (stones >> np.uint64(sources[image, cell]) & ONE) << np.uint64(cell)
@@ -90,7 +87,7 @@ def image_of_class(sources: Int8s, x: Bitboard, o: Bitboard) -> int:
 
 @Part
 def lowest_of(sources: Int8s, x: Bitboard, o: Bitboard, cell: int) -> int:
-    """The lowest cell that a symmetry of this very position exchanges with a cell."""
+    """The lowest cell that a symmetry of this position exchanges with a cell."""
     lowest = cell
     for image in range(1, sources.shape[0]):
         source = int(sources[image, cell])

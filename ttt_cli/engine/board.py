@@ -10,7 +10,7 @@ from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.rules import MAX_CELLS, Rules
 
 MAX_LINES = 4 * MAX_CELLS
-"""There is at most one line for each cell and direction."""
+"""At most one line for each cell and direction."""
 
 EXACT = 30
 """Weights are multiples of 2^-30, rounded up, which is on the safe side."""
@@ -19,9 +19,9 @@ BOARD = np.dtype(
     [
         ("lines", "u8", MAX_LINES),  # the winning lines as bitboards,
         ("cells_of", "i1", (MAX_LINES, MAX_CELLS)),  # and as cells
-        ("number", "i8"),  # how many they are
-        ("line", "i8"),  # how long each is
-        ("whole", "i8"),  # and what a completed one weighs (``engine.solver``)
+        ("number", "i8"),  # of lines
+        ("line", "i8"),  # the length of a line,
+        ("whole", "i8"),  # and the weight of a completed one (``engine.solver``)
         ("cells", "i8"),
         ("full", "u8"),  # the full board
         ("misere", "?"),
@@ -47,7 +47,7 @@ def board_of(rules: Rules) -> Board:
 
 @Part
 def ends(own: Bitboard, other: Bitboard, board: Board) -> Any:
-    """The cells that complete a line of the side with the stones ``own``."""
+    """The cells that complete a line of the stones ``own``."""
     found = ZERO
     for index in range(board.number):
         line = board.lines[index]
@@ -58,7 +58,7 @@ def ends(own: Bitboard, other: Bitboard, board: Board) -> Any:
 
 @Part
 def insert(moves: Any, scores: Any, number: int, cell: int, score: Any) -> None:
-    """Put a cell among the ``number`` cells that are sorted by falling scores."""
+    """Insert a cell into the ``number`` cells sorted by descending scores."""
     at = number
     while at > 0 and scores[at - 1] < score:
         moves[at], scores[at] = moves[at - 1], scores[at - 1]

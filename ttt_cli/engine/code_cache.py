@@ -1,6 +1,6 @@
-"""Where compiled code is kept: in files named after a digest of all it is made of, in a folder of the user's.
+"""The cache of compiled code: files named by a digest of everything the code is made of, in the user's cache.
 
-Whoever can write compiled code can run it, so a folder that others own or may write to is not used.
+Writing compiled code means running it, so a folder that others own or may write to is not used.
 """
 
 import errno
@@ -15,14 +15,11 @@ from time import time
 log = logging.getLogger("ttt_cli")
 
 KEPT_DAYS = 30
-"""Compiled code that nobody has used for so long is deleted."""
+"""Days after which unused code is deleted."""
 
 
 def read(name: str) -> bytes | None:
-    """The compiled code that is kept under a name, empty if there is none.
-
-    :returns: None, with a notice, where none can be kept.
-    """
+    """The compiled code under a name, empty if there is none; None, with a notice, if none can be kept."""
     try:
         path = _folder() / name
         if not path.exists():
@@ -30,12 +27,12 @@ def read(name: str) -> bytes | None:
         os.utime(path)
         return path.read_bytes()
     except OSError as error:
-        _say_why(error)
+        _log_why(error)
         return None
 
 
 def write(name: str, code: bytes) -> None:
-    """Keep compiled code under a name, and delete what nobody has used for long."""
+    """Keep compiled code under a name, and delete code that has not been used for long."""
     try:
         folder = _folder()
         for other in folder.iterdir():
@@ -50,16 +47,16 @@ def write(name: str, code: bytes) -> None:
             finally:
                 temporary.unlink(missing_ok=True)
     except OSError as error:
-        _say_why(error)
+        _log_why(error)
 
 
-def _say_why(error: OSError) -> None:
-    what = "compiled code cannot be kept (%s: %s); NUMBA_CACHE_DIR=FOLDER names another folder"
-    log.info(what, error.filename, error.strerror)
+def _log_why(error: OSError) -> None:
+    message = "compiled code cannot be kept (%s: %s); NUMBA_CACHE_DIR=FOLDER names another folder"
+    log.info(message, error.filename, error.strerror)
 
 
 def _folder() -> Path:
-    """A folder of ours in the user's cache, or in what NUMBA_CACHE_DIR names; never in the working folder.
+    """The folder ``ttt`` in NUMBA_CACHE_DIR or the user's cache; never in the working folder.
 
     :raises OSError: if it cannot be made, or others own it or may write to it.
     """

@@ -1,10 +1,10 @@
-"""Kernels: plain Python functions over arrays that Numba compiles when they are first needed.
+"""Kernels: plain Python functions over arrays, compiled by Numba when they are first called.
 
-A kernel may call functions that are marked as a ``Part``, and can be composed with others in their place. A
-part may call itself, with arguments of the very same types: a second version of it could not be kept. Kernels
-allocate nothing: then compiled code need not count references to arrays, which took half of its time.
-Compiled code is kept under a digest of all it is made of (``engine.code_cache``). Where Numba is missing or
-switched off the plain functions run instead: slower, the same bytes.
+A kernel may call functions marked as a ``Part``, and can be composed with other parts in their place. A
+recursive part must call itself with arguments of the same types: a second version could not be cached.
+Kernels allocate nothing, so that compiled code need not count references, which took half of its time.
+Compiled code is cached under a digest of everything it is made of (``engine.code_cache``). Without Numba the
+plain functions run, slowly, to the same bytes.
 """
 
 import logging
@@ -28,19 +28,19 @@ from ttt_cli.engine import code_cache
 log = logging.getLogger("ttt_cli")
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
-"""Kernels divide by nothing that can be zero, and nothing but Python calls them."""
+"""Kernels never divide by zero, and only Python calls them."""
 
 PART_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True}
 """Only compiled code calls parts."""
 
 PACE = 0.1
-"""Seconds between two looks at the clock, and at Ctrl-C."""
+"""Seconds between two checks of the clock, and of Ctrl-C."""
 
 FEW = 20_000
-"""Nodes of a search, some hundredths of a second, that nothing needs to interrupt."""
+"""Nodes of a search that is not worth interrupting: some hundredths of a second."""
 
 u32 = int
-"""In compiled code ``numpy.uint32``; as written Python's own numbers do, several times as fast."""
+"""``numpy.uint32`` in compiled code; uncompiled, Python's int is several times as fast."""
 
 
 @contextmanager
@@ -50,36 +50,34 @@ def _logged(name: str, seconds: float) -> Iterator[None]:
 
 
 announce: Callable[[str, float], AbstractContextManager[None]] = _logged
-"""Entered before a kernel is compiled, with its name and about how many seconds that takes, and left
-afterwards: a user interface replaces it by what it shows meanwhile."""
+"""A context manager for the time in which a kernel is compiled, given its name and the estimated seconds; a
+user interface replaces it."""
 
-_as_written: ContextVar[bool] = ContextVar("_as_written", default=False)
+_uncompiled: ContextVar[bool] = ContextVar("_uncompiled", default=False)
 
 
 @contextmanager
-def as_written(wanted: bool = True) -> Iterator[None]:
-    """Run kernels as they are written meanwhile."""
-    token = _as_written.set(wanted)
+def uncompiled(wanted: bool = True) -> Iterator[None]:
+    """Run kernels uncompiled within the context."""
+    token = _uncompiled.set(wanted)
     try:
         yield
     finally:
-        _as_written.reset(token)
+        _uncompiled.reset(token)
 
 
 def few_games() -> AbstractContextManager[None]:
-    """Run kernels as they are written meanwhile, unless Numba is there already: loading it takes longer than
-    learning from a few games."""
-    return as_written("numba" not in sys.modules)
+    """Run kernels uncompiled unless Numba is loaded: that takes longer than learning from a few games."""
+    return uncompiled("numba" not in sys.modules)
 
 
 @cache
 def _warn(message: str) -> None:
-    """Log a warning once."""
     log.warning(message)
 
 
 class Part:
-    """A decorator for a function that kernels call; called from elsewhere it runs as written."""
+    """A decorator for a function that kernels call; called from Python it runs uncompiled."""
 
     inline = False
 
@@ -92,16 +90,16 @@ class Part:
 
 
 class Inlined(Part):
-    """A part that is written into each function that calls it."""
+    """A part that is inlined into each function that calls it."""
 
     inline = True
 
 
 class Kernel(Part):
-    """A decorator: ``kernel(...)`` runs compiled code, ``kernel.python`` is the function as written.
+    """A decorator: ``kernel(...)`` runs compiled code, ``kernel.python`` is the plain function.
 
-    :ivar name: what it is called where it is said that it is compiled.
-    :ivar seconds: about how long that takes.
+    :ivar name: the name under which it is announced and cached.
+    :ivar seconds: the estimated time of compiling it.
     """
 
     seconds = 3.0
@@ -114,28 +112,25 @@ class Kernel(Part):
         self._preparing = Lock()
 
     def composed(self, name: str, **bound: Any) -> Self:
-        """The same kernel with other parts and constants for some of the names that it, or a part, reads.
-
-        :param name: how its compiled code is announced and kept.
-        """
+        """The same kernel with other parts and constants for some global names that it or a part reads."""
         composed = type(self)(self.python, **self._bound, **bound)
         composed.name = name
         return composed
 
     def __call__(self, *arguments: Any) -> Any:
-        if _as_written.get():
-            return self.run_as_written(*arguments)
+        if _uncompiled.get():
+            return self.run_uncompiled(*arguments)
         return self.compiled_call(*arguments)
 
     def compiled_call(self, *arguments: Any) -> Any:
-        """Run compiled code even where the games are few."""
+        """Run compiled code, even within ``uncompiled``."""
         if self._compiled is None:
             with self._preparing:
                 self._compiled = self._compiled or self._prepared()
         return self._compiled(*arguments)
 
-    def run_as_written(self, *arguments: Any) -> Any:
-        """Run the plain function; it sees arrays of records as plain objects."""
+    def run_uncompiled(self, *arguments: Any) -> Any:
+        """Run the plain function, with arrays of records as plain objects."""
         import numpy as np
 
         if self._plain is None:
@@ -157,8 +152,8 @@ class Kernel(Part):
         return result
 
     def reads(self, **bound: Any) -> dict[Part, dict[str, Any]]:
-        """All parts it is made of, each after those that it calls and the kernel last, and what each reads by
-        names from outside, ``bound`` in place of what its module has."""
+        """All parts it is made of, each after those that it calls and the kernel last, with the globals that
+        each reads, some of them replaced by ``bound``."""
         found: dict[Part, dict[str, Any]] = {}
 
         def add(part: Part) -> None:
@@ -173,7 +168,7 @@ class Kernel(Part):
         return found
 
     def digest(self) -> str:
-        """A digest of the code and the constants of all parts."""
+        """A digest of the code and the constants of all parts, without docstrings and comments."""
         digest = sha256()
         for part, names in self.reads().items():
             code = part.python.__code__
@@ -198,18 +193,17 @@ class Kernel(Part):
         return compiled
 
     def _prepared(self) -> Callable[..., Any]:
-        """What to run."""
         try:
             import numba
         except ImportError:
             _warn("Numba is not installed: kernels run uncompiled, some hundred times slower")
-            return self.run_as_written
+            return self.run_uncompiled
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
             _warn("Numba is switched off (NUMBA_DISABLE_JIT): kernels run uncompiled, much slower")
-            return self.run_as_written
+            return self.run_uncompiled
         import numpy as np
 
-        numba.config.DISABLE_JIT = 0  # it may have been loaded when it was switched off
+        numba.config.DISABLE_JIT = 0  # Numba may have been loaded while it was switched off
 
         def finish(function: FunctionType, part: Part) -> Any:
             options = OPTIONS if part is self else PART_OPTIONS
@@ -223,10 +217,10 @@ class Kernel(Part):
 def run_until(
     kernel: Kernel, arguments: tuple[Any, ...], state: Any, looks: Callable[[], bool] = lambda: False
 ) -> None:
-    """Run a kernel beside this thread, which goes on hearing Ctrl-C.
+    """Run a kernel in another thread, so that this one hears Ctrl-C.
 
-    :param state: a record among the arguments, whose field ``stop`` the kernel looks at.
-    :param looks: called ten times a second; true ends the kernel.
+    :param state: a record among the arguments whose field ``stop`` ends the kernel.
+    :param looks: called ten times a second; returns whether to stop.
     """
     state.stop = True
     kernel(*arguments)  # loads compiled code
@@ -242,7 +236,7 @@ def run_until(
 
 
 class _Kept:
-    """Numba's access to the compiled code of a kernel: what is not there is compiled, and kept if it can be.
+    """The cache that Numba uses for a kernel: what is missing is compiled, and kept if possible.
 
     :param made_of: what the code depends on besides the types of its arguments and the processor.
     """
@@ -251,7 +245,6 @@ class _Kept:
         self._kernel, self._compiled, self._made_of = kernel, compiled, made_of
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The compiled code for a signature."""
         from numba.core.compiler import CompileResult
         from numba.core.serialize import dumps
 
@@ -263,7 +256,7 @@ class _Kept:
         if kept:
             try:
                 return CompileResult._rebuild(context, *pickle.loads(kept))
-            except Exception as error:  # whatever unpickling makes of a damaged file
+            except Exception as error:  # a damaged file can raise anything
                 log.debug("the compiled code in %s cannot be read: %r", name, error)
         with announce(self._kernel.name, self._kernel.seconds):
             made = self._compiled._compiler.compile(signature, None)
@@ -272,11 +265,11 @@ class _Kept:
         return made
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Nothing is left to be kept."""
+        """``load_overload`` has saved it."""
 
 
 class Records(dict[int, Any]):
-    """Those records of an array that have been needed, as plain objects, by their numbers."""
+    """An array of records as plain objects by index, made when they are first needed."""
 
     def __init__(self, array: Any) -> None:
         super().__init__()
@@ -292,7 +285,7 @@ class Records(dict[int, Any]):
             setattr(record, name, value)
         for name in self._lists:
             setattr(record, name, found[name].tolist())
-        for name in self._boards:  # they stay unsigned, so that a complement is no negative number
+        for name in self._boards:  # these stay unsigned, so that a complement is not negative
             setattr(record, name, list(found[name]) if name in self._lists else found[name])
         super().__setitem__(at, record)
         return record
@@ -305,13 +298,12 @@ class Records(dict[int, Any]):
         return len(self._array)
 
     def write_back(self) -> None:
-        """Put them into the array."""
         for at, record in self.items():
             self._array[at] = self._values(record)
 
 
 def _described(item: Any) -> str:
-    """A constant, or what else a kernel reads, so that another is described differently."""
+    """A text that tells a constant, or whatever else a kernel reads, from others."""
     if hasattr(item, "tobytes"):
         return f"{item.dtype} {item.shape} {item.tobytes()!r}"
     if hasattr(item, "__qualname__"):

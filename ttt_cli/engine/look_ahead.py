@@ -1,8 +1,7 @@
-"""Search of a few plies, for many positions at a time and on any board.
+"""Full-width search of a few plies for batches of positions.
 
-Scores are those of ``engine.retrograde``: 0 for a draw, else larger the sooner a win and the later a loss
-comes; what is not seen to its end scores 0, or what somebody thinks of it. All moves of all positions are
-searched, each distinct position once a ply; where the mover can win at once nothing more is looked at.
+Scores are those of ``engine.retrograde``; positions beyond the horizon score 0, or by an opinion. Each
+distinct position is searched once in a ply, and not at all if the mover can win at once.
 """
 
 from collections.abc import Callable
@@ -16,62 +15,60 @@ from ttt_cli.engine.positions import Positions, completing
 from ttt_cli.engine.retrograde import ILLEGAL
 
 Scores = NDArray[Any]
-"""int8; float64 with an opinion."""
+"""int8, or float64 with an opinion."""
 
 Opinion = Callable[[Positions], Floats]
-"""Rates the moves of positions: float64[k, cells], for the mover, between -1 and 1."""
+"""Rates moves: float64[k, cells], for the mover, between -1 and 1."""
 
 BATCH = 1 << 18
-"""Moves that are looked at at a time, so that temporary arrays stay small."""
+"""Moves that are searched at a time, so that temporary arrays stay small."""
 
 
 def look_ahead(positions: Positions, depth: int, opinion: Opinion | None = None) -> Scores:
-    """Scores[k, cells]: the score of each move, ``ILLEGAL`` where there is none, after
-    a search of ``depth`` plies, at least 1, this move included.
+    """Scores[k, cells]: the score of each move, or ``ILLEGAL``.
 
-    :param opinion: of the moves of the last ply, where they do not end the game.
+    :param depth: plies, at least 1, the move itself included.
+    :param opinion: of the moves of the last ply that do not end the game.
     """
-    found = _empty(positions, opinion)
+    scores = _no_scores(positions, opinion)
     for plies in np.unique(positions.plies).tolist():
         layer = np.flatnonzero(positions.plies == plies)
-        found[layer] = _moves(positions[layer], depth, opinion)
-    return found
+        scores[layer] = _score_moves(positions[layer], depth, opinion)
+    return scores
 
 
-def _empty(positions: Positions, opinion: Opinion | None) -> Scores:
+def _no_scores(positions: Positions, opinion: Opinion | None) -> Scores:
     kind = np.int8 if opinion is None else np.float64
     return np.full((len(positions), positions.rules.cells), ILLEGAL, kind)
 
 
-def _moves(positions: Positions, depth: int, opinion: Opinion | None) -> Scores:
+def _score_moves(positions: Positions, depth: int, opinion: Opinion | None) -> Scores:
     """``look_ahead`` for positions with equally many stones."""
-    found = _empty(positions, opinion)
-    piece = max(1, BATCH // positions.rules.cells)
-    for start in range(0, len(positions), piece):
-        part = positions[start : start + piece]
+    scores = _no_scores(positions, opinion)
+    size = max(1, BATCH // positions.rules.cells)
+    for start in range(0, len(positions), size):
+        part = positions[start : start + size]
         rows, cells = np.nonzero(part.legal)
         after, places = positions.after(start + rows, cells)
-        scores = -_scores(after, depth - 1, opinion)[places]
+        reached = -_score(after, depth - 1, opinion)[places]
         if depth == 1 and opinion is not None:
-            scores = np.where(after.terminal[places], scores, opinion(part)[rows, cells])
-        found[start + rows, cells] = scores
-    return found
+            reached = np.where(after.terminal[places], reached, opinion(part)[rows, cells])
+        scores[start + rows, cells] = reached
+    return scores
 
 
-def _scores(positions: Positions, depth: int, opinion: Opinion | None) -> Scores:
-    """Scores[k]: the scores of positions with equally many stones, after a search of
-    ``depth`` plies."""
+def _score(positions: Positions, depth: int, opinion: Opinion | None) -> Scores:
+    """Scores[k]: the scores of positions with equally many stones by a search of ``depth`` plies."""
     sooner = positions.rules.cells + 1 - positions.plies
-    signs = np.where(positions.x_to_move, 1, -1)
-    found = (positions.results * signs * sooner).astype(np.int8 if opinion is None else np.float64)
-    going = np.flatnonzero(~positions.terminal)
-    if not depth or not len(going):
-        return found
+    scores = (positions.outcomes * sooner).astype(np.int8 if opinion is None else np.float64)
+    left = np.flatnonzero(~positions.terminal)
+    if not depth or not len(left):
+        return scores
     if not positions.rules.misere:
-        mine = np.where(positions.x_to_move, positions.x, positions.o)[going]
-        wins = (completing(positions.rules, mine) & positions.legal[going]).any(axis=1)
-        found[going[wins]] = sooner[going[wins]] - 1
-        going = going[~wins]
-    if len(going):
-        found[going] = _moves(positions[going], depth, opinion).max(axis=1)
-    return found
+        mine = positions.stones_of_sides[0][left]
+        wins = (completing(positions.rules, mine) & positions.legal[left]).any(axis=1)
+        scores[left[wins]] = sooner[left[wins]] - 1
+        left = left[~wins]
+    if len(left):
+        scores[left] = _score_moves(positions[left], depth, opinion).max(axis=1)
+    return scores

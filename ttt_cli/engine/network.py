@@ -1,9 +1,9 @@
-"""An n-tuple network: what a position is worth, as a sum of table entries, one for each small set of cells.
+"""An n-tuple network: the value of a position as a sum of weights, one for each of some small sets of cells.
 
-The stones on a set of cells are its *pattern*, a number in base 3: 0 free, 1 a stone of the side that has
-just moved, 2 one of the other side. Each pattern has a weight, and several may share one. The sum of the
-weights is squashed to x / (1 + |x|), between -1 and 1, from the view of the side that has just moved. What a
-completed line or a full board is worth the rules tell, not the network.
+The stones on a set are its *pattern*, a number in base 3: 0 free, 1 a stone of the side that has just moved,
+2 one of the other side. Each pattern has a weight, and patterns may share weights. The sum of the weights is
+squashed to x / (1 + |x|), between -1 and 1, for the side that has just moved. Completed lines and full boards
+are worth what the rules say, whatever the network.
 """
 
 from collections.abc import Sequence
@@ -16,21 +16,20 @@ from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.rules import Rules
 
 LONGEST = 10
-"""Lines of more cells are not looked at: they would have too many patterns."""
+"""The longest lines that are rated: longer ones would have too many patterns."""
 
 STEEPNESS, TEMPO = 4, 2
 """Factors of a line's worth: for one more stone, and for being to move."""
 
 
 class Network(NamedTuple):
-    """A network over ``t`` sets of cells, as kernels read it.
+    """A network over ``t`` sets of cells.
 
-    :ivar sets: int32[cells, s], the sets that each cell belongs to; what lies beyond ``number`` is
-        meaningless.
+    :ivar sets: int32[cells, s], the sets that each cell belongs to, ``number`` of them.
     :ivar powers: int32[cells, s], what a stone of the side that has just moved adds to their patterns.
-    :ivar number: int32[cells], how many they are.
+    :ivar number: int32[cells].
     :ivar starts: int32[t], where the patterns of each set begin in ``slots``.
-    :ivar slots: int32[patterns], which weight each pattern has.
+    :ivar slots: int32[patterns], the index of each pattern's weight.
     :ivar weights: float64[weights].
     """
 
@@ -45,7 +44,7 @@ class Network(NamedTuple):
 def network(
     cells: int, sets: Sequence[Sequence[int]], starts: Sequence[int], slots: Int32s, weights: Floats
 ) -> Network:
-    """The network over these sets of cells, the first cell of each the lowest digit of its pattern."""
+    """The network over these sets; the first cell of each is the lowest digit of its pattern."""
     places: list[list[tuple[int, int]]] = [[] for _ in range(cells)]
     for number, cells_of in enumerate(sets):
         for place, cell in enumerate(cells_of):
@@ -59,8 +58,8 @@ def network(
 
 
 def line_network(rules: Rules) -> Network:
-    """A network that rates the lines of a board: those on which one side alone has stones are worth more the
-    more they are, and more to the side that is to move. Weights are whole numbers, so that sums are exact."""
+    """A network that rates the lines on which only one side has stones: the more stones the more, and more
+    for the side to move. Weights are whole numbers, so that sums are exact."""
     length = rules.line if rules.line <= LONGEST else 0
     sign = -1 if rules.misere else 1
     weights = np.zeros(1 + 2 * length)
@@ -78,9 +77,9 @@ def line_network(rules: Rules) -> Network:
 
 @Part
 def place(network: Network, patterns: Int32s, side: int, cell: int) -> None:
-    """Put a stone of a side on a cell.
+    """Place a stone of a side on a cell.
 
-    :param patterns: int32[2, t], the pattern of each set if X, or O, has just moved.
+    :param patterns: int32[2, t], the patterns of the sets if X has just moved, and if O has.
     """
     for at in range(network.number[cell]):
         number, power = network.sets[cell, at], network.powers[cell, at]
@@ -90,7 +89,7 @@ def place(network: Network, patterns: Int32s, side: int, cell: int) -> None:
 
 @Part
 def total(network: Network, pattern: Int32s) -> Any:
-    """The sum of the weights of int32[t] patterns."""
+    """The sum of the weights of patterns, int32[t]."""
     found = 0.0
     for number in range(len(pattern)):
         found += network.weights[network.slots[network.starts[number] + pattern[number]]]
@@ -99,10 +98,7 @@ def total(network: Network, pattern: Int32s) -> Any:
 
 @Part
 def gain(network: Network, pattern: Int32s, cell: int) -> Any:
-    """The change of the sum by a stone of the side to move on a cell.
-
-    :param pattern: int32[t], as if that side had just moved.
-    """
+    """The change of the sum by a stone on a cell, given int32[t], the patterns for the side that places it."""
     found = 0.0
     for at in range(network.number[cell]):
         number = network.sets[cell, at]
@@ -114,5 +110,4 @@ def gain(network: Network, pattern: Int32s, cell: int) -> Any:
 
 @Part
 def squashed(sum_of_weights: float) -> Any:
-    """The value of a sum, between -1 and 1."""
     return sum_of_weights / (1.0 + abs(sum_of_weights))

@@ -1,8 +1,7 @@
-"""A policy: for each position a probability for each cell. Whatever plays without asking a person is one.
+"""Policies: for each position a probability for each cell. Every player but a person is one.
 
 A policy is a pure function of rules and position: batch, order, earlier questions and caches never change a
-bit of its answer. ``Policy`` is what everything asks; ``PolicyTable``, arrays over a whole state space, is
-one way to answer among others.
+bit of its answer. ``PolicyTable`` is a policy as arrays over a whole state space.
 """
 
 from abc import ABC, abstractmethod
@@ -17,11 +16,11 @@ from ttt_cli.engine.state_space import StateSpace, enumerated
 
 
 class Policy(ABC):
-    """A player that answers for positions, many at a time.
+    """A player that answers for batches of positions.
 
     :ivar rules: the game it plays.
-    :ivar external: whether it is asked only about positions that can be reached, since each question takes
-        time and a player may have no answer in others.
+    :ivar external: whether to ask it only about positions that can be reached, since each question takes
+        time, and a player may have no answer in others.
     """
 
     rules: Rules
@@ -29,50 +28,46 @@ class Policy(ABC):
 
     @abstractmethod
     def probabilities(self, positions: Positions) -> Floats:
-        """float64[k, cells]: how likely each cell is played. An open position's row sums to 1, or is all
-        zeros where the player resigns; a terminal position's row is all zeros."""
+        """float64[k, cells]: the probability of each cell. The row of an open position sums to 1, or is all
+        zeros if the player resigns; that of a terminal position is all zeros."""
 
     def values(self, positions: Positions) -> Floats | None:
-        """float64[k, cells], what the player thinks each move is worth, from the mover's side in the player's
-        own unit; NaN where it has no opinion. None for players that have none at all."""
+        """float64[k, cells]: the player's values of the moves for the mover, in its own unit, NaN if unknown;
+        None for players without values."""
         return None
 
     def known(self, positions: Positions) -> Bools | None:
-        """bool[k]: the positions the player has learned something about; None for players that need no
-        experience."""
+        """bool[k]: the positions that the player has learned something about; None for players that do not
+        learn."""
         return None
 
     def looking_ahead(self, depth: int) -> "Policy | None":
-        """The same player searching so many plies ahead, the move itself included; None: it does not by
-        itself."""
+        """The same player with a search of ``depth`` plies, the move included; None if it has no search."""
         return None
 
     def table(self, space: StateSpace) -> "PolicyTable":
         """The same policy as a table over a state space."""
-        positions = space
-        answers = self.probabilities(positions), self.values(positions), self.known(positions)
-        return PolicyTable(space, *answers)
+        return PolicyTable(space, self.probabilities(space), self.values(space), self.known(space))
 
     def tabulated(self) -> "Policy":
-        """The same policy, asked once for all positions where the board has a state space: for those who
-        will ask again and again."""
+        """The same policy as a table, if the board has a state space and it is not external."""
         space = None if self.external else enumerated(self.rules)
         return self if space is None else self.table(space)
 
     def choose(self, positions: Positions, rows: Int64s, uniforms: Floats) -> Int64s:
-        """int64[k]: the cell that it plays in each of some games; -1: it resigns.
+        """int64[k]: the cell played in each of ``k`` games, -1 to resign.
 
-        :param rows: int64[k], which of the positions each game is in.
-        :param uniforms: float64[k], a uniform number from [0, 1) for each game.
+        :param rows: int64[k], the index of each game's position.
+        :param uniforms: float64[k], a uniform number in [0, 1) for each game.
         """
         return drawn(thresholds(self.probabilities(positions))[rows], uniforms)
 
     def forfeiting(self) -> "Policy":
-        """The same player, whose failures to answer lose the game instead of ending the call."""
+        """The same player, but failing to answer loses the game instead of ending the call."""
         return self
 
     def memoised(self) -> "Policy":
-        """The same player, who answers once for each position and is kept to it."""
+        """The same player, asked only once about each position."""
         return self
 
     @property
@@ -82,11 +77,11 @@ class Policy(ABC):
 
 
 class PolicyTable(Policy):
-    """A policy that is looked up in arrays over a whole state space (``n`` positions).
+    """A policy as arrays over a state space of ``n`` positions.
 
-    :ivar played: float64[n, cells], as ``Policy.probabilities`` of all positions.
-    :ivar worth: float64[n, cells], as ``Policy.values``, or None.
-    :ivar learned: bool[n], as ``Policy.known``, or None.
+    :ivar played: float64[n, cells], the ``Policy.probabilities`` of all positions.
+    :ivar worth: float64[n, cells], their ``Policy.values``, or None.
+    :ivar learned: bool[n], whether they are ``Policy.known``, or None.
     """
 
     def __init__(
@@ -101,7 +96,7 @@ class PolicyTable(Policy):
 
     @property
     def support(self) -> Bools:
-        """bool[n, cells]: the moves that are played at all."""
+        """bool[n, cells]: the moves played with a positive probability."""
         return np.greater(self.played, 0)
 
     def probabilities(self, positions: Positions) -> Floats:
@@ -121,10 +116,7 @@ class PolicyTable(Policy):
 
 
 class Modified(Policy):
-    """A policy that plays by another one, and knows and values what that one does.
-
-    :ivar player: the other one.
-    """
+    """A policy that plays by another one, and has its values and knowledge."""
 
     def __init__(self, player: Policy) -> None:
         self.rules, self.external = player.rules, player.external
@@ -138,7 +130,7 @@ class Modified(Policy):
 
 
 class Exploring(Modified):
-    """A policy that with probability ``epsilon`` plays any legal cell instead, uniformly."""
+    """A policy that plays any legal cell instead with probability ``epsilon``."""
 
     def __init__(self, player: Policy, epsilon: float) -> None:
         super().__init__(player)
@@ -151,7 +143,7 @@ class Exploring(Modified):
 
 
 class OneSided(Modified):
-    """A policy as one side; as the other it plays anywhere, as if it had learned nothing."""
+    """A policy for one side; for the other it plays any legal cell and knows nothing."""
 
     def __init__(self, player: Policy, side: Side) -> None:
         super().__init__(player)
@@ -177,60 +169,55 @@ class OneSided(Modified):
 
 
 def thresholds(probabilities: Floats) -> Floats:
-    """Probabilities as they are drawn from: the cell to play is the first whose threshold exceeds a uniform
-    number.
+    """float64[k, cells]: thresholds for sampling cells, the first that exceeds a uniform number being drawn.
 
-    :param probabilities: float64[k, cells].
-    :returns: float64[k, cells], cumulative probabilities, 2 from the last possible cell on, so that rounding
-        never picks an impossible one; a row of zeros where the player resigns.
+    They are cumulative probabilities, but 2 from the last possible cell on, so that rounding never draws an
+    impossible one; a row of zeros is one of a player who resigns.
     """
     cumulative = np.cumsum(probabilities, axis=1)
     possible = probabilities > 0
-    still = np.cumsum(possible[:, ::-1], axis=1)[:, ::-1]  # possible cells from this one on
-    after = np.concatenate([still[:, 1:], np.zeros_like(still[:, :1])], axis=1)
-    cumulative[(after == 0) & (still[:, :1] > 0)] = 2.0
+    left = np.cumsum(possible[:, ::-1], axis=1)[:, ::-1]  # possible cells from this one on
+    after = np.concatenate([left[:, 1:], np.zeros_like(left[:, :1])], axis=1)
+    cumulative[(after == 0) & (left[:, :1] > 0)] = 2.0
     return cumulative
 
 
 def drawn(thresholds_of: Floats, uniforms: Floats) -> Int64s:
-    """int64[k]: the cell that each row plays; -1: it resigns.
-
-    :param thresholds_of: float64[k, cells], as ``thresholds`` gives them.
-    :param uniforms: float64[k], a uniform number from [0, 1) for each row.
-    """
+    """int64[k]: the cell drawn in each row of ``thresholds`` by a uniform number, -1 to resign."""
     chosen = thresholds_of > uniforms[:, None]
     return np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1)
 
 
 def are_sound(rows: Floats, legal: Bools, tolerance: float) -> Bools:
-    """bool[k]: which rows are probabilities of legal moves, or all zeros; a sum may miss 1 by so much."""
-    with np.errstate(all="ignore"):  # they may be any numbers
+    """bool[k]: the rows that are all zeros or probabilities of legal moves, whose sum is 1 within a
+    tolerance."""
+    with np.errstate(all="ignore"):  # rows may hold any numbers
         sums = rows.sum(axis=1)
-        numbers = (np.isfinite(rows) & (rows >= 0) & ((rows == 0) | legal)).all(axis=1)
-        return np.logical_and(numbers, (sums == 0) | (np.abs(sums - 1) <= tolerance))
+        valid = (np.isfinite(rows) & (rows >= 0) & ((rows == 0) | legal)).all(axis=1)
+        return np.logical_and(valid, (sums == 0) | (np.abs(sums - 1) <= tolerance))
 
 
 def uniform(chosen: Bools) -> Floats:
-    """float64[n, cells]: each row's chosen cells with equal probability, rows without any all zeros."""
+    """float64[n, cells]: equal probabilities for the chosen cells of each row; zeros if there are none."""
     return chosen * (1 / np.maximum(counted(chosen)[:, None], 1))
 
 
 def counted(chosen: Bools) -> Int8s:
-    """int8[n]: how many cells are chosen in each row; several times as fast as ``sum`` over short rows."""
+    """int8[n]: the number of chosen cells in each row; several times as fast as ``sum`` on short rows."""
     return np.einsum("ij->i", chosen.view(np.int8))
 
 
 def best(values: Floats | Int8s, legal: Bools) -> Bools:
-    """bool[n, cells]: the legal cells of the largest value in each row, exactly equal ones together."""
+    """bool[n, cells]: the legal cells with each row's largest value."""
     masked = np.where(legal, values, -np.inf)
     return np.logical_and(legal, masked == masked.max(axis=1, keepdims=True, initial=-np.inf))
 
 
 def first(chosen: Bools) -> Bools:
-    """bool[n, cells]: only the first of the chosen cells in each row."""
+    """bool[n, cells]: the first of the chosen cells in each row."""
     return chosen & (np.cumsum(chosen, axis=1) == 1)
 
 
 def last(chosen: Bools) -> Bools:
-    """bool[n, cells]: only the last of the chosen cells in each row."""
+    """bool[n, cells]: the last of the chosen cells in each row."""
     return first(chosen[:, ::-1])[:, ::-1]

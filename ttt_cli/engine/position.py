@@ -1,7 +1,6 @@
 """A position: a board that can be reached in play, written row by row as ``X.O......``.
 
-The text is the identity: strictly parsed, printable, hashable. X moves first, so the numbers of stones
-say whose turn it is.
+X moves first, so the numbers of stones say whose turn it is.
 """
 
 import re
@@ -15,7 +14,7 @@ Cell = int
 """A cell, numbered from 0 row by row. People type and files hold cells from 1."""
 
 SYMBOLS = ".OX"
-"""The symbols in text order; the place of a symbol is its digit in a code (``StateSpace.codes``)."""
+"""The symbols in the order of texts; a symbol's place is its digit in a code (``StateSpace.codes``)."""
 
 _NORMAL = str.maketrans("xo-_", "XO..")
 _ONLY_X, _ONLY_O = str.maketrans("XO.", "100"), str.maketrans("XO.", "010")
@@ -41,15 +40,15 @@ class Position:
 
     @classmethod
     def reached(cls, text: str, rules: Rules) -> "Position":
-        """A board that play has led to: nothing is checked."""
+        """A board known to be reachable: nothing is checked."""
         position = object.__new__(cls)
         position.__dict__.update(text=text, rules=rules)
         return position
 
     @classmethod
     def parse(cls, text: str, rules: Rules = STANDARD) -> "Position":
-        """A position as people write it: also lower case, ``-`` or ``_`` for free cells, ``/`` or spaces
-        between rows.
+        """A position as people write it: lower case, ``-`` or ``_`` for free cells, and ``/`` or spaces
+        between rows are allowed.
 
         :raises NotationError: if the text is not a board of these rules, or no game leads to it.
         """
@@ -65,16 +64,18 @@ class Position:
 
     def _check(self, text: str) -> None:
         """Raise NotationError if no game leads to this board, which was written as ``text``."""
-        if fault := self._fault():
+        fault = self._fault()
+        if fault:
             raise NotationError(f"not a position of {self.rules.describe()}: {text!r}: {fault}")
 
     def _fault(self) -> str:
-        """Why no game leads to this board, or nothing."""
+        """Why no game leads to this board; empty if one does."""
         text, rules = self.text, self.rules
         if len(text) != rules.cells:
             return f"expected {rules.cells} cells, found {len(text)}"
-        if strange := text.translate(str.maketrans("", "", SYMBOLS)):
-            return f"{strange[0]!r} is none of X, O and ."
+        unknown = text.translate(str.maketrans("", "", SYMBOLS))
+        if unknown:
+            return f"{unknown[0]!r} is none of X, O and ."
         x_stones, o_stones = text.count("X"), text.count("O")
         if x_stones - o_stones not in (0, 1):
             return f"{x_stones} X and {o_stones} O; X moves first, then in turn"
@@ -97,7 +98,7 @@ class Position:
         return f"Position({self.text!r}{rules})"
 
     def _repr_html_(self) -> str:
-        """The board as a notebook shows it: stones, and the numbers of the free cells."""
+        """The board for notebooks: stones, and the numbers of free cells."""
         won = self.winning_line or ()
         style = "width:2em;height:2em;text-align:center;border:1px solid #999;padding:0"
         rows = []
@@ -123,18 +124,17 @@ class Position:
 
     @property
     def plies(self) -> int:
-        """The number of stones."""
         return len(self.text) - self.text.count(".")
 
     @property
     def mover(self) -> str:
-        """The side to move: ``X`` or ``O`` (on an ended board, the side that would be next)."""
+        """The side to move, ``X`` or ``O``; if the game is over, the side that would be next."""
         return "XO"[self.plies % 2]
 
     @cached_property
     def winning_line(self) -> tuple[Cell, ...] | None:
-        """The cells of the (first) completed line: only the last stone can have completed one."""
-        lines = self.rules.lines_of(self.o if self.mover == "X" else self.x)
+        """The cells of the first completed line, if any."""
+        lines = self.rules.lines_of(self.o if self.mover == "X" else self.x)  # of whoever has just moved
         return lines[0] if lines else None
 
     @property
@@ -147,12 +147,12 @@ class Position:
 
     @property
     def terminal(self) -> bool:
-        """Whether the game is over: won or full."""
+        """Whether the game is over: won, or the board is full."""
         return self.winning_line is not None or "." not in self.text
 
     @property
     def legal(self) -> tuple[Cell, ...]:
-        """The cells the mover may take; none when the game is over."""
+        """The cells that the mover may take; none if the game is over."""
         return () if self.terminal else tuple(cell for cell, stone in enumerate(self.text) if stone == ".")
 
     def play(self, cell: Cell) -> "Position":

@@ -1,8 +1,8 @@
-"""Many positions of one game at a time, as two bitboards each: legal moves, results, successors, symmetry and
-order, all vectorised. Nothing is enumerated, so it works on every board of up to 64 cells.
+"""Batches of positions of one game, two bitboards each: legal moves, results, successors and order, all
+vectorised, on every board of up to 64 cells.
 
-The order of positions is the same everywhere, in walks, tables and files: by plies, then by text, where
-``.`` < ``O`` < ``X``.
+The order of positions is the same in walks, tables and files: by plies, then by text, where ``.`` < ``O`` <
+``X``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,10 +18,10 @@ from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
 
 CACHED = 1 << 16
-"""Moves that are gone through at a time, so that temporary arrays stay in the processor's cache."""
+"""Moves in a chunk whose temporary arrays stay in the processor's cache."""
 
 KEPT = ("plies", "results", "terminal")
-"""Properties that a part of a batch takes over, once they are known for the whole."""
+"""Properties that a part of a batch inherits once they are computed."""
 
 
 class Positions:
@@ -32,9 +32,7 @@ class Positions:
     """
 
     def __init__(self, rules: Rules, x: Uint64s, o: Uint64s, **known: NDArray[Any]) -> None:
-        """
-        :param known: properties that have been worked out before: ``plies``, ``results``, ``terminal``.
-        """
+        """:param known: properties already computed: ``plies``, ``results``, ``terminal``."""
         self.rules, self.x, self.o = rules, x, o
         self.__dict__.update(known)
 
@@ -45,20 +43,18 @@ class Positions:
 
     @classmethod
     def batch(cls, positions: Sequence[Position], rules: Rules) -> "Positions":
-        """These positions."""
         x = np.array([position.x for position in positions], np.uint64)
         return cls(rules, x, np.array([position.o for position in positions], np.uint64))
 
     @classmethod
     def parse(cls, texts: Sequence[str], rules: Rules) -> "Positions":
-        """The boards with these texts, each of ``rules.cells`` symbols; whether a game leads to them is not
-        asked."""
+        """The boards with these texts, each of ``rules.cells`` symbols; not checked to be reachable."""
         symbols = np.frombuffer("".join(texts).encode("ascii"), np.uint8).reshape(len(texts), rules.cells)
         return cls(rules, _packed(symbols == ord("X")), _packed(symbols == ord("O")))
 
     @classmethod
     def concatenate(cls, parts: Sequence["Positions"]) -> "Positions":
-        """All positions of at least one part, one part after the other."""
+        """The positions of one or more parts, in turn."""
         shared = [name for name in KEPT if all(name in part.__dict__ for part in parts)]
         x, o, *known = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "o", *shared)
@@ -69,7 +65,7 @@ class Positions:
         return len(self.x)
 
     def parts(self, size: int = 1 << 16) -> Iterator["Positions"]:
-        """They in turn, no more than ``size`` at a time: for what would take much memory for each."""
+        """The batch in parts of at most ``size`` positions, to save memory."""
         if len(self) <= size:
             yield self
             return
@@ -77,24 +73,18 @@ class Positions:
             yield self[at : at + size]
 
     def __getitem__(self, rows: Any) -> "Positions":
-        """Some of them: a slice, a mask or indexes."""
+        """A part of the batch, by a slice, a mask or indices."""
         known = {name: self.__dict__[name][rows] for name in KEPT if name in self.__dict__}
         return Positions(self.rules, self.x[rows], self.o[rows], **known)
 
     @property
     def cells(self) -> int:
-        """The number of cells of the board."""
         return self.rules.cells
 
     @cached_property
-    def occupied(self) -> Uint64s:
-        """uint64[k]: the cells that are taken."""
-        return self.x | self.o
-
-    @cached_property
     def plies(self) -> Int8s:
-        """int8[k]: stones on the board; even: X to move."""
-        return np.bitwise_count(self.occupied).astype(np.int8)
+        """int8[k]: the numbers of stones."""
+        return np.bitwise_count(self.x | self.o).astype(np.int8)
 
     @cached_property
     def x_to_move(self) -> Bools:
@@ -116,31 +106,31 @@ class Positions:
 
     @property
     def outcomes(self) -> Int8s:
-        """int8[k]: the results from the side of the mover: +1 it has won, -1 it has lost, 0 drawn or open."""
+        """int8[k]: the results for the mover: +1 it has won, -1 it has lost, 0 drawn or open."""
         return np.where(self.x_to_move, self.results, -self.results)
 
     @property
     def stones_of_sides(self) -> tuple[Uint64s, Uint64s]:
-        """uint64[k] twice: the stones of the mover, and those of the other side."""
-        moves = self.x_to_move
-        return np.where(moves, self.x, self.o), np.where(moves, self.o, self.x)
+        """uint64[k] each: the stones of the mover, and those of the other side."""
+        by_x = self.x_to_move
+        return np.where(by_x, self.x, self.o), np.where(by_x, self.o, self.x)
 
     @cached_property
     def legal(self) -> Bools:
         """bool[k, cells]: where the mover may play; nowhere on a terminal board."""
-        free = _unpacked(~self.occupied, self.cells)
+        free = _unpacked(~(self.x | self.o), self.cells)
         return free & ~self.terminal[:, None]
 
     def play(self, rows: Int64s, cells: NDArray[Any]) -> "Positions":
-        """The positions after the mover of position ``rows[i]`` takes ``cells[i]`` (legal moves)."""
+        """The positions after the mover of position ``rows[i]`` takes the free cell ``cells[i]``."""
         stones = ONE << cells.astype(np.uint64)
         x_moves = self.x_to_move[rows]
         x, o = self.x[rows], self.o[rows]
         return Positions(self.rules, x | np.where(x_moves, stones, 0), o | np.where(x_moves, 0, stones))
 
     def after(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple["Positions", Int32s]:
-        """The distinct positions that moves lead to, in their order, and for each move which of them
-        (int32): the mover of position ``rows[i]`` takes ``cells[i]``; all positions have as many stones."""
+        """The distinct positions after the moves on ``cells[i]`` in positions ``rows[i]``, in order, and the
+        place of each move's among them. All positions must have equally many stones."""
         if self.cells <= 32 and len(self):
             stone = int(self.plies[0]) % 2 == 0
             added = ONE << (62 + stone - 2 * np.arange(self.cells)).astype(np.uint64)
@@ -169,8 +159,8 @@ class Positions:
 
     @cached_property
     def keys(self) -> Uint64s:
-        """uint64[k, words]: the texts as numbers, two bits a cell, the first cell highest, which compare as
-        the texts do. One word holds 32 cells. A stone on a cell adds the same to the key of every board."""
+        """uint64[k, words]: numbers that compare as the texts do, two bits a cell, the first cell highest, 32
+        cells a word. A stone on a cell adds the same to the key of every board."""
         used = 8 if self.cells > 32 else 4
         x = self.x.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :used]
         o = self.o.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :used]
@@ -181,7 +171,7 @@ class Positions:
 
     @cached_property
     def reachable(self) -> Bools:
-        """bool[k]: whether a game leads to this board, as ``Position`` demands it."""
+        """bool[k]: whether a game leads to this board, as ``Position`` requires."""
         x_stones, o_stones = np.bitwise_count(self.x), np.bitwise_count(self.o)
         lined = np.zeros((2, len(self)), np.bool_)
         common = np.full((2, len(self)), ~np.uint64(0))  # cells that all completed lines of a side share
@@ -197,7 +187,7 @@ class Positions:
         return by_x | by_o | (~lined.any(axis=0) & in_turn)
 
     def distinct(self) -> "Positions":
-        """Each of them once, in their order."""
+        """The distinct positions, in order."""
         order = self.order()
         keys = self.keys[order]
         new = np.ones(len(order), np.bool_)
@@ -205,7 +195,7 @@ class Positions:
         return self[order[new]]
 
     def order(self) -> Int64s:
-        """int64[k]: the positions' numbers in the order of positions."""
+        """int64[k]: the indices that sort the positions."""
         words = [self.keys[:, word] for word in range(self.keys.shape[1] - 1, -1, -1)]
         columns: Any = (*words, self.plies)
         return np.lexsort(columns)
@@ -217,22 +207,19 @@ class Positions:
         return 2 * _unpacked(self.x, cells).astype(np.int8) + _unpacked(self.o, cells)
 
     def texts(self) -> list[str]:
-        """The text of each."""
         cells = self.cells
         joined = np.frombuffer(SYMBOLS.encode(), np.uint8)[self.stones].tobytes().decode("ascii")
         return [joined[at : at + cells] for at in range(0, len(joined), cells)]
 
     def text(self, row: int) -> str:
-        """The text of one."""
         return self[row : row + 1].texts()[0]
 
     def position(self, row: int) -> Position:
-        """One as a value."""
         return Position(self.text(row), self.rules)
 
 
 def _holding(masks: Uint64s, boards: Uint64s) -> Bools:
-    """bool[k]: the boards that have all cells of one of the masks, uint64[masks, 1]."""
+    """bool[k]: the boards with all cells of one of the masks, uint64[masks, 1]."""
     size = CACHED // len(masks)
     parts = (boards[at : at + size] for at in range(0, max(len(boards), 1), size))
     return np.concatenate([(part & masks == masks).any(axis=0) for part in parts])
@@ -240,12 +227,12 @@ def _holding(masks: Uint64s, boards: Uint64s) -> Bools:
 
 @lru_cache(maxsize=8)
 def _line_masks(rules: Rules) -> Uint64s:
-    """uint64[lines, 1]: every winning line."""
+    """uint64[lines, 1]: the winning lines."""
     return np.array(rules.line_masks, np.uint64)[:, None]
 
 
 def completing(rules: Rules, stones: Uint64s) -> Bools:
-    """bool[k, cells]: the cells at which one more stone would complete a line of these stones."""
+    """bool[k, cells]: where one more stone would complete a line of these stones."""
     found = np.zeros((rules.cells, len(stones)), np.bool_)
     for cell, lines in enumerate(rules.lines_through):
         for line in lines:
@@ -268,7 +255,7 @@ def _unpacked(boards: Uint64s, cells: int) -> Bools:
 
 @lru_cache(maxsize=1)
 def _spread() -> Uint16s:
-    """uint16[256]: the bits of each byte in reverse order, spread to every second place."""
+    """uint16[256]: the bits of each byte in reverse order, at every second place."""
     spread = np.zeros(256, np.uint16)
     for bit in range(8):
         spread |= ((np.arange(256) >> bit & 1) << 14 - 2 * bit).astype(np.uint16)

@@ -1,8 +1,8 @@
-"""The search behind ``solver``, which explains its ideas: does the attacker win this position?
+"""The kernels of ``engine.solver``, which explains their ideas: does the attacker win this position?
 
-Its kernels work on four things: ``board``, the rules (``engine.board``); ``sources``, the board's symmetries
-(``engine.bits``); ``table``, an array of ``ENTRY`` records of which the first ``search.places`` are used; and
-``search``, a record of ``SEARCH``.
+They share ``board``, the rules (``engine.board``); ``sources``, the board's symmetries (``engine.bits``);
+``table``, an array of ``ENTRY`` records, of which the first ``search.places`` are used; and ``search``, a
+record of ``SEARCH``.
 """
 
 from typing import Any
@@ -19,59 +19,59 @@ UNPROVEN = 2
 """The value of a position that has not been proven."""
 
 OPEN, WINS, HOLDS, UNSETTLED = 0, 1, 2, 3
-"""Outcomes of a node: not known; won by the attacker; held by the defender; not won with so few deviations.
-The code of such a node in the table is UNSETTLED plus that number."""
+"""Outcomes of a node: unknown; won by the attacker; held by the defender; not won with so many deviations.
+In the table the code of the last is UNSETTLED plus that number."""
 
 DOES_MOVER_WIN, DOES_OPPONENT_WIN = 1, 2
 BOTH = DOES_MOVER_WIN | DOES_OPPONENT_WIN
 """The questions about a position."""
 
 ALL, UNTIL_UNPROVEN, UNTIL_FOUND = 0, 1, 2
-"""Which positions of a group are solved: all; those up to one that is not proven; up to that, or a move that
-keeps the value of the first."""
+"""Which positions of a group are solved: all; up to the first unproven one; up to that, or a move that keeps
+the value of the first."""
 
 ATTACK, LEFT, DEFENCE = 0, 1, 2
-"""Rows of ``weights``: what a cell weighs in the attacker's live lines, in those that pairs leave, and in the
+"""Rows of ``weights``: those of a cell in the attacker's live lines, in those that pairs leave, and in the
 defender's."""
 
 WAYS = 4
-"""In how many neighbouring places of the table an entry may be."""
+"""The neighbouring places of the table in which an entry may be."""
 
 TRIES = 64
-"""How many stones a search for a forced win tries."""
+"""The stones that a search for a forced win tries."""
 
 ENTRY = np.dtype(
     [
-        ("attacker", "u8"),  # both sides' stones, of a class of positions
+        ("attacker", "u8"),  # both sides' stones on a class's own board
         ("defender", "u8"),
-        ("note", "u1"),  # what is known of the node, 0 in an empty place
+        ("note", "u1"),  # the code of the node and whether the attacker is to move, 0 in an empty place
     ]
 )
 
 SEARCH = np.dtype(
     [
-        # what a node is judged by:
+        # The judgement of a node:
         ("weights", "i8", (3, MAX_CELLS)),  # of cells (``ATTACK`` ...)
-        ("scores", "i8", MAX_CELLS),  # of the moves listed
-        ("together", "i8", (MAX_CELLS, MAX_CELLS)),  # what the lines through two cells weigh
+        ("scores", "i8", MAX_CELLS),  # of the listed moves
+        ("together", "i8", (MAX_CELLS, MAX_CELLS)),  # weights of the lines through two cells
         ("live", "i8", MAX_LINES),  # the attacker's live lines,
         ("worth", "i8", MAX_LINES),  # their weights,
-        ("rest", "u8", MAX_LINES),  # and their free cells without pairs
-        # a forced win: both sides' stones at its end, its first move, and the stones tried
+        ("rest", "u8", MAX_LINES),  # and their free unpaired cells
+        # A forced win: both sides' stones at its end, its first move, and the stones tried.
         ("own", "u8"),
         ("other", "u8"),
         ("move", "u8"),
         ("tried", "i8"),
-        # the whole search:
-        ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # those worth trying, best first, at each depth
+        # The whole search:
+        ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # the moves to try at each depth, best first
         ("best", "i8"),  # the move that answers the question, -1 if none is needed
-        ("deviations", "i8"),  # how many the attacker may make now
+        ("deviations", "i8"),  # that the attacker may make now
         ("nodes", "i8"),  # visited
-        ("until", "i8"),  # how many may be
-        ("stop", "?"),  # whether to come to an end at once
-        ("explains", "?"),  # whether the move that answers the question is wanted too
+        ("until", "i8"),  # the limit of nodes
+        ("stop", "?"),  # whether to end at once
+        ("explains", "?"),  # whether the move that answers the question is wanted
         ("entries", "i8"),  # of the table
-        ("places", "i8"),  # which it uses now
+        ("places", "i8"),  # of the table that are used now
     ]
 )
 
@@ -82,7 +82,6 @@ Table = Any
 """An array of ``ENTRY`` records."""
 
 Room = tuple[Board, Int8s, Table, Search]
-"""``board``, ``sources``, ``table`` and ``search``, as the module says."""
 
 
 # Potentials and pairs
@@ -94,8 +93,8 @@ def weigh(
 ) -> tuple[int, int, Bitboard, Bitboard]:
     """Fill the weights of both sides' live lines, and list the attacker's.
 
-    :returns: the attacker's potential, how many live lines it has, and the cells that complete a line of the
-        attacker, and of the defender.
+    :returns: the attacker's potential, the number of its live lines, and the cells that complete a line of
+        the attacker, and of the defender.
     """
     length, whole, lines, cells_of = board.line, board.whole, board.lines, board.cells_of
     weights, live, worth, rest = search.weights, search.live, search.worth, search.rest
@@ -126,7 +125,7 @@ def weigh(
 
 @Part
 def add_line(listed: int, worth: int, board: Board, search: Search) -> None:
-    """Add what a listed line is worth to each of its free cells, and to each two of them."""
+    """Add ``worth`` to the weight of each free cell of a listed line, and of each pair of them."""
     weights, together, cells_of = search.weights, search.together, board.cells_of
     index, rest = search.live[listed], search.rest[listed]
     for place in range(board.line):
@@ -142,10 +141,10 @@ def add_line(listed: int, worth: int, board: Board, search: Search) -> None:
 @Part
 def pair_up(potential: int, number: int, enough: int, board: Board, search: Search) -> tuple[int, Bitboard]:
     """Choose pairs of cells for the defender, as long as that lowers the potential and it is not below
-    ``enough``, and fill the weights that are left.
+    ``enough``, and fill the remaining weights.
 
-    :param number: how many lines of the attacker are listed (``weigh``).
-    :returns: the potential that is left, and the paired cells.
+    :param number: of the attacker's listed lines (``weigh``).
+    :returns: the remaining potential, and the paired cells.
     """
     left, together, cells_of = search.weights, search.together, board.cells_of
     live, worth, rest, length = search.live, search.worth, search.rest, board.line
@@ -195,8 +194,8 @@ def pair_up(potential: int, number: int, enough: int, board: Board, search: Sear
 
 @Part
 def force(own: Bitboard, other: Bitboard, board: Board, search: Search) -> bool:
-    """Look for a win of the side with the stones ``own``, which is to move, by stones that each threaten to
-    complete a line, until one does so twice; if there is one, fill ``own``, ``other`` and ``move``."""
+    """Look for a win of the side to move, with the stones ``own``, by stones that each threaten to complete a
+    line until one threatens two; if there is one, fill ``own``, ``other`` and ``move``."""
     must = ends(other, own, board)
     if must & (must - ONE):
         return False
@@ -225,9 +224,9 @@ def force(own: Bitboard, other: Bitboard, board: Board, search: Search) -> bool:
 
 @Part
 def spoilers(mover: Bitboard, opponent: Bitboard, board: Board, search: Search) -> Bitboard:
-    """The cells where one more stone of the opponent could spoil a forced win of the mover: those of all
-    moves and replies, and those of the lines in which it would come to have all but two stones, and so, with
-    that one, a threat of its own. None if no such win was found."""
+    """The cells where a stone of the opponent could spoil a forced win of the mover: those of all moves and
+    replies, and those of the lines in which the opponent would have all but two stones, and so, with that
+    one, a threat of its own. None if no forced win is found."""
     search.tried = 0
     if not force(mover, opponent, board, search):
         return ZERO
@@ -249,9 +248,9 @@ def judge(
 ) -> tuple[int, Bitboard, int, int]:
     """Judge a node by its potential and the cells that complete a line.
 
-    :returns: what it is; the cells to look at if that is OPEN, else those that show it, if any; the
-        attacker's potential, and how many lines are listed (``weigh``). In the misère game the attacker wants
-        the defender to complete a line, and the potential is the defender's.
+    :returns: the outcome; the cells to try if that is OPEN, else those that prove it, if any; the attacker's
+        potential, and the number of listed lines (``weigh``). In the misère game the attacker wants the
+        defender to complete a line, and the potential is the defender's.
     """
     free, whole = board.full & ~(attacker | defender), board.whole
     if board.misere:
@@ -285,11 +284,10 @@ def list_moves(
     board: Board,
     search: Search,
 ) -> tuple[int, int]:
-    """List the moves of a node that are worth trying, best first, of those among ``choice``; the other
-    parameters are as ``judge`` gives them.
+    """List the moves of a node worth trying among ``choice``, best first, given what ``judge`` returns.
 
-    :returns: what the node is, if that shows on the way (then the first of the moves may show it), else OPEN;
-        and how many moves are listed.
+    :returns: the outcome, if it is found on the way (then the first move may prove it), else OPEN; and the
+        number of moves listed.
     """
     weights, scores, whole = search.weights, search.scores, board.whole
     left, paired, tempo = potential, ZERO, True
@@ -338,7 +336,7 @@ def list_moves(
 def prove(
     attacks: bool, attacker: Bitboard, defender: Bitboard, deviations: int, depth: int, room: Room
 ) -> int:
-    """What a node is (``OPEN`` ...), if the attacker may depart so often from the first of its moves.
+    """The outcome of a node (``OPEN`` ...) with so many deviations of the attacker from its first moves.
 
     :param attacks: whether the attacker is to move.
     """
@@ -398,7 +396,7 @@ def prove(
 
 @Part
 def recall(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: Search) -> Any:
-    """The code of a node in the table, OPEN if it is not there."""
+    """The code of a node in the table, or OPEN."""
     start = np.int64(hashed(key_a, key_d)) & (search.places - WAYS)
     for place in range(start, start + WAYS):
         entry = table[place]
@@ -418,7 +416,7 @@ def remember(
     search: Search,
 ) -> None:
     """Put a node into the table, which doubles when it is half full. At its largest, the node with the most
-    stones gives way, which is the cheapest to search again."""
+    stones makes room, which is the cheapest to search again."""
     if 2 * search.entries >= search.places and 2 * search.places <= len(table):
         for place in range(search.places):
             entry = table[place]
@@ -450,8 +448,8 @@ def remember(
 def value_of(mover: Bitboard, other: Bitboard, questions: int, room: Room) -> int:
     """+1 the mover wins, 0 a draw, -1 the mover loses; UNPROVEN if the search is stopped.
 
-    Two questions are asked in turn, with ever more deviations, until one is answered by yes or both by no; of
-    one that is not among ``questions`` the answer is no.
+    The two questions are asked in turn, with more and more deviations, until the answer to one is yes or to
+    both no; it is taken to be no for one that is not among ``questions``.
     """
     search, root = room[3], np.int64(0)  # a literal would make a second signature
     search.deviations = 0
@@ -485,10 +483,10 @@ def solve_positions(
     """Find the values of open positions.
 
     :param movers: uint64[k], the stones of the side to move; others: those of the other side.
-    :param values: int8[k], UNPROVEN; filled as by ``value_of``.
-    :param each: int64[k], the nodes that each position may take.
-    :param begins: bool[k], where a group begins, a position and its moves, and with it an empty table.
-    :param rule: which of a group are solved (``ALL`` ...).
+    :param values: int8[k], UNPROVEN at first, to be filled.
+    :param each: int64[k], the limit of nodes for each position.
+    :param begins: bool[k], where a group begins, and with it an empty table.
+    :param rule: which positions of a group are solved (``ALL`` ...).
     """
     board, _, table, search = room
     leading, decided = UNPROVEN, False

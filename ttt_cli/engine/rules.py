@@ -1,7 +1,7 @@
-"""The rules of the game as a value: rows, columns, length of the winning line.
+"""The rules of a k-in-a-row game: rows, columns, length of the winning line.
 
-Nothing but ``Rules`` knows that the usual board has nine cells. Cells are numbered from 0, row by row
-from the top left; people type them from 1.
+Only ``Rules`` knows that the usual board has nine cells. Cells are numbered from 0, row by row from the top
+left; people type them from 1.
 """
 
 import re
@@ -19,8 +19,8 @@ MAX_CELLS = 64
 class Rules:
     """A board of ``rows`` x ``cols`` cells on which ``line`` stones in a row, column or diagonal win.
 
-    :ivar misere: whether who completes a line loses instead (the game with the wins of X and O exchanged).
-    :raises UsageError: if the numbers describe no playable game.
+    :ivar misere: whether completing a line loses instead.
+    :raises UsageError: if no game can be played by these numbers.
     """
 
     rows: int = 3
@@ -39,7 +39,7 @@ class Rules:
 
     @classmethod
     def parse(cls, board: str, line: int | None = None) -> "Rules":
-        """Rules from a board as people write it (``3x4``); without ``line``, three stones win."""
+        """The rules of a board written as ``3x4``; by default, three stones win."""
         match = re.fullmatch(r"\s*([0-9]{1,2})\s*[xX*]\s*([0-9]{1,2})\s*", board)
         if not match:
             raise NotationError(f"not a board: {board!r}; expected ROWSxCOLUMNS, such as 3x3 or 3x4")
@@ -51,12 +51,11 @@ class Rules:
 
     @property
     def cells(self) -> int:
-        """The number of cells."""
         return self.rows * self.cols
 
     @cached_property
     def lines(self) -> tuple[tuple[int, ...], ...]:
-        """Every winning line as its cells in ascending order; the lines themselves in order of first cell."""
+        """The winning lines as cells in ascending order, by their first cells."""
         found = []
         for row in range(self.rows):
             for col in range(self.cols):
@@ -69,7 +68,7 @@ class Rules:
 
     @cached_property
     def line_masks(self) -> tuple[int, ...]:
-        """Every winning line as a bitboard: bit ``c`` is cell ``c``."""
+        """The winning lines as bitboards: bit ``c`` is cell ``c``."""
         return tuple(sum(1 << cell for cell in line) for line in self.lines)
 
     @cached_property
@@ -79,12 +78,12 @@ class Rules:
         return tuple(tuple(mask for mask in masks if mask >> cell & 1) for cell in range(self.cells))
 
     def lines_of(self, stones: int) -> list[tuple[int, ...]]:
-        """The lines that a side with these stones, a bitboard, has completed."""
+        """The lines completed by these stones, a bitboard."""
         return [line for line, mask in zip(self.lines, self.line_masks, strict=True) if stones & mask == mask]
 
     @cached_property
     def symmetries(self) -> tuple[tuple[int, ...], ...]:
-        """The board's symmetries: ``image[cell]`` is where ``cell`` goes. Eight on a square, else four."""
+        """The board's symmetries, eight on a square, else four: ``image[cell]`` is where ``cell`` goes."""
         board = [[row * self.cols + col for col in range(self.cols)] for row in range(self.rows)]
         images = []
         for turned in (board, [list(row) for row in zip(*board, strict=True)]):
@@ -96,16 +95,16 @@ class Rules:
 
     @cached_property
     def sources(self) -> tuple[tuple[int, ...], ...]:
-        """The symmetries the other way round: ``source[cell]`` is where the stone of ``cell`` comes from."""
+        """The inverse symmetries: ``source[cell]`` is where the stone of ``cell`` comes from."""
         return tuple(tuple(sorted(range(self.cells), key=image.__getitem__)) for image in self.symmetries)
 
     @cached_property
     def positions_bound(self) -> int:
-        """How many boards have the right numbers of stones: no fewer than the reachable positions."""
+        """The number of boards with the right numbers of stones, an upper bound for the positions."""
         return sum(comb(self.cells, plies) * comb(plies, plies // 2) for plies in range(self.cells + 1))
 
     def fields(self) -> dict[str, int]:
-        """The rules as files and documents hold them."""
+        """The rules in files and documents."""
         return {"rows": self.rows, "cols": self.cols, "line": self.line}
 
     def describe(self) -> str:

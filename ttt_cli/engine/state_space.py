@@ -1,8 +1,7 @@
-"""All positions of one game as arrays: rules are turned into a space once, after that every method is
-array look-ups.
+"""All positions of one game as arrays.
 
-Positions are sorted by the number of stones, then by text; index 0 is the empty board. The classes of
-positions up to the board's symmetries are a smaller space of the same kind.
+Positions are in order (``engine.positions``); index 0 is the empty board. The classes of positions up to the
+board's symmetries are a smaller space of the same kind.
 """
 
 from collections.abc import Iterator
@@ -21,21 +20,21 @@ from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import NotationError, UsageError
 
 BATCH = 1 << 16
-"""How many positions are worked on at a time, so that temporary arrays stay small."""
+"""Positions that are worked on at a time, so that temporary arrays stay small."""
 
 MAX_POSITIONS = 12_000_000
 """Larger spaces are refused: at some 100 bytes a position they need more memory than a workstation has."""
 
 INSTANT = 200_000
-"""The most positions of boards that are enumerated on demand: in an instant."""
+"""The most positions of a board that is enumerated without being asked to: it takes an instant."""
 
 
 class StateSpace(Positions):
-    """All ``n`` positions of one game, in their order.
+    """All ``n`` positions of one game, in order.
 
-    :ivar successors: int32[n, cells], the index after the mover takes that cell, -1 where it may not.
-    :ivar symmetric: whether the positions stand for classes up to symmetry (``engine.symmetry``); then, of
-        the moves that a symmetry of a board exchanges, only the one with the lowest cell is legal.
+    :ivar successors: int32[n, cells], the index after the mover takes a cell, -1 if it may not.
+    :ivar symmetric: whether the positions represent classes up to symmetry (``engine.symmetry``). Then only
+        the lowest of the cells that a symmetry of the board exchanges is legal.
     """
 
     def __init__(self, positions: Positions, successors: Int32s, symmetric: bool = False) -> None:
@@ -45,25 +44,24 @@ class StateSpace(Positions):
 
     @classmethod
     def of(cls, rules: Rules = STANDARD, symmetric: bool = False) -> "StateSpace":
-        """The space of these rules, or of their classes up to symmetry (built once a process).
+        """The space of these rules, or of their classes up to symmetry, built once in a process.
 
         :raises UsageError: if there are too many positions to hold in memory.
         """
         return _classes(rules) if symmetric else _build(rules)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A space is copied and sent to other processes by its name, not by its arrays."""
+        """Copy and pickle a space by its rules, without its arrays."""
         return StateSpace.of, (self.rules, self.symmetric)
 
     @cached_property
     def powers(self) -> Int64s:
-        """int64[cells]: by how much each cell's stone counts in a code."""
+        """int64[cells]: what a stone of O on each cell adds to a code."""
         return 3 ** np.arange(self.cells - 1, -1, -1, dtype=np.int64)
 
     @cached_property
     def codes(self) -> Int64s:
-        """int64[n]: each text read as a number in base 3 (``.`` 0, ``O`` 1, ``X`` 2); ascending among
-        positions with equally many stones."""
+        """int64[n]: the texts as numbers in base 3 (``.`` 0, ``O`` 1, ``X`` 2), ascending within a layer."""
         return self._codes_of(self)
 
     def _codes_of(self, positions: Positions) -> Int64s:
@@ -77,30 +75,30 @@ class StateSpace(Positions):
 
     @cached_property
     def movers(self) -> Int64s:
-        """int64[n]: who is to move: +1 X, -1 O."""
+        """int64[n]: the sides to move: +1 X, -1 O."""
         return np.where(self.plies % 2 == 0, 1, -1)
 
     @cached_property
     def layers(self) -> list[slice]:
-        """The positions with 0, 1, 2 … stones as slices of the arrays."""
+        """The positions with 0, 1, 2 … stones, as slices."""
         starts = np.searchsorted(self.plies, np.arange(self.cells + 2))
         return [slice(int(start), int(stop)) for start, stop in pairwise(starts)]
 
     def backwards(self) -> Iterator[slice]:
-        """The positions from the full board to the empty one, the order of every retrograde computation:
-        each slice lies within one layer and is short enough for temporary arrays to stay small."""
+        """The positions from the full board to the empty one, for retrograde computations: slices within one
+        layer, short enough for temporary arrays to stay small."""
         for layer in self.layers[::-1]:
             for start in range(layer.start, layer.stop, BATCH):
                 yield slice(start, min(start + BATCH, layer.stop))
 
     def rows(self, positions: Positions) -> Int64s:
-        """int64[k]: the index of each position, all of which belong to this space."""
+        """int64[k]: the index of each position, all of them in this space."""
         return self.find(self._codes_of(positions))
 
     def successors_of(
         self, positions: Positions, rows: NDArray[Any], cells: NDArray[Any]
     ) -> tuple[Positions, Int32s]:
-        """``Positions.after`` by index: all positions belong to one layer of this space."""
+        """``Positions.after`` by look-up, for positions of one layer of this space."""
         after: Int32s = self.successors[self.rows(positions)[rows], cells]
         if not len(after):
             return self[:0], after
@@ -113,18 +111,18 @@ class StateSpace(Positions):
 
     @cached_property
     def index_of(self) -> dict[str, int]:
-        """The index of every position by its text."""
+        """The index of each position by its text."""
         return {text: index for index, text in enumerate(self.texts())}
 
     @cached_property
     def _index(self) -> Int32s:
-        """int32[3**cells + 1]: the index of each code, -1 where it is not a position."""
-        index = np.full(3**self.cells + 1, -1, np.int32)  # the last stands for all other numbers
+        """int32[3**cells + 1]: the index of each code, -1 if it is not a position."""
+        index = np.full(3**self.cells + 1, -1, np.int32)  # the last one is for all other numbers
         index[self.codes] = np.arange(len(self))
         return index
 
     def find(self, codes: Int64s) -> Int64s:
-        """int64[k]: the index of each code, -1 where it is not a position of this space."""
+        """int64[k]: the index of each code, -1 if it is not a position of this space."""
         last = len(self._index) - 1
         return self._index[np.where((codes >= 0) & (codes < last), codes, last)].astype(np.int64)
 
@@ -148,7 +146,7 @@ def enumerated(rules: Rules) -> StateSpace | None:
 
 @lru_cache(maxsize=4)
 def _digits(cells: int) -> Int64s:
-    """int64[2**cells]: what stones of O on these cells, a bitboard, add to a code."""
+    """int64[2**cells]: what stones of O on the cells of a bitboard add to a code."""
     digits = np.zeros(1, np.int64)
     for cell in range(cells):
         digits = np.concatenate([digits, digits + 3 ** (cells - 1 - cell)])
@@ -157,7 +155,7 @@ def _digits(cells: int) -> Int64s:
 
 @lru_cache(maxsize=8)
 def _build(rules: Rules) -> StateSpace:
-    """Layer by layer: play every legal move from every open position and keep what is new."""
+    """Play every legal move from every open position, layer by layer."""
     if rules.positions_bound > MAX_POSITIONS:
         raise UsageError(
             f"the game {rules.describe()} has up to {rules.positions_bound:,} positions, "
@@ -183,7 +181,7 @@ def _classes(rules: Rules) -> StateSpace:
     full = _build(rules)
     found = classes(full)
     same = (found.positions.x == full.x) & (found.positions.o == full.o)
-    own = np.flatnonzero(same)  # the positions that stand for their classes
+    own = np.flatnonzero(same)  # the positions that represent their classes
     members = (np.cumsum(same, dtype=np.int32) - np.int32(1))[full.rows(found.positions)]
     successors = np.where(found.legal[own], members[full.successors[own]], np.int32(-1))
     return StateSpace(full[own], successors, symmetric=True)

@@ -1,7 +1,7 @@
-"""Positions up to the symmetries of the board, many at a time, on boards of any size.
+"""Batches of positions up to the symmetries of the board.
 
-The image with the smallest text stands for its class. Of the moves that a symmetry of that board exchanges,
-the one with the lowest cell stands for all.
+The image with the smallest text represents its class. Of the cells that a symmetry of this board exchanges,
+the lowest represents all.
 """
 
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ from ttt_cli.engine.rules import Rules
 class Classes:
     """The classes of ``k`` positions.
 
-    :ivar positions: the positions that stand for the classes.
-    :ivar moves: int8[k, cells], the cell of the class's board that a cell of the position corresponds to.
-    :ivar lowest: int8[k, cells], the lowest of the equivalent cells of each cell of the class's board.
+    :ivar positions: the positions that represent the classes.
+    :ivar moves: int8[k, cells], the cell of the class's board that each cell of the position corresponds to.
+    :ivar lowest: int8[k, cells], the lowest cell equivalent to each cell of the class's board.
     """
 
     positions: Positions
@@ -31,59 +31,58 @@ class Classes:
 
     @property
     def legal(self) -> Bools:
-        """bool[k, cells]: the moves on the class's board, one of several that are equivalent."""
+        """bool[k, cells]: the moves on the class's board, one of those that are equivalent."""
         return self.positions.legal & (self.lowest == np.arange(self.lowest.shape[1]))
 
     def lift(self, rows: Floats) -> Floats:
-        """float64[k, cells]: what the class's moves are worth, for the moves of the positions."""
+        """float64[k, cells]: values of the class's moves as values of the positions' moves."""
         return np.take_along_axis(rows, self.moves.astype(np.intp), axis=1)
 
     def lift_probabilities(self, rows: Floats, legal: Bools) -> Floats:
-        """The same of probabilities, each shared equally among the equivalent cells."""
+        """``lift`` for probabilities, which equivalent cells share equally."""
         shared = rows.copy()
         some = np.flatnonzero((self.lowest != np.arange(rows.shape[1])).any(axis=1))
-        twins = np.zeros((len(some), rows.shape[1]), np.int8)
-        np.add.at(twins, (np.arange(len(some))[:, None], self.lowest[some]), np.int8(1))
-        shared[some] /= np.maximum(twins, 1)
+        sharing = np.zeros((len(some), rows.shape[1]), np.int8)
+        np.add.at(sharing, (np.arange(len(some))[:, None], self.lowest[some]), np.int8(1))
+        shared[some] /= np.maximum(sharing, 1)
         return self.lift(shared) * legal
 
     def project(self, rows: Floats) -> Floats:
-        """float64[k, cells]: a policy's probabilities on the class's boards, of equivalent cells together."""
+        """float64[k, cells]: probabilities on the class's boards, those of equivalent cells added up."""
         projected = np.zeros_like(rows)
         np.add.at(projected, (np.arange(len(rows))[:, None], self.lowest), rows)
         return projected * self.legal
 
 
 def classes(positions: Positions) -> Classes:
-    """The classes of these positions."""
     rules, cells = positions.rules, positions.rules.cells
     images, (boards, keys) = np.array(rules.symmetries, np.int8), _tables(rules)
     x, o = _bytes(positions.x, rules), _bytes(positions.o, rules)
     chosen, smallest = np.zeros(len(positions), np.intp), positions.keys
-    twins = np.zeros(len(positions), np.bool_)  # whether several images are the smallest
+    ties = np.zeros(len(positions), np.bool_)  # whether several images are the smallest
     for number in range(1, len(images)):
         turned = _joined(keys[number], x) << ONE | _joined(keys[number], o)
         smaller = _less(turned, smallest)
         chosen[smaller] = number
-        twins = np.where(smaller, False, twins | (turned == smallest).all(axis=1))
+        ties = np.where(smaller, False, ties | (turned == smallest).all(axis=1))
         smallest = np.where(smaller[:, None], turned, smallest)
     own = Positions(rules, _joined(boards, x, chosen), _joined(boards, o, chosen))
     lowest = np.broadcast_to(np.arange(cells, dtype=np.int8), (len(positions), cells)).copy()
-    moves, some = images[chosen], np.flatnonzero(twins)
+    moves, some = images[chosen], np.flatnonzero(ties)
     if len(some):
-        few, found = own[some], lowest[some]
-        x, o = _bytes(few.x, rules), _bytes(few.o, rules)
+        symmetric, least = own[some], lowest[some]
+        x, o = _bytes(symmetric.x, rules), _bytes(symmetric.o, rules)
         for image, board in zip(images[1:], boards[1:], strict=True):
-            stable = (_joined(board, x) == few.x) & (_joined(board, o) == few.o)
-            found[stable] = np.minimum(found[stable], image)
-        lowest[some], moves[some] = found, np.take_along_axis(found, moves[some].astype(np.intp), axis=1)
+            stable = (_joined(board, x) == symmetric.x) & (_joined(board, o) == symmetric.o)
+            least[stable] = np.minimum(least[stable], image)
+        lowest[some], moves[some] = least, np.take_along_axis(least, moves[some].astype(np.intp), axis=1)
     return Classes(own, moves, lowest)
 
 
 @lru_cache(maxsize=8)
 def _tables(rules: Rules) -> tuple[Uint64s, Uint64s]:
-    """uint64[s, bytes, 256] and uint64[s, bytes, 256, words]: what each symmetry makes of a byte of a board,
-    as stones, and as the key (``Positions.keys``) of stones of O; that of X is twice as large."""
+    """Each symmetry's image of each byte of a board: uint64[s, bytes, 256], as stones, and uint64[s, bytes,
+    256, words], as the key (``Positions.keys``) of stones of O; that of stones of X is twice as large."""
     count = (rules.cells + 7) // 8
     single = np.arange(256, dtype=np.uint64) << (8 * np.arange(count, dtype=np.uint64))[:, None]
     single &= np.uint64(2**rules.cells - 1)
@@ -93,19 +92,19 @@ def _tables(rules: Rules) -> tuple[Uint64s, Uint64s]:
 
 
 def _bytes(boards: Uint64s, rules: Rules) -> Uint8s:
-    """uint8[bytes, k]: the bytes of boards that have cells."""
-    found = boards.astype("<u8").view(np.uint8).reshape(-1, 8)
-    return np.ascontiguousarray(found[:, : (rules.cells + 7) // 8].T)
+    """uint8[bytes, k]: the bytes of boards, as many as have cells."""
+    split = boards.astype("<u8").view(np.uint8).reshape(-1, 8)
+    return np.ascontiguousarray(split[:, : (rules.cells + 7) // 8].T)
 
 
-def _joined(table: Uint64s, found: Uint8s, *chosen: NDArray[np.intp]) -> Uint64s:
-    """uint64[k] or [k, words]: what a table makes of boards, given their bytes."""
-    parts = [table[(*chosen, number, byte)] for number, byte in enumerate(found)]
+def _joined(table: Uint64s, split: Uint8s, *chosen: NDArray[np.intp]) -> Uint64s:
+    """uint64[k] or [k, words]: the images of boards by a table, given their bytes."""
+    parts = [table[(*chosen, number, byte)] for number, byte in enumerate(split)]
     return reduce(np.bitwise_or, parts)
 
 
 def orbit(positions: Positions) -> Positions:
-    """All images of these positions, each once, in the order of positions."""
+    """All distinct images of these positions, in order."""
     rules, (boards, _) = positions.rules, _tables(positions.rules)
     x, o = _bytes(positions.x, rules), _bytes(positions.o, rules)
     turned = (np.concatenate([_joined(board, stones) for board in boards]) for stones in (x, o))
@@ -113,7 +112,7 @@ def orbit(positions: Positions) -> Positions:
 
 
 def _turned(boards: Uint64s, image: Int8s) -> Uint64s:
-    """uint64[k]: bitboards with every cell where the symmetry takes it."""
+    """uint64[k]: the images of bitboards by a symmetry."""
     turned = np.zeros_like(boards)
     for cell, goal in enumerate(image.tolist()):
         turned |= (boards >> np.uint64(cell) & ONE) << np.uint64(goal)
@@ -121,7 +120,7 @@ def _turned(boards: Uint64s, image: Int8s) -> Uint64s:
 
 
 def _less(first: Uint64s, second: Uint64s) -> Bools:
-    """bool[k]: whether the first of two keys is smaller."""
+    """bool[k]: whether the first key is smaller."""
     less = first[:, -1] < second[:, -1]
     for word in range(first.shape[1] - 2, -1, -1):
         less = (first[:, word] < second[:, word]) | ((first[:, word] == second[:, word]) & less)

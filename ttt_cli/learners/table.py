@@ -279,7 +279,7 @@ class Table:
         """Set the links of the rows that were added without them."""
         if self._unlinked is not None and not self.complete:
             kernel, count = LINKING[self.symmetric], len(self.rows) - self._unlinked
-            run = kernel.compiled_call if count > FEW else kernel if count > A_FEW else kernel.run_as_written
+            run = kernel.compiled_call if count > FEW else kernel if count > A_FEW else kernel.run_uncompiled
             run(*self.room, self.growth, self._unlinked)
         self._unlinked = None
 
