@@ -10,13 +10,13 @@ import pytest
 from tests import tables
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.curves import to_csv
-from ttt_cli.training.curve import row
+from ttt_cli.training.curve import measure
 from ttt_cli.views.plot import text_plot
 
 SPACE = StateSpace.of()
-RANDOM = row(0, tables.uniform(SPACE))
-RULES = row(0, tables.heuristic(SPACE))
-PERFECT = row(0, tables.minimax(SPACE))
+RANDOM = measure(0, tables.uniform(SPACE))
+RULES = measure(0, tables.heuristic(SPACE))
+PERFECT = measure(0, tables.minimax(SPACE))
 
 
 @pytest.fixture

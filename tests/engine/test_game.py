@@ -17,7 +17,7 @@ def test_random_games_end_as_their_boards_do(rules: Rules):
             game.push(int(rng.choice(game.legal_moves)))
         winner = game.position.winner
         assert game.position.terminal and game.legal_moves == ()
-        assert game.result == (Result.DRAW if winner is None else Result.won_by(Side[winner]))
+        assert game.result == (Result.DRAW if winner is None else Result(Side[winner].sign))
         again = Game.of(rules, game.moves)
         assert (again.texts(), again.result) == (game.texts(), game.result)
 

@@ -127,7 +127,7 @@ def games() -> bytes:
 
 
 def curves() -> bytes:
-    row = curve.row(10, trained("q", (2, 2, 2)).policy.table(StateSpace.of(Rules(2, 2, 2))))
+    row = curve.measure(10, trained("q", (2, 2, 2)).policy.table(StateSpace.of(Rules(2, 2, 2))))
     return curve.to_csv([row, curve.Row(*(20, *list(vars(row).values())[1:]))])
 
 

@@ -13,7 +13,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.curves import HEADER, read, to_csv
-from ttt_cli.training.curve import Curve, points, row
+from ttt_cli.training.curve import Curve, measure, points
 
 SPACE = StateSpace.of()
 RANDOM, PERFECT = tables.uniform(SPACE), tables.minimax(SPACE)
@@ -27,14 +27,14 @@ def run(curve: Curve, games: int, block: int) -> list[int]:
 
 
 def test_a_row_is_exact():
-    found = row(5, RANDOM)
+    found = measure(5, RANDOM)
     assert (found.games, found.unbeatable) == (5, 0)
     assert (found.x_win, found.x_draw, found.o_win) == pytest.approx(
         (737 / 1260, 8 / 63, 121 / 420), abs=1e-15
     )
     assert found.exploitability == pytest.approx(0.9598296957671959, abs=1e-14)
     assert found.mistakes == found.reachable > 0
-    perfect = row(0, PERFECT)
+    perfect = measure(0, PERFECT)
     assert (perfect.worst_x, perfect.worst_o, perfect.mistakes, perfect.exploitability) == (0, 0, 0, 0)
     assert perfect.unbeatable == 1
 
@@ -72,7 +72,7 @@ def test_the_file_is_there_after_every_look_and_reads_back(tmp_path):
 
 def test_what_is_not_known_reads_back(tmp_path):
     path = tmp_path / "curve.csv"
-    rows = [replace(row(0, RANDOM), mistakes=None, reachable=None, unbeatable=None), row(9, RANDOM)]
+    rows = [replace(measure(0, RANDOM), mistakes=None, reachable=None, unbeatable=None), measure(9, RANDOM)]
     path.write_bytes(to_csv(rows))
     assert read(path) == rows
 
@@ -105,7 +105,7 @@ def test_no_other_file_is_overwritten(tmp_path):
     assert path.read_text() == "{}"
 
 
-GOOD = to_csv([row(0, RANDOM), row(9, PERFECT)]).decode()
+GOOD = to_csv([measure(0, RANDOM), measure(9, PERFECT)]).decode()
 LAST = GOOD.splitlines()[2]
 
 

@@ -12,7 +12,7 @@ from ttt_cli.learners.graph import Graph
 from ttt_cli.learners.q import Q
 from ttt_cli.store import library
 from ttt_cli.training import study as studies
-from ttt_cli.training.curve import row
+from ttt_cli.training.curve import measure
 from ttt_cli.training.study import Design, Study, carry_out, read, to_csv, unbeatable_from, variations
 
 
@@ -67,7 +67,7 @@ def test_each_training_is_the_one_that_train_makes(tmp_path: Path):
     (path,) = tmp_path.glob("*.json")
     state = library.load(path).state
     assert (state.games, state.runs[0].details["params"]["epsilon"]) == (600, 0.3)
-    looked, expected = study.of((Q_DEFAULT, (0.3,)))[0][-1], row(600, state.policy)
+    looked, expected = study.of((Q_DEFAULT, (0.3,)))[0][-1], measure(600, state.policy)
     assert [getattr(looked, name) for name in studies.MEASURES] == [
         getattr(expected, name) for name in studies.MEASURES
     ]
@@ -111,7 +111,7 @@ def test_damage_is_named(tmp_path: Path, old: str, new: str, says: str):
 
 
 def test_unbeatable_counts_from_the_look_after_the_last_defeat():
-    lost = row(0, Graph().policy(Graph().empty(STANDARD)))
+    lost = measure(0, Graph().policy(Graph().empty(STANDARD)))
     held = [
         replace(lost, games=games, unbeatable=games in (100, 300, 400)) for games in (0, 100, 200, 300, 400)
     ]

@@ -10,7 +10,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.curve import Curve, row
+from ttt_cli.training.curve import Curve, measure
 from ttt_cli.training.trainer import TrainingRun, new_run, resumed_run, train
 
 
@@ -55,7 +55,7 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     assert parts.path.read_bytes() == whole.path.read_bytes() != plain.path.read_bytes()
     (curve,) = library.load(whole.path).state.curves
     assert [row.games for row in curve] == [0, 256, 600]
-    assert curve[0].x_win == round(row(0, empty().policy).x_win, 6)
+    assert curve[0].x_win == round(measure(0, empty().policy).x_win, 6)
     assert library.load(whole.path).digest == library.load(plain.path).digest == library.digest(whole.state)
     more = new_run(whole.path, whole.state, games=100, seed=2)
     assert more.record.id == new_run(plain.path, plain.state, games=100, seed=2).record.id

@@ -1,16 +1,15 @@
-"""Alpha-beta search: what the moves of a position are worth when both sides look some plies ahead.
+"""Alpha-beta search (Knuth and Moore, An analysis of alpha-beta pruning, 1975) on boards of any size.
 
-Scores are those of ``engine.retrograde``: 0 for a draw, else larger the sooner a win and the later a loss
-comes; what is not seen to its end scores between -1 and 1, by a network (``engine.network``), and 0 without
-sets. Knuth and Moore, An analysis of alpha-beta pruning (1975), with
+Scores are those of ``engine.retrograde``; positions beyond the horizon score between -1 and 1, by a network
+(``engine.network``), 0 if it has no sets. With
 
 - iterative deepening: each search orders the moves for the next, one ply deeper;
-- a transposition table, which is empty at the start of each position and holds for the very depth only: so a
-  score is a function of the position and the depth, whatever was searched before;
-- threats: who can complete a line does so, and who must block one blocks it. Such a block is not counted as
-  a ply, so that a search sees the end of a series of threats.
+- a transposition table, empty at the start of each position and used at equal depth only, so that a score is
+  a function of position and depth, whatever was searched before;
+- threats: whoever can complete a line does so, and whoever must block one blocks it. A block does not count
+  as a ply, so that a search sees the end of a series of threats.
 
-A limit of nodes is one for each position. The deepest search that ends within it counts.
+A limit of nodes is one for each position; the deepest search that ends within it counts.
 """
 
 from typing import Any
@@ -28,13 +27,13 @@ from ttt_cli.engine.rules import MAX_CELLS, Rules
 from ttt_cli.engine.symmetry import classes
 
 UNLIMITED = 1 << 62
-"""Nodes without a limit."""
+"""The number of nodes if there is no limit."""
 
 NODES = 2_000
-"""Positions that the search for a move visits, by default."""
+"""The default limit of nodes for a move."""
 
 PLACES = 1 << 15
-"""Of the transposition table."""
+"""Places of the transposition table."""
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
 """The kinds of scores in the table."""
@@ -45,7 +44,7 @@ ENTRY = np.dtype(
         ("theirs", "u8"),
         ("score", "f8"),
         ("stamp", "i8"),  # the position whose search the entry belongs to
-        ("left", "i4"),  # plies
+        ("left", "i4"),  # plies to search
         ("bound", "i2"),  # ``EXACT`` ...
         ("best", "i2"),  # the best move
     ],
@@ -54,13 +53,13 @@ ENTRY = np.dtype(
 
 SEARCH = np.dtype(
     [
-        ("stamp", "i8"),  # the position in hand, from 1
+        ("stamp", "i8"),  # the number of the position, from 1
         ("nodes", "i8"),  # visited for it
-        ("until", "i8"),  # how many may be
-        ("stop", "?"),  # whether to come to an end at once
-        ("ended", "?"),  # whether a search has been ended before it was through
-        ("scores", "f8", MAX_CELLS),  # of the moves listed
-        ("found", "f8", MAX_CELLS),  # of the root's moves, as they are listed
+        ("until", "i8"),  # the limit of nodes
+        ("stop", "?"),  # whether to end at once
+        ("ended", "?"),  # whether the search was cut short
+        ("scores", "f8", MAX_CELLS),  # of the listed moves
+        ("found", "f8", MAX_CELLS),  # of the root's moves, in the order of the list
         ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # at each depth, best first
     ]
 )
@@ -72,19 +71,18 @@ SearchState = Any
 """A record of ``SEARCH``."""
 
 Room = tuple[Board, Network, Int32s, Table, SearchState]
-"""The rules; the network and, for the nodes from the root down, its patterns, int32[cells + 1, 2, sets]; the
-table; where the search is."""
+"""The rules; the network, and its patterns on the line of play, int32[cells + 1, 2, sets]; the table; the
+state of the search."""
 
 
 def search(
     positions: Positions, network: Network, *, depth: int, nodes: int | None = None, exact: bool = False
 ) -> Floats:
-    """float64[k, cells]: what each move scores for the mover, -inf where there is none.
+    """float64[k, cells]: the score of each move for the mover, -inf if it is illegal.
 
-    :param depth: plies to look ahead, the move itself included.
-    :param nodes: at most so many nodes for each position, but always one ply.
-    :param exact: for all moves; else a move that is worse than another may score too much, but less than the
-        best.
+    :param depth: plies to search, the move itself included.
+    :param nodes: the limit for each position; one ply is always searched.
+    :param exact: whether all scores are; else moves below the best may score too much, but less than it.
     """
     rules, cells = positions.rules, positions.rules.cells
     scores = np.full((len(positions), cells), -np.inf)
@@ -104,7 +102,7 @@ def search(
 
 @Part
 def place_of(mine: Bitboard, theirs: Bitboard) -> Any:
-    """The place in the table of a board."""
+    """The place of a board in the table."""
     return np.int64(hashed(mine, theirs)) & (PLACES - 1)
 
 
@@ -112,10 +110,10 @@ def place_of(mine: Bitboard, theirs: Bitboard) -> Any:
 def negamax(
     mine: Bitboard, theirs: Bitboard, last: int, left: int, alpha: float, beta: float, depth: int, room: Room
 ) -> float:
-    """What a node scores for the side to move, exactly where that lies between ``alpha`` and ``beta``.
+    """The score of a node for the side to move, exact if it lies between ``alpha`` and ``beta``.
 
     :param last: the cell of the last stone.
-    :param left: plies to look ahead.
+    :param left: plies to search.
     """
     board, network, patterns, table, state = room
     state.nodes += 1
@@ -185,10 +183,8 @@ def negamax(
 
 @Part
 def look(mine: Bitboard, theirs: Bitboard, room: Room, found: Floats) -> int:
-    """Look one ply ahead from the root: score its moves in ``found`` by their cells, and list them.
-
-    :returns: how many they are.
-    """
+    """Search one ply from the root: score its moves in ``found`` by their cells, list them, and return their
+    number."""
     board, network, patterns, _, state = room
     free = board.full & ~(mine | theirs)
     soonest = popcount(free)
@@ -222,8 +218,8 @@ def look(mine: Bitboard, theirs: Bitboard, room: Room, found: Floats) -> int:
 def deepen(
     mine: Bitboard, theirs: Bitboard, plies: int, number: int, exact: bool, room: Room, found: Floats
 ) -> None:
-    """Score the root's moves, as they are listed, by a search of so many plies, at least two; ``found`` stays
-    as it is if that is ended."""
+    """Score the root's listed moves by a search of so many plies, at least two; if it is cut short ``found``
+    stays as it is."""
     board, _, _, _, state = room
     completing = ends(mine, theirs, board)
     best, alpha, below = -np.inf, -np.inf, np.int64(1)  # a literal would make a second signature
@@ -238,7 +234,7 @@ def deepen(
             return
         best = max(best, score)
         state.found[at] = score
-        # A move as good as the best one is to get its own score.
+        # A move as good as the best one must get its exact score.
         alpha = -np.inf if exact else np.nextafter(best, -np.inf)
     for at in range(number):
         found[state.moves[0, at]] = state.found[at]
@@ -248,19 +244,19 @@ def deepen(
 def _search(
     room: Room, movers: Uint64s, others: Uint64s, found: Floats, depth: int, limit: int, exact: bool
 ) -> None:
-    """Fill the rows of ``found``, as ``search`` says."""
+    """Fill the rows of ``found`` with the scores of ``search``."""
     state = room[4]
     for row in range(len(movers)):
         mine, theirs = movers[row], others[row]
         state.stamp, state.nodes, state.until, state.ended = row + 1, 0, limit, state.stop
         number, plies = look(mine, theirs, room, found[row]), 1
         while not state.ended:
-            for at in range(number):  # the best of the search before come first
+            for at in range(number):  # the best of the previous search come first
                 cell = np.int64(state.moves[0, at])
                 insert(state.moves[0], state.scores, at, cell, found[row, cell])
             best = abs(state.scores[0])
             decided = not exact and best >= 1.0 and number + 1 - best <= plies
-            if decided or plies >= min(depth, number):  # no sooner end has been overlooked
+            if decided or plies >= min(depth, number):  # decided: no sooner end is overlooked
                 break
             plies += 1
             deepen(mine, theirs, plies, number, exact, room, found[row])
@@ -270,13 +266,10 @@ _search.name, _search.seconds = "search", 5.0
 
 
 class Search(Policy):
-    """Alpha-beta search, with a network for what it does not see to its end.
+    """Alpha-beta search. Symmetric positions are searched as one, so that it plays all of them alike.
 
-    Symmetric positions are searched as one, so that it plays all of them alike.
-
-    :param depth: plies to look ahead, the move itself included; None: to the end.
-    :param nodes: positions that the search for a move may visit; None: all that ``depth`` takes, without
-        one ``NODES``.
+    :param depth: plies to search, the move itself included; None: to the end.
+    :param nodes: the limit for each position; None: ``NODES``, unlimited if there is a depth.
     :param network: None: that of the lines.
     """
 
@@ -297,12 +290,12 @@ class Search(Policy):
         return uniform(best(self.scores(positions), positions.legal))
 
     def values(self, positions: Positions) -> Floats:
-        """1 a win, -1 a loss; what is not seen to its end lies between."""
+        """1 a win, -1 a loss; between them if the end is beyond the horizon."""
         scores = self.scores(positions, exact=True)
         return np.where(positions.legal, np.clip(scores, -1.0, 1.0), np.nan)
 
     def scores(self, positions: Positions, *, exact: bool = False) -> Floats:
-        """float64[k, cells]: what each move scores; see ``search``."""
+        """float64[k, cells]: the score of each move; see ``search``."""
         if not len(positions):
             return np.zeros((0, self.rules.cells))
         found = classes(positions)

@@ -1,4 +1,4 @@
-"""A game being played, move by move, on any board: what play, replay and game records use."""
+"""Games, played move by move."""
 
 from collections.abc import Iterable
 from typing import Self
@@ -25,8 +25,8 @@ class Game:
     def of(cls, rules: Rules, moves: Iterable[Cell], *, resigned: bool = False) -> Self:
         """The finished game of these moves.
 
-        :raises NotationError: if a move cannot be played, or the game does not end here (one that was
-            resigned: if it does).
+        :raises NotationError: if a move cannot be played, or the game does not end with the last one, or
+            does, although it was resigned.
         """
         game = cls(rules)
         for cell in moves:
@@ -48,14 +48,14 @@ class Game:
 
     @property
     def to_move(self) -> Side:
-        """The side to move (of a game that is over, the side that would be next)."""
+        """The side to move; if the game is over, the side that would be next."""
         return Side.to_move(len(self._moves))
 
     @property
     def result(self) -> Result | None:
         """How it ended; None while it is open."""
         if self.resigned:
-            return Result.won_by(self.to_move.other)
+            return Result(self.to_move.other.sign)
         board = self._boards[-1]
         return Result.parse((board.winner or "draw").lower()) if board.terminal else None
 
@@ -66,21 +66,19 @@ class Game:
 
     @property
     def legal_moves(self) -> tuple[Cell, ...]:
-        """The cells that can be played, ascending; none when the game is over."""
+        """The cells that can be played, ascending; none if the game is over."""
         return () if self.resigned else self._boards[-1].legal
 
     @property
     def position(self) -> Position:
-        """The board as a value."""
         return self._boards[-1]
 
     @property
     def text(self) -> str:
-        """The board."""
         return self._boards[-1].text
 
     def texts(self) -> list[str]:
-        """The boards gone through, the empty one first."""
+        """The boards so far, the empty one first."""
         return [board.text for board in self._boards]
 
     def push(self, cell: Cell) -> None:
@@ -97,7 +95,7 @@ class Game:
         self._moves.append(cell)
 
     def pop(self) -> Cell:
-        """Take back the last move, or that the side to move resigned, and return the last cell played.
+        """Take back the last move, with a resignation after it, and return its cell.
 
         :raises IndexError: if there is none.
         """
@@ -107,10 +105,7 @@ class Game:
         return cell
 
     def resign(self) -> None:
-        """The side to move gives up.
-
-        :raises NotationError: if the game is over.
-        """
+        """:raises NotationError: if the game is over."""
         if self.is_over:
             raise NotationError(f"the game is over in {self.text!r}")
         self.resigned = True

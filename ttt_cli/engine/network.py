@@ -98,7 +98,7 @@ def total(network: Network, pattern: Int32s) -> Any:
 
 @Part
 def gain(network: Network, pattern: Int32s, cell: int) -> Any:
-    """The change of the sum by a stone on a cell, given int32[t], the patterns for the side that places it."""
+    """The change of the sum by a stone on a cell, given int32[t], the patterns for the side placing it."""
     found = 0.0
     for at in range(network.number[cell]):
         number = network.sets[cell, at]

@@ -22,12 +22,12 @@ class Side(IntEnum):
 
     @property
     def sign(self) -> int:
-        """+1 for X, -1 for O: a result times this is the result from this side's point of view."""
+        """+1 for X, -1 for O: a result times this is the result for this side."""
         return 1 - 2 * self
 
     @property
     def key(self) -> str:
-        """How files and documents write the side: ``x`` or ``o``."""
+        """The side in files and documents: ``x`` or ``o``."""
         return self.name.lower()
 
 
@@ -39,13 +39,8 @@ class Result(IntEnum):
     X_WINS = 1
 
     @classmethod
-    def won_by(cls, side: Side) -> Self:
-        """The result of a game that this side has won."""
-        return cls(side.sign)
-
-    @classmethod
     def parse(cls, key: str) -> Self:
-        """The result that files and documents write so.
+        """The result of a key in files and documents.
 
         :raises KeyError: for any other text.
         """
@@ -53,7 +48,7 @@ class Result(IntEnum):
 
     @property
     def key(self) -> str:
-        """How files and documents write the result: ``x``, ``o`` or ``draw``."""
+        """The result in files and documents: ``x``, ``o`` or ``draw``."""
         return ("draw", "x", "o")[self]
 
     @property

@@ -169,7 +169,6 @@ def composed(
     name: str, choose: Part, learn: Part, unseen: int, resigned: bool, grows: bool, symmetric: bool
 ) -> Kernel:
     """The loop with a method's parts."""
-    name += "_growing" * grows + "_symmetric" * (grows and symmetric)
     parts = {"choose": choose, "learn": learn, "find_or_add": find_or_add if grows else nothing_to_add}
     return play_games.composed(
         name, **parts, UNSEEN=unseen if grows else -1, LEARNS_RESIGNED=resigned, SYMMETRIC=symmetric

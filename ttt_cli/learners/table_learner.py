@@ -175,7 +175,7 @@ class TableLearner(Learner[AnyTable]):
     ) -> None:
         """Play or replay games by ``loop.play_games``, with room for all that they can add."""
         self.updated(table).reserve(len(history))
-        name = self.name if self.choice == "default" else f"{self.name}_{self.choice}"
+        name = self.name if self.choice == "default" else f"{self.name}.{self.choice}"
         board = (not table.complete, table.symmetric)
         kernel = loop.composed(name, *self.parts, self.unseen_up_to, self.learns_resigned, *board)
         method = (table.growth, self.rule(table), self.exploration(table, number), sides)

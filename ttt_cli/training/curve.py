@@ -1,7 +1,7 @@
-"""Learning curves: how strong a player is as it learns, exactly, at logarithmically spaced blocks of a run.
+"""Learning curves: the exact strength of a player as it learns, at logarithmically spaced points of a run.
 
-A look never changes the learner. What was seen is kept in the record of the run, and if asked for in a CSV
-file, which is written anew after each look, so that it can be watched while the run goes on.
+A curve is kept in the record of the run, and on request in a CSV file, which is rewritten after each point so
+that it can be watched.
 """
 
 import logging
@@ -25,22 +25,22 @@ from ttt_cli.store.system import fault
 log = logging.getLogger("ttt_cli")
 
 PER_DECADE = 8
-"""Looks while the number of games grows tenfold, where a curve is asked for."""
+"""Points while the number of games grows tenfold, if a curve is requested."""
 
 KEPT_PER_DECADE = 2
-"""The same where it is kept without being asked for: a few looks, so that training stays as fast."""
+"""Points of a curve that is only kept in the record: few, so that training stays fast."""
 
 KEPT_UP_TO = 10_000
-"""Positions of the boards on which each run keeps its curve: there a look takes a few milliseconds."""
+"""The most positions of a board on which each run keeps its curve: a point takes a few milliseconds there."""
 
 
 def is_kept(rules: Rules) -> bool:
-    """Whether runs keep their curves without being asked to."""
+    """Whether each run on this board keeps its curve."""
     return enumerated(rules) is not None and len(StateSpace.of(rules)) <= KEPT_UP_TO
 
 
-def row(games: int, policy: Policy) -> Row:
-    """What a policy is worth, ``games`` games into a run."""
+def measure(games: int, policy: Policy) -> Row:
+    """The strength of a policy, ``games`` games into a run."""
     verdict = judge(policy, [("random", Uniform(policy.rules))])
     as_x, as_o = verdict.results[0].as_x, verdict.results[0].as_o
     wrong = verdict.mistakes
@@ -57,34 +57,29 @@ def row(games: int, policy: Policy) -> Row:
 
 
 def points(games: int, per_decade: int = PER_DECADE) -> list[int]:
-    """The numbers of games at which a run of ``games`` is looked at: 0, even steps of the logarithm, the end.
-
-    A run is looked at between its blocks only: at the first block's end from each of these points on.
-    """
+    """The points of a run: 0, even steps of the logarithm, and the end; each means the first block's end from
+    there on."""
     steps = math.ceil(per_decade * math.log10(max(games, 1)))
     return sorted({0, games, *(round(10 ** (step / per_decade)) for step in range(steps))})
 
 
 def due(looks: Sequence[int], seen: int, games: int) -> bool:
-    """Whether a run that was last looked at after ``seen`` games has reached one of ``looks`` since."""
+    """Whether a run has reached one of the points since it was last looked at, after ``seen`` games."""
     return bisect_right(looks, games) > bisect_right(looks, seen)
 
 
 class Curve:
-    """The curve of one run.
-
-    :ivar rows: so far.
-    """
+    """The curve of one run, with its ``rows`` so far."""
 
     def __init__(
         self, games: int, path: Path | None = None, *, done: int = 0, rows: Sequence[Row] = ()
     ) -> None:
         """
         :param games: of the whole run.
-        :param path: of the file that is to be written, if any.
-        :param done: the games that were played before: the file's rows up to there are kept.
-        :param rows: up to there, if the file has none.
-        :raises InvalidFileError: if the file at ``path`` is something else than a curve.
+        :param path: of the file to write, if any.
+        :param done: the games played before this call; the file's rows up to there are kept.
+        :param rows: those up to there, if the file has none.
+        :raises InvalidFileError: if the file at ``path`` is not a curve.
         :raises TttError: if there is no folder for it.
         """
         self.rows, self._path, self._outgrown_at = list(rows), path, -1
@@ -104,19 +99,15 @@ class Curve:
         """The games at the last look, -1 if there was none."""
         return max(self._outgrown_at, self.rows[-1].games if self.rows else -1)
 
-    def due(self, games: int) -> bool:
-        """Whether the run is to be looked at: it has reached a point since the last look."""
-        return due(self._points, self.seen, games)
-
     def look(self, games: int, policy: Callable[[], Policy], *, now: bool = False) -> Row | None:
-        """Add the row of ``policy``, if it is due, and write the file.
+        """Add the row of ``policy`` and write the file, if a point has been reached since the last look.
 
-        :param now: look even if no point has been reached, as when a run ends early.
+        :param now: look even if no point has been reached.
         """
-        if not (self.due(games) or (now and games > self.seen)):
+        if not (due(self._points, self.seen, games) or (now and games > self.seen)):
             return None
         try:
-            self.rows.append(row(games, policy()))
+            self.rows.append(measure(games, policy()))
         except OutgrownError as error:
             if self._outgrown_at < 0:  # the first time
                 log.warning("no point of the curve after %s games: %s", f"{games:,}", error.message)

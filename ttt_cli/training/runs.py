@@ -1,9 +1,7 @@
-"""Training: a run is a sequence of blocks, a block is one or more shards, and only between blocks does
-anything look at a run.
+"""Training runs: a sequence of blocks, each of one or more shards, and observed only between blocks.
 
-Block size and number of shards follow from the call alone, and each shard of each block has a generator of
-its own, so a run gives the same bytes whoever computes the shards, and going on after a stop is simply
-starting the next block.
+Block size and number of shards depend on the call alone, and each shard has its own generator. So a run gives
+the same bytes whoever computes the shards, and resuming it is starting the next block.
 """
 
 from bisect import bisect_left
@@ -20,31 +18,30 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.learners.base import Learner, Shard
 
 SHARDED_FROM = 10_000_000
-"""Runs of fewer games have one shard a block."""
+"""Runs of fewer games have one shard in each block."""
 
 SHARDS = 8
-"""Shards a block of a long run: a fixed number, so that the number of workers never changes a byte."""
+"""Shards in a block of a long run: fixed, so that the number of workers never changes a byte."""
 
 FIRST_BLOCK = 256
-"""Games of a run's first block. Blocks double until they have their full size: it is early on that a learning
-curve has most to show. While they are small they are not split: shards of few games, side by side from one
-table, would all explore the same moves."""
+"""Games of the first block. Blocks double up to their full size, since learning curves change most in the
+beginning. Small blocks are not split: small shards from one table would all explore the same moves."""
 
 Trained = tuple[Any, Int64s]
-"""What ``Learner.merge`` needs of a shard's table, and its results as ``Learner.train`` counts them; of a
-shard that is alone, the whole table."""
+"""What ``Learner.merge`` needs of a shard's table (the whole table if it is the only shard), and the counts
+of ``Learner.train``."""
 
 Executor = Callable[[Learner[Any], Any, Sequence[Shard]], Sequence[Trained]]
-"""Trains each shard from the same table; the table given is not used afterwards."""
+"""Trains each shard from the same table, which is not used afterwards."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a training run does, fixed before its first game.
+    """A training run, fixed before its first game.
 
-    :ivar opponent: the other side's behaviour; None: self-play.
-    :ivar behaviour: the learner's own, where it is fixed.
-    :ivar shards: of a block that is not small; None: by the number of games.
+    :ivar opponent: the other side's policy; None: self-play.
+    :ivar behaviour: the learner's own policy, if it is fixed.
+    :ivar shards: in a full block; None: by the number of games.
     """
 
     learner: Learner[Any]
@@ -56,21 +53,20 @@ class Plan:
 
     @property
     def shards_a_block(self) -> int:
-        """The number of shards of a block that is not small."""
+        """The number of shards in a full block."""
         if self.shards is not None:
             return self.shards
         return 1 if self.games < SHARDED_FROM or self.learner.choice == "article" else SHARDS
 
     @property
     def block_games(self) -> int:
-        """The number of games in a block of full size."""
+        """The number of games in a full block."""
         shards = self.shards_a_block
         return self.learner.block_games if shards == 1 else self.learner.shard_games * shards
 
     def first_game(self, index: int) -> int:
         """The number of the first game of a block."""
-        doublings = max(0, (self.block_games - 1) // FIRST_BLOCK).bit_length()
-        small = min(index, doublings)
+        small = min(index, ((self.block_games - 1) // FIRST_BLOCK).bit_length())
         return min(self.games, FIRST_BLOCK * (2**small - 1) + (index - small) * self.block_games)
 
     def block_at(self, games: int) -> int:
@@ -102,8 +98,8 @@ class Plan:
 
 
 class Progress(NamedTuple):
-    """Where a run stands after a block: the games of the run so far, and its table; and int64[3], how many of
-    the games since the start were won by O, drawn, won by X."""
+    """A run after a block: its games so far; int64[3], those since ``run`` was called that were won by O,
+    drawn, won by X; and its table."""
 
     games: int
     results: Int64s
@@ -118,16 +114,16 @@ def train_shard(learner: Learner[Any], table: Any, shard: Shard, alone: bool = F
 
 
 def here(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
-    """Train the shards one after the other; a single one needs no copy."""
-    if len(shards) == 1:
+    """Train the shards one after the other."""
+    if len(shards) == 1:  # it needs no copy
         return [(table, learner.train(table, shards[0]))]
     return [train_shard(learner, table, shard) for shard in shards]
 
 
 def run(plan: Plan, table: Any, *, done: int = 0, executor: Executor = here) -> Iterator[Progress]:
-    """Train block by block, from ``table``, which is used up.
+    """Train block by block from ``table``, which must not be used afterwards.
 
-    :param done: the games of the run that are in the table already.
+    :param done: the games of the run that are already in the table.
     """
     games, results = done, np.zeros(3, np.int64)
     for index in count(plan.block_at(done)):

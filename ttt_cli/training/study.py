@@ -1,9 +1,8 @@
-"""Studies: learners trained from nothing many times, with many seeds and settings, and how strong they were
-along the way.
+"""Studies: the strength of learners trained from nothing with many seeds and settings.
 
-A study is a CSV file with a row for each look at each training. It is sorted and knows no times, so it is the
-same whoever trained what when; one that is not complete is where the next call goes on. After Patterson et
-al., Empirical design in reinforcement learning (2023): many seeds, reported by medians and ranges.
+A study is a CSV file with a row for each point of each training. It is sorted and holds no times, so it is
+the same whoever trained what when, and the next call goes on from one that is not complete. After Patterson
+et al., Empirical design in reinforcement learning (2023): many seeds, reported by medians and ranges.
 """
 
 import hashlib
@@ -26,17 +25,17 @@ from ttt_cli.store.curves import Row, read_groups
 from ttt_cli.store.reading import peek, read_bytes
 from ttt_cli.store.state import State
 from ttt_cli.store.text import decode, quoted
-from ttt_cli.training.curve import due, points, row
+from ttt_cli.training.curve import due, measure, points
 from ttt_cli.training.trainer import TrainingRun, blocks, new_run, warm_up
 
 LIMIT = 256 * 2**20
-"""Bytes of a file that is read as a study."""
+"""The largest study file in bytes."""
 
 MEASURES = (
     *("x_win", "x_draw", "x_loss", "o_win", "o_draw", "o_loss"),
     *("worst_x", "worst_o", "exploitability", "unbeatable"),
 )
-"""The columns of a study that say how strong a player is: fields of ``Row``."""
+"""The columns of strength: fields of ``Row``."""
 
 Value = float | int | bool | str
 Setting = tuple[Value, ...]
@@ -46,17 +45,17 @@ Method = tuple[str, str]
 """A learner and its preset: ``("q", "article")``."""
 
 Group = tuple[Method, Setting]
-"""What is trained with every seed."""
+"""The trainings that differ only in their seeds."""
 
 Key = tuple[Method, Setting, int]
-"""A training of a study: its method, its setting and its seed."""
+"""A training: its method, setting and seed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """What a study trains of one method.
+    """The trainings of one method in a study.
 
-    :ivar learner: with the parameters that are the same throughout.
+    :ivar learner: with the parameters that are not varied.
     :ivar varied: the values of each varied parameter.
     :ivar games: of each training.
     """
@@ -78,13 +77,12 @@ class Design:
 
     @property
     def method(self) -> Method:
-        """The learner's name and its preset."""
         return self.learner.name, self.learner.choice
 
     def start(self, setting: Setting) -> State:
         """The state that a training begins with.
 
-        :raises UsageError: if a value is none that the parameter can have.
+        :raises UsageError: if a parameter cannot have its value.
         """
         kind = type(self.learner)
         values = dict(zip(self.varied, setting, strict=True))
@@ -107,7 +105,7 @@ class Design:
 
     @property
     def call(self) -> str:
-        """What all trainings of a study have in common, as 12 hexadecimal digits: the same for every part."""
+        """What all trainings of the method have in common, as 12 hexadecimal digits."""
         first = self.training(self.keys[0])
         fixed = {name: value for name, value in self.learner.parameters().items() if name not in self.varied}
         common = {
@@ -123,12 +121,12 @@ class Design:
 
 @dataclass(eq=False)
 class Study:
-    """What is known of the trainings of a study.
+    """The trainings of a study so far.
 
     :ivar varied: the names of the varied parameters.
-    :ivar calls: what the trainings of each method have in common, see ``Design.call``.
-    :ivar runs: the looks at each training that is complete.
-    :ivar seconds: how long the trainings of this process took; no file has them.
+    :ivar calls: the ``Design.call`` of each method.
+    :ivar runs: the rows of each complete training.
+    :ivar seconds: the times of the trainings of this process, which are not in the file.
     """
 
     varied: tuple[str, ...] = ()
@@ -138,7 +136,6 @@ class Study:
 
     @property
     def groups(self) -> list[Group]:
-        """What was trained with several seeds, sorted."""
         return sorted({(method, setting) for method, setting, _ in self.runs})
 
     def of(self, group: Group) -> list[list[Row]]:
@@ -146,7 +143,7 @@ class Study:
         return [rows for key, rows in sorted(self.runs.items()) if key[:2] == group]
 
     def named(self, group: Group) -> str:
-        """A group in words: ``alpha=0.1, gamma=0.9``, with the method where there are several."""
+        """The label of a group: ``alpha=0.1, gamma=0.9``, with the method if there are several."""
         (learner, preset), setting = group
         pairs = zip(self.varied, setting, strict=True)
         words = ", ".join(f"{name}={value}" for name, value in pairs)
@@ -156,7 +153,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Spread:
-    """A number over the seeds of a setting."""
+    """The spread of a number over the seeds of a group."""
 
     median: float
     low: float
@@ -164,38 +161,37 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Spread":
-        """The spread of at least one number."""
         return cls(median(values), min(values), max(values))
 
 
 def middle(runs: Sequence[Sequence[Row]]) -> list[Row]:
-    """The medians of trainings that were looked at after the same numbers of games, look by look."""
-    rows = []
-    for looks in zip(*runs, strict=False):
-        values = {name: median(getattr(look, name) or 0 for look in looks) for name in MEASURES[:-1]}
-        verdicts = {look.unbeatable for look in looks}
+    """The medians of trainings with the same points, point by point."""
+    medians = []
+    for rows in zip(*runs, strict=False):
+        values = {name: median(getattr(row, name) or 0 for row in rows) for name in MEASURES[:-1]}
+        verdicts = {row.unbeatable for row in rows}
         verdict = None if None in verdicts else int(verdicts == {1})
-        rows.append(Row(looks[0].games, mistakes=None, reachable=None, unbeatable=verdict, **values))
-    return rows
+        medians.append(Row(rows[0].games, mistakes=None, reachable=None, unbeatable=verdict, **values))
+    return medians
 
 
 def unbeatable_from(rows: Sequence[Row]) -> int | None:
-    """The first look from which on a player was unbeatable to the end; None if it is not at the end."""
-    first = None
-    for found in reversed(rows):
-        if not found.unbeatable:
+    """The games from which on a player was unbeatable to the end; None if it is not at the end."""
+    games = None
+    for row in reversed(rows):
+        if not row.unbeatable:
             break
-        first = found.games
-    return first
+        games = row.games
+    return games
 
 
 def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list[Value]]:
-    """The varied parameters of ``alpha=0.1,0.2`` and the like.
+    """The varied parameters of texts such as ``alpha=0.1,0.2``.
 
-    :raises UsageError: naming what is wrong.
+    :raises UsageError: naming the text and what is wrong with it.
     """
     known = {item.name: item for item in fields(kind) if item.name != "choice"}  # type: ignore[arg-type]
-    found: dict[str, list[Value]] = {}
+    varied: dict[str, list[Value]] = {}
     for text in texts:
         name, equals, listed = text.partition("=")
         name = name.strip().replace("-", "_")
@@ -203,14 +199,14 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
             near = did_you_mean(name, known) if name not in known else ""
             hint = near or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
             raise UsageError(f"{kind.name} has nothing to vary in {text!r}", where="--vary", hint=hint)
-        if name in found:
+        if name in varied:
             raise UsageError(f"{name} is varied twice", where="--vary")
-        values = [_value(part.strip(), known[name].default, text) for part in listed.split(",")]
-        found[name] = sorted(set(values))
-    return found
+        values = {_parse_value(part.strip(), known[name].default, text) for part in listed.split(",")}
+        varied[name] = sorted(values)
+    return varied
 
 
-def _value(text: str, default: object, where: str) -> Value:
+def _parse_value(text: str, default: object, where: str) -> Value:
     try:
         if isinstance(default, bool):
             return ("false", "true").index(text.lower()) == 1
@@ -229,11 +225,11 @@ def carry_out(
     keep: Path | None = None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[Key]:
-    """Train what ``study`` does not have yet, and yield each training once its looks are in it.
+    """Train what ``study`` lacks, and yield each training that has been added to it.
 
-    :param workers: threads that share the work; they change nothing in the result.
-    :param keep: the folder in which the states are kept.
-    :param stopping: whether to drop what is in work and end.
+    :param workers: threads that share the work; their number does not change the result.
+    :param keep: the folder for the trained states, if they are kept.
+    :param stopping: whether to drop unfinished trainings and end.
     """
     missing = [(design, key) for design in designs for key in design.keys if key not in study.runs]
     for design in {design.method: design for design, _ in missing}.values():
@@ -250,17 +246,17 @@ def carry_out(
 def _train(
     design: Design, key: Key, keep: Path | None, stopping: Callable[[], bool]
 ) -> tuple[list[Row], float] | None:
-    """The looks at a training, and how many seconds it took without them; None if it was to stop."""
+    """The rows of a training, and the seconds of its games; None if it was stopped."""
     if stopping():
         return None
     run, looks = design.training(key), points(design.games)
-    rows, seconds, since = [row(0, run.state.policy)], 0.0, monotonic()
+    rows, seconds, since = [measure(0, run.state.policy)], 0.0, monotonic()
     for games in blocks(run):
         if stopping():
             return None
         seconds += monotonic() - since
         if due(looks, rows[-1].games, games):
-            rows.append(row(games, run.state.policy))
+            rows.append(measure(games, run.state.policy))
         since = monotonic()
     if keep is not None:
         run.note(rows)
@@ -273,20 +269,17 @@ def to_csv(study: Study) -> bytes:
     """The file of a study: sorted by method, setting, seed and games."""
     lines = [",".join(["learner", "preset", "call", *study.varied, "seed", "games", *MEASURES])]
     for (method, setting, seed), rows in sorted(study.runs.items()):
-        head = [*method, study.calls[method], *map(_written, setting), str(seed)]
-        for found in rows:
-            values = asdict(found)
+        texts = [str(value).lower() if isinstance(value, bool) else str(value) for value in setting]
+        head = [*method, study.calls[method], *texts, str(seed)]
+        for row in rows:
+            values = asdict(row)
             measures = ["" if values[name] is None else repr(values[name]) for name in MEASURES]
-            lines.append(",".join([*head, str(found.games), *measures]))
+            lines.append(",".join([*head, str(row.games), *measures]))
     return "\n".join(lines).encode() + b"\n"
 
 
-def _written(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def is_study(path: Path) -> bool:
-    """Whether the file at ``path`` begins as a study does."""
+    """Whether the file at ``path`` begins like a study."""
     return peek(path)[1].startswith(b"learner,preset,call,")
 
 
@@ -313,7 +306,7 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
             if not (seed.isascii() and seed.isdecimal() and len(seed) < 20):
                 raise TttError(f"seed: expected a whole number, found {quoted(seed)}")
             pairs = zip(study.varied, values, strict=True)
-            setting = tuple(_value(text, known[name], text) for name, text in pairs)
+            setting = tuple(_parse_value(text, known[name], text) for name, text in pairs)
         except TttError as error:
             raise InvalidFileError(error.message, where=str(path)) from None
         study.runs[method, setting, int(seed)] = rows

@@ -1,7 +1,7 @@
-"""Training as a user meets it: a state is trained block by block and saved.
+"""Training a state block by block, and saving it.
 
-``new_run`` and ``resumed_run`` check everything before the first game; ``train`` then changes one file,
-through checkpoints each of which is a whole state that training can go on from.
+``new_run`` and ``resumed_run`` check everything before the first game. ``train`` then writes one file; each
+checkpoint is a whole state from which training can go on.
 """
 
 import shlex
@@ -30,15 +30,15 @@ from ttt_cli.training.runs import Executor, Plan, here
 from ttt_cli.training.runs import run as train_blocks
 
 ENDS = ("o", "draw", "x")
-"""How records call the ends that ``Learner.train`` counts."""
+"""The keys, in records, of the results that ``Learner.train`` counts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fixed:
-    """A side during training, whose behaviour is fixed if there is a policy.
+    """A side in training, fixed if it has a policy.
 
-    :ivar digest: of the state it plays by, if it is one.
-    :ivar reproducible: whether it is sure to play so again; nobody knows of a program.
+    :ivar digest: of the state that it plays by, if any.
+    :ivar reproducible: whether it always plays in the same way, which is unknown of programs.
     """
 
     name: str
@@ -48,24 +48,23 @@ class Fixed:
 
 
 ITSELF = Fixed("self", None)
-"""The learner's own side, as it is by then."""
+"""The learner's own side, playing by what it has learned so far."""
 
 
 @dataclass(eq=False)
 class TrainingRun:
-    """A training run, from its plan to what came of it.
+    """A training run, from its plan to its outcome.
 
-    :ivar path: the file that the state is saved to.
-    :ivar plan: what it does, fixed before its first game.
-    :ivar state: after the blocks trained by now.
-    :ivar record: what the state says about the run.
-    :ivar before: the games that were played before this call.
-    :ivar results: how the games of this call ended.
-    :ivar seconds: that the games of this call took, without looks and saves.
-    :ivar enough: whether the observer had seen enough: the state is as it saw it.
-    :ivar finished: whether that, or all planned games were played.
-    :ivar kept: the state after an earlier block, if it is what is saved unless the observer sees enough.
-    :ivar backup: where the file that was replaced is kept, if it held experience the new one does not.
+    :ivar path: the file of the state.
+    :ivar state: the state after the blocks trained so far.
+    :ivar record: the state's record of the run.
+    :ivar before: the games played before this call.
+    :ivar results: the results of the games of this call, by their keys.
+    :ivar seconds: the time of the games of this call, without looks and saves.
+    :ivar enough: whether the observer has seen enough; the state is the one that it saw.
+    :ivar finished: whether the observer has seen enough, or all planned games were played.
+    :ivar kept: the state after an earlier block, to be saved unless the observer sees enough.
+    :ivar backup: the backup of the replaced file, if that held experience which the new one does not.
     """
 
     path: Path
@@ -81,40 +80,38 @@ class TrainingRun:
     backup: Path | None = None
 
     def keep(self) -> None:
-        """Save the state as it is now, whatever comes of it later. Going on from there leads to the same
-        games again."""
+        """Save the state as it is now, instead of a later one; going on from it repeats the same games."""
         self.kept = replace(self.state, table=deepcopy(self.state.table))
 
     def note(self, rows: Sequence[Row]) -> None:
-        """Keep a learning curve by the games of the run in its record."""
+        """Put a learning curve into the record."""
         details = {**self.record.details, "curve": to_record(rows, self.games_before)}
         self.record = replace(self.record, details=details)
         self.state = self.state.with_run(self.record, self.state.table)
 
     @property
     def games(self) -> int:
-        """The games of this call."""
         return (self.record.games or 0) - self.before
 
     @property
     def games_before(self) -> int:
-        """The games of the state that were learned in other runs, as far as they are known."""
+        """The known games of the state that were learned in other runs."""
         return sum(run.games or 0 for run in self.state.runs if run.id != self.record.id)
 
     @property
     def curve(self) -> list[Row]:
-        """What was seen of the run before this call: its learning curve by the games of the run."""
+        """The run's learning curve before this call, by its games."""
         rows = from_record(self.record.details["curve"]) if "curve" in self.record.details else []
         return [replace(row, games=row.games - self.games_before) for row in rows]
 
 
 def fixed(agent: str | None, store: Path, start: State, path: Path, *, typed: bool = False) -> Fixed:
-    """The side that an AGENT argument names.
+    """The side of an AGENT argument.
 
     :param start: the state that is trained.
-    :param path: of its file: it cannot be its own fixed opponent.
+    :param path: of its file.
     :param typed: whether the user has typed the argument.
-    :raises UsageError: if it is that, a person, or a program that was not typed.
+    :raises UsageError: if it is the trained state itself, a person, or a program that was not typed.
     """
     if agent is None or agent == "self":
         return ITSELF
@@ -126,10 +123,10 @@ def fixed(agent: str | None, store: Path, start: State, path: Path, *, typed: bo
 
 
 def kept_to_its_answers(policy: Policy, symmetric: bool) -> Policy:
-    """A player from outside as a fixed side: it answers once for each position.
+    """A player from outside as a fixed side, asked only once about each position.
 
-    On a board with a state space it is asked before the first game, where its own play can lead; everywhere,
-    if a position stands for all that a turn or mirror makes equal.
+    On a board with a state space it is asked before the first game, about the positions that its own play
+    can lead to; about all of them if the table is symmetric.
     """
     if not policy.external:
         return policy
@@ -150,8 +147,7 @@ def new_run(
     opponent: str | Fixed | None = None,
     store: Path = Path(),
 ) -> TrainingRun:
-    """A new run from ``start``; what is not said as the method, or its author where the choice rule is the
-    author's, would have it."""
+    """A new run from ``start``, with the defaults of the method, or of its author by the author's rule."""
     learner, behaviour = start.learner, ITSELF
     article = learner.choice == "article"
     if games is None:
@@ -179,9 +175,9 @@ def new_run(
 
 
 def resumed_run(path: Path, state: State, store: Path, typed: str | None = None) -> TrainingRun:
-    """The run in the file that was stopped, from where it stands.
+    """The unfinished run of a state.
 
-    :param typed: the opponent, if it is a program: what a file says is not run.
+    :param typed: the opponent as typed, required for programs: those that a file names are not run.
     :raises InvalidFileError: if there is none, or its opponent has changed.
     """
     record = state.unfinished
@@ -224,7 +220,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
 
 
 def blocks(run: TrainingRun, executor: Executor = here) -> Iterator[int]:
-    """Train block by block; yields the games of the run so far, with its state and record after each."""
+    """Train block by block, updating the run; yields its games so far."""
     before = run.record.results or run.results
     for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, executor=executor):
         run.results = dict(zip(ENDS, map(int, results), strict=True))
@@ -248,13 +244,13 @@ def train(
 ) -> None:
     """Carry out a run and save its state; its file must be locked.
 
-    :param checkpoint: seconds between two saves while it runs.
-    :param curve: the run's learning curve, if it is to be kept.
-    :param after_block: an observer; True: it has seen enough, stop here.
-    :param saved: called after each save while it runs.
-    :param stopping: whether the user wants it to end after this block.
-    :param store: the store whose waiting games are learned at the end, by the state called ``name``; not by
-        a state that the observer chose.
+    :param checkpoint: seconds between two saves during the run.
+    :param curve: the run's learning curve, if it is kept.
+    :param after_block: the observer; returns whether it has seen enough.
+    :param saved: called after each save during the run.
+    :param stopping: whether the user wants to stop after this block.
+    :param store: the store whose waiting games the state, called ``name``, learns at the end, unless the
+        observer has chosen the state.
     """
     backup, games = library.would_lose_runs(run.path, run.state), run.before
 

@@ -1,8 +1,8 @@
-"""Training the shards of a block side by side: in threads of this process, or on a cluster.
+"""Training the shards of a block in parallel: in threads of this process, or on a cluster.
 
-Both are a ``concurrent.futures.Executor``; the shards, not the workers, decide the result. Here threads do
-better than processes: kernels run without the interpreter's lock, nothing is loaded twice or sent around, and
-no worker can die alone. A cluster's worker that dies is replaced, and its shard repeated, by Dask.
+The shards, not the workers, decide the result. Threads do better than processes: kernels run without the
+interpreter's lock, nothing is loaded twice or sent, and no worker can die alone. On a cluster Dask replaces
+workers that die, and repeats their shards.
 """
 
 import hashlib
@@ -21,12 +21,12 @@ from ttt_cli.training.runs import Executor as ShardTrainer
 from ttt_cli.training.runs import Trained, train_shard
 
 ATTEMPTS = 5
-"""How often a cluster tries a shard whose workers die."""
+"""Attempts of a cluster at a shard whose workers die."""
 
 
 @cache
 def code_digest() -> str:
-    """The digest of all that decides what a shard learns: the sources of the learners and the engine."""
+    """The digest of the sources that decide what a shard learns: those of the learners and the engine."""
     digest = hashlib.sha256()
     for room in ("engine", "learners"):
         for path in sorted((Path(__file__).parents[1] / room).rglob("*.py")):
@@ -35,10 +35,10 @@ def code_digest() -> str:
 
 
 def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alone: bool = False) -> Trained:
-    """Train a shard where the program is the one that asks for it.
+    """Train a shard if this is the same version of the program.
 
-    :param code: its digest there.
-    :raises TttError: if it is another version, whose arithmetic may be another.
+    :param code: the ``code_digest`` where the shard comes from.
+    :raises TttError: if it is another version, whose arithmetic may differ.
     """
     if code_digest() != code:
         raise TttError(
@@ -50,7 +50,7 @@ def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alon
 
 
 def _by(executor: Executor, train: Callable[..., Trained]) -> ShardTrainer:
-    """Trains the shards of a block by an executor, each from the same table."""
+    """Train the shards of a block by an executor."""
 
     def trained(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
         task = partial(train, learner, table, alone=len(shards) == 1)
@@ -83,7 +83,7 @@ def cluster_workers(address: str) -> Iterator[ShardTrainer]:
     except ImportError:
         raise UsageError("a cluster needs Dask", where="--cluster", hint="pip install distributed") from None
     for name in ("distributed", "distributed.client", "tornado.application"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it is raised
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # errors that matter are raised too
     try:
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
