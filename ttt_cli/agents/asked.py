@@ -1,7 +1,7 @@
-"""Players from outside, who are asked for a cell, a position at a time: a program, a function in a file.
+"""External players, a program or a function in a file, which are asked for a cell, one position at a time.
 
-Nobody knows how such a player chooses. So it is asked about a position a second time, elsewhere: one that
-answers alike is taken at its word, and judged exactly; of one that does not, games alone can tell.
+They may choose at random. So another instance is asked about every position again: a player that gives the
+same answers is assumed to be deterministic and judged exactly; any other can only be judged by games.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,22 +18,21 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError
 
 RESIGNS = -1
-"""Stands for a cell where the player resigns."""
+"""The cell of a player that resigns."""
 
 KEPT = 1 << 20
-"""Answers that are kept in case they are needed again; to forget one costs a question."""
+"""Answers that are cached."""
 
 MOST_RESTARTS = 10
 """Restarts after failures, beyond which a program is not asked again."""
 
+Ask = Callable[[Sequence[str]], Iterator[str]]
+"""Yields the answer to each of some positions, or raises ``NoAnswerError``; the player is then restarted with
+the next question."""
+
 
 class NoAnswerError(TttError):
     """A player has failed to answer; the message is followed by "to" and the position."""
-
-
-Ask = Callable[[Sequence[str]], Iterator[str]]
-"""Gives the answer to each of some positions as it comes, or raises ``NoAnswerError``, after which the next
-question begins anew."""
 
 
 class UnsteadyError(TttError):
@@ -50,7 +49,7 @@ class UnsteadyError(TttError):
 
 @dataclass
 class _Log:
-    """A record of how it has answered, for the remarks."""
+    """A record of its answers, for the remarks."""
 
     judged: bool = False
     failures: list[str] = field(default_factory=list)
@@ -58,14 +57,14 @@ class _Log:
 
 
 class Asked(Policy):
-    """A player from outside as a policy.
+    """An external player as a policy.
 
-    ``probabilities`` asks twice about each position, ``choose`` once, as often as it is called.
+    ``probabilities`` asks twice about each position, ``choose`` once for each game.
 
     :param name: as the user wrote it.
-    :param asks: two ways to ask it that know nothing of each other.
-    :param samples: ask so often about each position, and take how often each cell is answered.
-    :param chatter: a summary of its output besides the answers.
+    :param asks: two instances of the player.
+    :param samples: estimate its probabilities by so many questions about each position.
+    :param chatter: returns a summary of its output besides the answers.
     """
 
     external = True
@@ -86,10 +85,10 @@ class Asked(Policy):
         self._cells = {str(cell + 1): cell for cell in range(rules.cells)} | {"resign": RESIGNS}
 
     def probabilities(self, positions: Positions) -> Floats:
-        """As ``Policy.probabilities``: 1 for the cell that is answered, or estimates.
+        """As ``Policy.probabilities``: 1 for the cell that it answers, or estimates.
 
-        :raises UnsteadyError: if it answers in two ways.
-        :raises TttError: if it does not answer, or wrongly.
+        :raises UnsteadyError: if it gives two answers.
+        :raises TttError: if it gives no valid answer.
         """
         found, rows = np.zeros((len(positions), self.rules.cells)), np.flatnonzero(~positions.terminal)
         texts = positions[rows].texts()
@@ -106,7 +105,7 @@ class Asked(Policy):
         return found
 
     def choose(self, positions: Positions, rows: Int64s, uniforms: Floats) -> Int64s:
-        """As ``Policy.choose``, but what is drawn is up to the player: it is asked for each row anew."""
+        """As ``Policy.choose``, but the player itself draws: it is asked once for each row."""
         return self._ask(self._asks[0], positions[rows].texts())
 
     def forfeiting(self) -> Policy:
@@ -130,8 +129,8 @@ class Asked(Policy):
         return [f"{self._name}: {text}" for text in said]
 
     def _answers(self, texts: list[str]) -> Any:
-        """int64[k]: the cell that is answered to each position, made sure of by asking twice; or float64[k,
-        cells]: how often each cell is answered when it does not resign."""
+        """int64[k]: the answer that both instances give to each position; or float64[k, cells]: the share of
+        each cell among the answers, resignations left out."""
         if self._samples is not None:
             counts = np.zeros((len(texts), self.rules.cells))
             for _ in range(self._samples):
@@ -148,9 +147,9 @@ class Asked(Policy):
         return chosen.tolist()
 
     def _ask(self, ask: Ask, texts: list[str]) -> Int64s:
-        """int64[k]: the cell that is answered to each position, whatever was answered before.
+        """int64[k]: the answer of one instance to each position.
 
-        :raises TttError: if there is no answer, or a wrong one, and that is not a lost game.
+        :raises TttError: if there is no valid answer, and failures do not count as lost games.
         """
         cells: list[int] = []
         while len(cells) < len(texts) and self._log.restarts < MOST_RESTARTS:
@@ -164,7 +163,7 @@ class Asked(Policy):
         return np.array(cells + [RESIGNS] * (len(texts) - len(cells)), np.int64)
 
     def _cell(self, text: str, answer: str) -> int:
-        """The cell that an answer to a position names; it resigns by a wrong one."""
+        """The cell that an answer names; a wrong answer resigns."""
         cell = self._cells.get(answer.strip())
         if cell is not None and (cell == RESIGNS or text[cell] == "."):
             return cell
@@ -174,7 +173,7 @@ class Asked(Policy):
         return RESIGNS
 
     def _fail(self, text: str, error: TttError) -> None:
-        """A failure ends the call, or loses a game."""
+        """End the call, or lose a game."""
         failed = f"{error.message} to {text!r}"
         if not self._lenient:
             raise TttError(failed, where=self._name, hint=error.hint) from error.__cause__

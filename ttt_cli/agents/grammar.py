@@ -33,22 +33,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Agent:
-    """Something that chooses moves: a policy, or a person.
+    """A player: a policy, or a person.
 
     :ivar name: as the user wrote it.
     :ivar rules: the game it plays.
-    :ivar only: the only game that it can play; None: any.
-    :ivar make: how its policy is made; None for a person.
+    :ivar fixed_rules: the only game that it can play; None: any.
+    :ivar make: makes its policy; None for a person.
     :ivar source: the file it comes from.
     :ivar games: how many games it has learned from, where that is known.
-    :ivar fingerprint: gives the digest of a program.
-    :ivar loaded: the state in its file, if it plays by one.
-    :ivar options: what stands behind the colon, as read.
+    :ivar fingerprint: returns the digest of a program.
+    :ivar loaded: the state that it plays by.
+    :ivar options: the values behind the colon.
     """
 
     name: str
     rules: Rules = STANDARD
-    only: Rules | None = None
+    fixed_rules: Rules | None = None
     make: Callable[[Rules], Policy] | None = None
     source: Path | None = None
     games: int | None = None
@@ -58,7 +58,7 @@ class Agent:
 
     @property
     def is_person(self) -> bool:
-        """Whether it has to be asked for its moves."""
+        """Whether it is a person."""
         return self.make is None
 
     @cached_property
@@ -79,13 +79,13 @@ class Agent:
 
     @cached_property
     def digest(self) -> str | None:
-        """Of what it plays by: a native state, a program; None for others."""
+        """The digest of its state or program; None for others."""
         if self.loaded is not None:
             return self.loaded.digest or None
         return self.fingerprint() if self.fingerprint else None
 
     def fields(self) -> AgentFields:
-        """The agent as a document names it."""
+        """The agent's fields in a document."""
         return AgentFields(self.name, self.source, self.games)
 
 
@@ -96,9 +96,9 @@ STATE_OPTIONS = {
     "ties": one_of("random", "first", "last", "first-learned"),
     "search": WHOLE,
 }
-"""The options of every state: explore so often; another choice rule; forget what it knows of the other side's
-moves, which a table made for one side knows by chance only; which of exactly equal moves (``first-learned``:
-the first, but any where nothing has been learned); look so many plies ahead, the move itself included."""
+"""The options of every state: exploration; another choice rule; the only side whose moves it knows (a table
+made for one side knows the other's by chance); which of equal moves it plays (``first-learned``: the first,
+but any where nothing has been learned); the plies of a search, the move itself included."""
 
 ANY_NUMBER = number("NUMBER", float, -1e300, 1e300)
 
@@ -108,15 +108,15 @@ FILE_OPTIONS = {
     "wins": one_of("known", "unknown"),
     "spelling.": Option("VALUE", str),
 }
-"""How another program's file is to be read: whose good its values measure; what a move that is not in it
-counts as; whether a win that is not in it is seen; a facet of its spelling, such as ``spelling.first=O``."""
+"""How to read another program's file: whose good its values measure; what a move that is not in it counts as;
+whether it sees a win that is not in it; a detail of its spelling, such as ``spelling.first=O``."""
 
 
 def resolve(text: str, store: Path, rules: Rules | None = None, *, typed: bool = True) -> Agent:
-    """The agent that ``text`` names.
+    """Return the agent that ``text`` names.
 
     :param rules: the game to play; None: the state's own, or the usual one.
-    :param typed: whether the user has typed it: what a file says is never run.
+    :param typed: whether the user has typed it; programs that a file names are not run.
     :raises UsageError: for an unknown name, option or value, with what is accepted.
     :raises InvalidFileError: if a file cannot be read, or is a state for another game.
     """
@@ -126,7 +126,7 @@ def resolve(text: str, store: Path, rules: Rules | None = None, *, typed: bool =
 
 
 def is_program(text: str) -> bool:
-    """Whether an AGENT argument stands for something to be run."""
+    """Whether an AGENT argument names other people's code."""
     player = players().get(text.partition(":")[0].partition(",")[0])
     return player is not None and bool(player.argument)
 
@@ -139,34 +139,34 @@ def resolve_all(
     fresh: bool = False,
     estimated: bool = False,
 ) -> list[Agent]:
-    """Several agents that are to play the same game: where ``rules`` are not given, the first state's own.
+    """Return agents that play the same game: by default that of the first state.
 
-    :param fresh: a learner's name for which there is no file yet means the learner that has seen nothing.
-    :param estimated: whether policies that are estimated from samples will do.
+    :param fresh: let the name of a learner without a file mean an untrained one.
+    :param estimated: allow policies that are estimated from samples.
     """
     agents = [
         _program(text, estimated) if is_program(text) else _find(text, store, rules, fresh) for text in texts
     ]
-    game = rules or next((agent.only for agent in agents if agent.only is not None), STANDARD)
+    game = rules or next((agent.fixed_rules for agent in agents if agent.fixed_rules is not None), STANDARD)
     for agent in agents:
-        if agent.only not in (None, game):
+        if agent.fixed_rules not in (None, game):
             hint = "agents play each other on one board only"
             if rules and agent.loaded:
                 learner, size = agent.loaded.state.learner.name, f"{game.rows}x{game.cols}"
                 hint = f"ttt train {learner} --board {size} --line {game.line} makes one"
-            what = f"plays {agent.only.describe()}, not {game.describe()}"
+            what = f"plays {agent.fixed_rules.describe()}, not {game.describe()}"
             raise InvalidFileError(what, where=agent.name, hint=hint)
     return [replace(agent, rules=game) for agent in agents]
 
 
 def _program(text: str, estimated: bool) -> Agent:
-    """A player that is to be run: its options stand before the colon."""
+    """Other people's code; its options precede the colon."""
     head, _, argument = (part.strip() for part in text.partition(":"))
     name, comma, options = head.partition(",")
     player = players()[name]
     if not argument:
         raise UsageError(f"{name} needs a {player.argument}", where=text, hint=player.example)
-    values = _read(text, name, options if comma else None, player.options)
+    values = _parse_options(text, name, options if comma else None, player.options)
     if "samples" in values and not estimated:
         raise UsageError("samples=N estimates a policy for export and diff alone", where=text)
     assert player.make is not None and player.fingerprint is not None
@@ -175,64 +175,68 @@ def _program(text: str, estimated: bool) -> Agent:
 
 
 def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
-    """An agent other than a program: a built-in player, a file, a level, a learner that has seen nothing, or
-    a player of a plug-in."""
+    """A built-in player, a file, a level, an untrained learner or a player of a plug-in."""
     head, colon, tail = text.rpartition(":")
     name, options = (head, tail) if colon else (text, None)
     if (built_in := players().get(name)) is not None:
         return _of_type(text, built_in, options)
     from ttt_cli.store import library  # the built-in players do without it
 
-    if colon and library.find(store, text, rules) is not None:  # the name of a file may hold colons itself
+    if colon and library.find(store, text, rules) is not None:  # a file's name may hold colons itself
         name, options = text, None
-    path = library.find(store, name, rules) if name else None
-    if path is None and options is None and (meant := level(text, rules)) is not None:
+    if name and (path := library.find(store, name, rules)) is not None:
+        return _of_file(text, path, options, rules)
+    if options is None and (meant := level(text, rules)) is not None:
         return replace(_find(meant, store, rules, fresh), name=text)
-    loaded = library.untrained(store, name, rules) if path is None and fresh else None
-    if path is None and loaded is None:
-        if (plugged := None if Path(name).suffix else plugin(AGENTS, name, AgentType)) is None:
-            raise _unknown(name, store)
-        return _of_type(text, replace(plugged, name=name, make=_made(plugged, text)), options)
-    values = _read(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS)
-    said = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
-    found = library.read_file(path, options=_how(said, rules)) if path else loaded
-    if path and isinstance(found, Policy):  # a file of probabilities
-        _read(text, name, options, {key: STATE_OPTIONS[key] for key in ("epsilon", "side")})
-        return Agent(
-            text,
-            only=found.rules,
-            make=lambda rules: _limited(found, **values),
-            source=path,
-            fingerprint=lambda: f"sha256:{sha256(path.read_bytes()).hexdigest()}",
-            options=values,
-        )
-    assert isinstance(found, library.Loaded)
-    try:
-        play_by(found.state, **values)
-    except TttError as error:
-        raise UsageError(error.message, where=text, hint=error.hint) from None
+    if fresh and (untrained := library.untrained(store, name, rules)) is not None:
+        return _of_state(text, untrained, _parse_options(text, "a state", options, STATE_OPTIONS))
+    if Path(name).suffix or (plugged := plugin(AGENTS, name, AgentType)) is None:
+        raise _unknown(name, store)
+    return _of_type(text, replace(plugged, name=name, make=_checked(plugged, text)), options)
+
+
+def _of_type(text: str, player: AgentType, options: str | None) -> Agent:
+    values = _parse_options(text, player.name, options, player.options)
+    return Agent(text, make=player.make and partial(player.make, **values), options=values)
+
+
+def _of_file(text: str, path: Path, options: str | None, rules: Rules | None) -> Agent:
+    from ttt_cli.store import library
+
+    values = _parse_options(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS)
+    reading = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
+    found = library.read_file(path, options=_reading_options(reading, rules))
+    if not isinstance(found, Policy):
+        return _of_state(text, found, values)
+    _parse_options(text, str(path), options, {key: STATE_OPTIONS[key] for key in ("epsilon", "side")})
     return Agent(
         text,
-        only=found.state.rules,
-        make=lambda rules: play_by(found.state, **values),
-        source=found.path,
-        games=found.state.games,
-        loaded=found,
+        fixed_rules=found.rules,
+        make=lambda rules: _limited(found, **values),
+        source=path,
+        fingerprint=lambda: f"sha256:{sha256(path.read_bytes()).hexdigest()}",
         options=values,
     )
 
 
-def _of_type(text: str, player: AgentType, options: str | None) -> Agent:
-    """A player of this type, with the options that are written so."""
-    values = _read(text, player.name, options, player.options)
-    return Agent(text, make=player.make and partial(player.make, **values), options=values)
+def _of_state(text: str, loaded: "Loaded", values: dict[str, Any]) -> Agent:
+    try:
+        play_by(loaded.state, **values)
+    except TttError as error:
+        raise UsageError(error.message, where=text, hint=error.hint) from None
+    return Agent(
+        text,
+        fixed_rules=loaded.state.rules,
+        make=lambda rules: play_by(loaded.state, **values),
+        source=loaded.path,
+        games=loaded.state.games,
+        loaded=loaded,
+        options=values,
+    )
 
 
-def _made(player: AgentType, name: str) -> Callable[..., Policy]:
-    """How the policy of a player from a plug-in is made: its errors name it.
-
-    :raises TttError: if it has none, or fails to make one.
-    """
+def _checked(player: AgentType, name: str) -> Callable[..., Policy]:
+    """How to make the policy of a player from a plug-in, with errors that name it."""
 
     def make(rules: Rules, **values: Any) -> Policy:
         with guest(name, "the plug-in fails: "):
@@ -244,33 +248,34 @@ def _made(player: AgentType, name: str) -> Callable[..., Policy]:
     return make
 
 
-def _how(said: Mapping[str, Any], rules: Rules | None) -> "Options":
-    """How a file is to be read, from the options of an agent."""
+def _reading_options(values: Mapping[str, Any], rules: Rules | None) -> "Options":
     from ttt_cli.store.formats.imported import Options
 
-    spelling = {key.removeprefix("spelling."): said[key] for key in said if key.startswith("spelling.")}
+    spelling = {key.removeprefix("spelling."): values[key] for key in values if key.startswith("spelling.")}
     return Options(
-        values_for=said.get("values"),
-        unknown=said.get("unknown"),
-        wins=said.get("wins"),
+        values_for=values.get("values"),
+        unknown=values.get("unknown"),
+        wins=values.get("wins"),
         spelling=spelling,
         rules=rules,
-        visits=said.get("visits", 1),
+        visits=values.get("visits", 1),
     )
 
 
 def file_and_reading(text: str, rules: Rules | None) -> tuple[Path, "Options", dict[str, Any]]:
-    """A file as it is named where only a file can stand: its path, how it is to be read, and the options of
-    the state that it becomes (``choice``, ``ties``). A path that exists wins as a whole.
+    """Parse ``PATH`` or ``PATH:option=value,…``; a path that exists wins as a whole.
 
+    :returns: the path, how to read the file, and the options of the state that it becomes (``choice``,
+        ``ties``).
     :raises UsageError: naming the option that is unknown, repeated or has a value it does not accept.
     """
     head, colon, tail = text.rpartition(":")
     if not colon or Path(text).exists():
-        return Path(text), _how({}, rules), {}
+        return Path(text), _reading_options({}, rules), {}
     accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS | {"visits": WHOLE}
-    said = _read(text, "a file", tail, accepted)
-    return Path(head), _how(said, rules), {key: said[key] for key in ("choice", "ties") if key in said}
+    values = _parse_options(text, "a file", tail, accepted)
+    playing = {key: values[key] for key in ("choice", "ties") if key in values}
+    return Path(head), _reading_options(values, rules), playing
 
 
 def play_by(
@@ -282,15 +287,15 @@ def play_by(
     epsilon: float = 0.0,
     search: int | None = None,
 ) -> Policy:
-    """The policy of a state under these options.
+    """Return the policy of a state under these options.
 
     :raises UsageError: if it has no such choice rule, or no ties, or no values to search with.
     """
     state = state.choosing(choice) if choice else state
-    if search is None:
-        policy = state.breaking(ties) if ties else state.policy
+    if search is not None:
+        policy = _searching(state, search, ties or "random")
     else:
-        policy = searching(state, search, ties or "random")
+        policy = state.breaking(ties) if ties else state.policy
     return _limited(policy, side, epsilon)
 
 
@@ -301,11 +306,7 @@ def _limited(policy: Policy, side: str | None = None, epsilon: float = 0.0) -> P
     return Exploring(policy, epsilon) if epsilon else policy
 
 
-def searching(state: "State", depth: int, ties: str) -> Policy:
-    """A state that looks a number of plies ahead.
-
-    :raises UsageError: if it does not say how good a position is, on a scale that is known.
-    """
+def _searching(state: "State", depth: int, ties: str) -> Policy:
     from ttt_cli.agents.search import LookingAhead
     from ttt_cli.store.plays import BreakingTies
 
@@ -317,42 +318,43 @@ def searching(state: "State", depth: int, ties: str) -> Policy:
     return searcher if ties == "random" else BreakingTies(searcher, ties)
 
 
-def _read(text: str, name: str, options: str | None, accepted: Mapping[str, Option]) -> dict[str, Any]:
-    """The values of the options.
+def _parse_options(
+    text: str, name: str, options: str | None, accepted: Mapping[str, Option]
+) -> dict[str, Any]:
+    """Parse ``option=value,option=value``.
 
     :raises UsageError: naming the option that is unknown, repeated or has a value it does not accept.
     """
     values: dict[str, Any] = {}
     listed = ", ".join(f"{key}{'NAME' * key.endswith('.')}={it.accepts}" for key, it in accepted.items())
-    takes = f"{name} takes {listed or 'no options'}"
 
     def refused(why: str, word: str = "", known: Iterable[str] = ()) -> UsageError:
+        takes = f"{name} takes {listed or 'no options'}"
         return UsageError(why, where=text, hint=f"{did_you_mean(word, known)} {takes}".strip())
 
     for part in [] if options is None else options.split(","):
         key, equals, value = (word.strip() for word in part.partition("="))
-        kind = accepted.get("spelling." if key.startswith("spelling.") else key)
-        if kind is None:
+        option = accepted.get("spelling." if key.startswith("spelling.") else key)
+        if option is None:
             raise refused(f"{name} has no option {key!r}", key, accepted)
         if key in values:
             raise refused(f"the option {key!r} is given twice")
         try:
             if not equals:
                 raise ValueError
-            values[key] = kind.read(value)
+            values[key] = option.read(value)
         except ValueError:
             wrong = f"not {value!r}" if equals else "and needs a value"
-            raise refused(f"{key} is {kind.accepts}, {wrong}", value, kind.accepts.split("|")) from None
+            raise refused(f"{key} is {option.accepts}, {wrong}", value, option.accepts.split("|")) from None
     return values
 
 
 def _unknown(name: str, store: Path) -> TttError:
-    """The error for a name that means nothing."""
     path, base = Path(name), name.partition(".")[0]
     if path.name != name or path.suffix in (".json", ".csv", ".npz"):
         from ttt_cli.store.reading import peek
 
-        peek(path)  # says that nothing is there, and what is near
+        peek(path)  # raises the error for a missing file
     if base in LEARNERS:
         article = " --preset article" if name.startswith(f"{base}.article") else ""
         hint = f"ttt train {base}{article} makes it"

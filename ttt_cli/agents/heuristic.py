@@ -1,6 +1,4 @@
-"""``heuristic``: two rules that beginners are taught. Complete a line of your own if you can; else block a
-line of the opponent's; else play anywhere. It learns nothing and looks one ply ahead.
-"""
+"""``heuristic``: what beginners learn. Complete a line if you can, else block a line, else play anywhere."""
 
 from typing import Literal
 
@@ -14,11 +12,10 @@ from ttt_cli.engine.rules import Rules
 
 
 class Heuristic(Policy):
-    """The rules as a policy.
+    """Win, else block, else play anywhere.
 
-    :param centre: take the middle cell first, after winning and blocking; without effect on a board that has
-        no single middle cell.
-    :param ties: which of several winning, or of several blocking, cells.
+    :param centre: prefer the middle cell to other cells that neither win nor block, if there is one.
+    :param ties: which of several winning or blocking cells to play.
     """
 
     def __init__(
@@ -35,7 +32,7 @@ class Heuristic(Policy):
             chosen = _prefer(chosen & (np.arange(self.rules.cells) == self.rules.cells // 2), chosen)
         mine = np.where(x_to_move, positions.x, positions.o)
         theirs = np.where(x_to_move, positions.o, positions.x)
-        for stones in (theirs, mine):  # what comes last goes first
+        for stones in (theirs, mine):  # the last preference wins
             lines = completing(self.rules, stones) & positions.legal
             chosen = _prefer(first(lines) if self._ties == "first" else lines, chosen)
         return uniform(chosen)

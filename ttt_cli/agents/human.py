@@ -1,4 +1,4 @@
-"""``human``: a person, who is asked for each move."""
+"""``human``: a person at the terminal."""
 
 from ttt_cli.agents.registry import AgentType
 

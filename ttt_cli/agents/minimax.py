@@ -1,13 +1,13 @@
 """``minimax``: perfect play, with several tie-breaking rules, and to a limited depth.
 
 Among equally good moves it plays any (``ties=random``), the first or the last cell, or sets traps
-(``ties=trap``): of the moves that keep the game value, the one after which an opponent who plays at random is
-likeliest to lose. No policy that never gives up game value wins more often against such an opponent.
+(``ties=trap``): of the moves that keep the game value, it plays the one after which a random opponent is
+likeliest to lose. No policy that never gives up game value wins more often against a random opponent.
 
-On a board without a state space every move is proved. There it plays the first move, cell by cell, that is
-proved to keep the value, and any of them only if it is asked to; how far away the end is nobody knows. A move
-is also proved when all others are proved to lose. Where neither is possible within its nodes, it plays what
-``search`` plays of the moves that are not proved to lose, and says so.
+On a board without a state space it plays the first move that is proved to keep the value (any of them with
+``ties=random``); distances are unknown there. A move is also proved when all others are proved to lose. Where
+the node budget suffices for neither, it plays what ``search`` prefers of the moves that are not proved to
+lose, and says so.
 """
 
 from functools import cached_property
@@ -37,14 +37,14 @@ EQUAL = 1e-12
 
 
 class Minimax(Policy):
-    """Perfect play, or as far as a search sees.
+    """Perfect play, or play by a search of limited depth.
 
-    :param ties: which of equally good moves; ``trap`` ignores ``speed`` and ``depth``. None: any of them,
-        without a state space the first.
+    :param ties: which of equally good moves to play; ``trap`` ignores ``speed`` and ``depth``. None: any of
+        them, without a state space the first.
     :param speed: prefer the quicker win and the slower loss. None: where distances are known.
     :param depth: plies to look ahead, the move itself included; None: to the end.
     :param opening: ``random``: a uniformly random move on the empty board.
-    :raises UsageError: if what is asked for needs a state space, and the board has none.
+    :raises UsageError: if an option needs a state space, and the board has none.
     """
 
     def __init__(
@@ -88,8 +88,8 @@ class Minimax(Policy):
         return uniform(chosen)
 
     def _proved(self, positions: Positions) -> Bools:
-        """bool[k, cells]: the moves to choose from: those proved to keep the value, else the only one that is
-        not proved to lose, else what a search prefers of those."""
+        """bool[k, cells]: the moves proved to keep the value, else the only one not proved to lose, else what
+        a search prefers."""
         chosen = np.zeros((len(positions), self.rules.cells), np.bool_)
         going = np.flatnonzero(~positions.terminal)
         rule = UNTIL_UNPROVEN if self._ties == "random" else UNTIL_FOUND
@@ -112,7 +112,7 @@ class Minimax(Policy):
         return chosen
 
     def _worth(self, positions: Positions, nodes: int, rule: int) -> tuple[Int8s, Int8s]:
-        """int8[k], int8[k, cells]: what open positions and their moves are proved to be worth."""
+        """int8[k], int8[k, cells]: the proved values of open positions and their moves."""
         count = len(positions)
         rows, cells = np.nonzero(positions.legal)
         groups = np.concatenate([np.arange(count), rows])
@@ -137,7 +137,7 @@ class Minimax(Policy):
 
     @property
     def remarks(self) -> list[str]:
-        """Where it could not prove a move."""
+        """The positions in which it could not prove a move."""
         if not self._unproved:
             return []
         one = min(self._unproved)
@@ -147,7 +147,7 @@ class Minimax(Policy):
         ]
 
     def values(self, positions: Positions) -> Floats:
-        """1 a win, 0 a draw or not seen to its end, -1 a loss; NaN where that could not be proved."""
+        """1 a win, 0 a draw or beyond the search, -1 a loss; NaN where no value is proved."""
         if self._space is None and self._depth is None:
             found = move_values_of(positions)
             return np.where(found == UNPROVEN, np.nan, found.astype(np.float64))
@@ -162,23 +162,23 @@ class Minimax(Policy):
 
     @cached_property
     def _trapping(self) -> Bools:
-        """bool[n, cells]: the moves that set traps, for all positions of the state space."""
+        """bool[n, cells]: the moves that set traps."""
         assert self._space is not None
         return _traps(self._space, best(np.sign(solve(self._space).move_scores()), self._space.legal))
 
 
 def _keeping(worth: Int8s, moves: Int8s, legal: Bools) -> Bools:
-    """bool[k, cells]: the moves that are proved to keep the value; all where it is lost."""
+    """bool[k, cells]: the moves that are proved to keep the value; all moves of a lost position."""
     proved = (moves != UNPROVEN) & ((moves == worth[:, None]) | (moves == 1))
     return legal & (proved | (worth == -1)[:, None])
 
 
 def _traps(space: StateSpace, sound: Bools) -> Bools:
-    """bool[n, cells]: of the ``sound`` moves those with the best chance of winning against random play when
-    going on in the same way."""
-    mover_wins = space.results * space.movers > 0  # who completes a line wins, or in the misère game loses
-    moving = mover_wins.astype(np.float64)  # the trapper's chance when it is to move,
-    waiting = ((space.results != 0) & ~mover_wins).astype(np.float64)  # and when the random player is
+    """bool[n, cells]: the ``sound`` moves that win most often against random play, given that later moves are
+    chosen likewise."""
+    mover_wins = space.results * space.movers > 0  # in the misère game only
+    moving = mover_wins.astype(np.float64)  # the chance of winning with the trapper to move,
+    waiting = ((space.results != 0) & ~mover_wins).astype(np.float64)  # and with the random player to move
     chosen = np.zeros_like(sound)
     for rows in space.backwards():
         after, legal = space.successors[rows], space.legal[rows]

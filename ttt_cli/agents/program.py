@@ -1,9 +1,9 @@
-"""``exec:COMMAND``: a program, in any language, that reads a position a line and answers each with a line.
+"""``exec:COMMAND``: a program in any language that reads positions and writes cells, a line each.
 
-The command is split as a shell would split it, and run without one, in the working directory. One process
-serves a whole call, and a second one answers everything again. Both pipes are served at the same time, so
-that it does not matter how much a program reads before it writes; stderr is a file. The processes form groups
-of their own and end with the call, children included.
+The command is split as a shell would split it, and run without a shell in the working directory. One process
+serves a whole call, and a second one answers every question again. Both pipes are served at the same time, so
+a program may read as much as it likes before it writes; stderr goes to a file. Each process leads a process
+group, which ends with the call.
 """
 
 import os
@@ -31,13 +31,13 @@ PATIENCE = 10.0
 """Seconds that a program may take for each answer, unless ``exec,patience=S:COMMAND`` says otherwise."""
 
 CHUNK = 1 << 16
-"""Bytes that are read or written at a time."""
+"""Bytes to read at a time."""
 
 LONGEST_LINE = 1000
-"""Bytes; no answer needs more than seven."""
+"""Bytes of an answer, of which seven are enough."""
 
 FAREWELL = 1.0
-"""Seconds that a program has to end by itself once its input has ended."""
+"""Seconds that a program has to exit once its input has ended."""
 
 FLUSHING = (
     "does it flush each line? Python print(cell, flush=True); C fflush(stdout); awk fflush(), mawk "
@@ -48,10 +48,10 @@ _running: "WeakSet[Program]" = WeakSet()
 
 
 class Program:
-    """A program that is started with the first question.
+    """A program, started with the first question.
 
     :param words: the command.
-    :param name: of the agent, for messages.
+    :param name: the agent, for messages.
     :param patience: seconds that it may take for each answer.
     """
 
@@ -65,7 +65,7 @@ class Program:
         """The lines that it has written to stderr."""
         if self._errors is None:
             return []
-        number = self._errors.fileno()  # the program writes where this file stands: it is not moved
+        number = self._errors.fileno()  # its position must stay: the program shares it
         written = os.pread(number, os.fstat(number).st_size, 0).decode("utf-8", "backslashreplace")
         return [line.strip()[:200] for line in written.splitlines() if line.strip()]
 
@@ -125,9 +125,9 @@ class Program:
         return self._process
 
     def ask(self, texts: Sequence[str]) -> Iterator[str]:
-        """As ``Ask``: all positions are sent at once, a line each, and answers read meanwhile.
+        """As ``Ask``: send all positions at once, a line each, and read the answers meanwhile.
 
-        :raises TttError: if it cannot be started.
+        :raises UsageError: if the program cannot be started.
         """
         try:
             yield from self._answers(texts)
@@ -182,14 +182,14 @@ def _send(stdin: IO[bytes], questions: bytes) -> None:
 
 
 def _ready(pipe: IO[bytes], patience: float) -> bool:
-    """Whether a pipe has something to read, or is at its end, within so many seconds."""
+    """Whether a pipe has something to read, or ends, within so many seconds."""
     from select import select
 
     return bool(select([pipe], [], [], patience)[0])
 
 
 def words_of(command: str) -> list[str]:
-    """The words of a command, split as a shell would.
+    """Split a command as a shell would.
 
     :raises UsageError: if a quote is not closed.
     """
@@ -200,7 +200,7 @@ def words_of(command: str) -> list[str]:
 
 
 def fingerprint(command: str) -> str:
-    """A digest of a command and of the files that it names: another program has another one."""
+    """Return a digest of a command and the files that it names."""
     words = words_of(command)
     digest = sha256("\0".join(words).encode())
     for path in [which(words[0]), *words[1:]]:
@@ -210,20 +210,19 @@ def fingerprint(command: str) -> str:
 
 
 def stop_all() -> None:
-    """End the programs of this process that are still running."""
+    """End all programs that are still running."""
     for program in list(_running):
         program.stop()
 
 
 def make(rules: Rules, *, argument: str, samples: int | None = None, patience: float = PATIENCE) -> Asked:
-    """The policy of a program.
+    """Return a program as a policy.
 
-    :raises UsageError: if its command is none.
+    :raises UsageError: if the command cannot be split.
     """
     words, name = words_of(argument), f"{AGENT.name}:{argument}"
-    both = (Program(words, name, patience), Program(words, name, patience))
-    asks = both[0].ask, both[1].ask
-    return Asked(rules, name, asks, samples, lambda: both[0].chatter or both[1].chatter)
+    one, other = Program(words, name, patience), Program(words, name, patience)
+    return Asked(rules, name, (one.ask, other.ask), samples, lambda: one.chatter or other.chatter)
 
 
 EXAMPLE = "such as exec:./my_bot or 'exec:python3 my_bot.py'"

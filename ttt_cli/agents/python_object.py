@@ -1,9 +1,9 @@
 """``py:PATH.py:NAME``: a Python function or object as a player, run in this process.
 
 A function takes the text of a position and returns a cell from 1, or ``"resign"``. An object with a method
-``probabilities(positions)`` answers for many ``Positions`` at a time, none of them over: float64[k, cells],
-rows that sum to 1, or all zeros where it resigns. Of a class an instance is made. What they print goes to
-stderr, and an error in them is reported with the line of their own file.
+``probabilities(positions)`` answers for many open ``Positions`` at a time: float64[k, cells], rows that sum
+to 1, or all zeros to resign. A class is instantiated. Output goes to stderr, and errors are reported with the
+line of the file.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,11 +24,8 @@ from ttt_cli.guests import guest, is_ours, named_in, split
 EXAMPLE = "such as py:my_bot.py:choose"
 
 
-def asking(function: Any, path: Path | None = None) -> Ask:
-    """How a function that chooses a cell is asked.
-
-    :param path: of the file it stands in, if it was loaded from one.
-    """
+def _asking(function: Any, path: Path | None) -> Ask:
+    """How to ask a function from a text to a cell, defined in the file at ``path``, if any."""
 
     def ask(texts: Sequence[str]) -> Iterator[str]:
         for text in texts:
@@ -43,9 +40,9 @@ def asking(function: Any, path: Path | None = None) -> Ask:
 
 
 def _text(found: Any) -> str:
-    """An answer as the line protocol has it; anything but a text or a whole number becomes a wrong one."""
+    """An answer as a program would write it; only strings and whole numbers can be valid."""
     if isinstance(found, str):
-        return str.strip(found)  # text itself, also where a class of the user's stands for it
+        return str.strip(found)  # it may be a subclass of the user's
     whole = isinstance(found, int | np.integer) and not isinstance(found, bool)
     return str(int(found)) if whole else repr(found)
 
@@ -53,9 +50,9 @@ def _text(found: Any) -> str:
 def player_of(
     found: Any, rules: Rules, name: str, *, path: Path | None = None, samples: int | None = None
 ) -> Policy:
-    """A function, an object with ``probabilities``, or a class of such objects as a policy.
+    """Return a function, an object with ``probabilities`` or a class of such objects as a policy.
 
-    :raises UsageError: if it is nothing of the kind.
+    :raises UsageError: if it is something else.
     """
     if isinstance(found, Policy) and is_ours(found):
         return found
@@ -70,13 +67,13 @@ def player_of(
             where=name,
             hint="a function from a position's text to a cell, or an object with probabilities(positions)",
         )
-    return Asked(rules, name, (asking(found, path), asking(found, path)), samples)
+    return Asked(rules, name, (_asking(found, path), _asking(found, path)), samples)
 
 
 def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
-    """The policy of what a file holds.
+    """Return the player that ``argument`` names as a policy.
 
-    :raises UsageError: if the argument names nothing that plays.
+    :raises UsageError: if it names no player.
     :raises InvalidFileError: if the file cannot be run.
     """
     found, path = named_in(argument, EXAMPLE)
@@ -86,7 +83,7 @@ def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
 
 
 def fingerprint(argument: str) -> str:
-    """A digest of the file and the name: another player has another one."""
+    """Return a digest of the file and the name."""
     path, name = split(argument, EXAMPLE)
     return f"sha256:{sha256(path.read_bytes() + name.encode()).hexdigest()}"
 

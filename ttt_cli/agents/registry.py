@@ -1,4 +1,4 @@
-"""The players that need no file, each described by its own file in this room."""
+"""The players that need no file; a module of this package describes each."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,16 +18,15 @@ BUILT_IN = {
     "exec": "program",
     "py": "python_object",
 }
-"""The file of each player, by the name it goes by."""
-
+"""The module of each player, by the player's name."""
 
 MOST = 1e9
-"""The largest number that an option takes."""
+"""The largest number that an option accepts."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option: the values it accepts, in words, and how they are read (ValueError for any other)."""
+    """An option: the values that it accepts, in words, and a parser that raises ValueError for others."""
 
     accepts: str
     read: Callable[[str], Any]
@@ -35,15 +34,15 @@ class Option:
 
 @dataclass(frozen=True)
 class AgentType:
-    """A kind of agent, as its file describes it.
+    """A kind of agent.
 
-    :ivar about: in a few words.
-    :ivar make: makes its policy, given the rules and its options by name; None for a person.
-    :ivar options: what may stand behind the colon, by name.
-    :ivar argument: what stands behind the first colon instead, options then standing before it, each after a
-        comma; ``make`` gets it as ``argument``. Such a player counts where it is typed, never in a file.
-    :ivar example: of that.
-    :ivar fingerprint: a digest of everything by which such a player plays.
+    :ivar about: a description of a few words.
+    :ivar make: makes its policy from the rules and the options by name; None for a person.
+    :ivar options: the options that it accepts behind the colon, by name.
+    :ivar argument: the name of an argument behind the colon, passed to ``make`` as ``argument``; options then
+        precede the colon. Such a player must be typed by the user: one that a file names is not run.
+    :ivar example: an example of the argument.
+    :ivar fingerprint: returns a digest of the code that the argument names.
     """
 
     name: str
@@ -56,22 +55,18 @@ class AgentType:
 
     @property
     def usage(self) -> str:
-        """How it is named on the command line."""
+        """Its form on the command line."""
         return f"{self.name}:{self.argument}" if self.argument else self.name
 
 
 @lru_cache(maxsize=1)
 def players() -> dict[str, AgentType]:
-    """The players of this room by name."""
+    """Return the built-in players by name."""
     return {name: import_module(f"ttt_cli.agents.{module}").AGENT for name, module in BUILT_IN.items()}
 
 
 def one_of(*values: str) -> Option:
-    """An option with these values.
-
-    >>> one_of("first", "last").accepts
-    'first|last'
-    """
+    """Return an option that accepts these values, such as ``one_of("first", "last")``."""
     return Option("|".join(values), lambda text: values[values.index(text)])
 
 
@@ -79,7 +74,7 @@ FLAG = Option("true|false", lambda text: ("false", "true").index(text) == 1)
 
 
 def number(accepts: str, kind: Callable[[str], Any], least: float, most: float = MOST) -> Option:
-    """An option that is a number within bounds."""
+    """Return an option that accepts numbers within bounds."""
 
     def read(text: str) -> Any:
         found = kind(text)

@@ -1,8 +1,7 @@
-"""``search``: looks some plies ahead, and beyond that goes by the lines that are still open.
+"""``search``: alpha-beta search to a limited depth; leaves are evaluated by the lines that are still open.
 
-It learns nothing. The same search goes on top of a player that has values of its own (``AGENT:search=N``),
-which then judge what is not seen to its end: where they come from a network by alpha-beta, else by looking at
-all that can happen within those plies, many positions at a time. Of equally good moves it plays any.
+It learns nothing. With ``AGENT:search=N`` a player's own values evaluate the leaves: by alpha-beta where they
+come from a network, else by a full-width search of many positions at a time. Ties are broken at random.
 """
 
 import numpy as np
@@ -16,10 +15,10 @@ from ttt_cli.engine.positions import Positions
 
 
 class LookingAhead(Policy):
-    """A player that looks some plies further than it does by itself.
+    """A player with a full-width search on top of its values.
 
-    :param depth: plies in all: the player judges the last one.
-    :param scale: what its values give for a sure loss and a sure win.
+    :param depth: plies in all; the player's values are those of the last one.
+    :param scale: its values of a sure loss and a sure win.
     """
 
     def __init__(self, player: Policy, depth: int, scale: tuple[float, float]) -> None:
@@ -39,14 +38,14 @@ class LookingAhead(Policy):
         return self._player.known(positions)
 
     def _scores(self, positions: Positions) -> Floats:
-        """float64[k, cells]: as ``engine.look_ahead`` has them, the player's values between -0.5 and 0.5."""
-        return look_ahead(positions, self._depth, self._opinion).astype(np.float64)
+        """float64[k, cells]: as in ``engine.look_ahead``, the player's values between -0.5 and 0.5."""
+        return look_ahead(positions, self._depth, self._estimate).astype(np.float64)
 
-    def _opinion(self, positions: Positions) -> Floats:
+    def _estimate(self, positions: Positions) -> Floats:
         values, (lowest, highest) = self._player.values(positions), self._scale
         assert values is not None
-        within = np.clip((values - lowest) / (highest - lowest) - 0.5, -0.5, 0.5)
-        return np.where(np.isnan(values), 0.0, within)
+        scaled = np.clip((values - lowest) / (highest - lowest) - 0.5, -0.5, 0.5)
+        return np.where(np.isnan(values), 0.0, scaled)
 
 
 AGENT = AgentType(
