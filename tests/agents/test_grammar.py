@@ -106,7 +106,7 @@ def test_agents_that_meet_play_the_same_game(store: Path) -> None:
     ("text", "error", "says"),
     [
         ("minmax", UsageError, "did you mean 'minimax'"),
-        ("xyzzy", UsageError, "there are easy, medium, hard, random, heuristic, minimax, search, human"),
+        ("xyzzy", UsageError, "there are random, heuristic, minimax, search, human"),
         ("q", UsageError, "ttt train q makes it"),
         ("q.article", UsageError, "ttt train q --preset article makes it"),
         ("./nothing", InvalidFileError, "no such file"),

@@ -274,7 +274,7 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[Path, "Options", d
         return Path(text), _reading_options({}, rules), {}
     accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS | {"visits": WHOLE}
     values = _parse_options(text, "a file", tail, accepted)
-    playing = {key: values[key] for key in ("choice", "ties") if key in values}
+    playing: dict[str, Any] = {key: values[key] for key in ("choice", "ties") if key in values}
     return Path(head), _reading_options(values, rules), playing
 
 

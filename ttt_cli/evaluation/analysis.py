@@ -1,4 +1,4 @@
-"""Positions analysed, many at a time: by perfect play, and by the players who are asked."""
+"""The analysis of positions, many at a time: by perfect play, and by players."""
 
 from dataclasses import dataclass
 from math import isnan
@@ -20,8 +20,8 @@ Board = Annotated[Position, note(type="string", pattern="^[XO.]+$", description=
 
 @dataclass(frozen=True)
 class MoveWorth:
-    """What a move is worth, and the plies to the end after perfect play, this one included; None: not known.
-    On boards without a state space distances are not."""
+    """The value of a move, and the plies to the end of perfect play, the move included; null where not known.
+    Distances are known on boards with a state space only."""
 
     cell: Cell
     value: Worth | None
@@ -30,9 +30,9 @@ class MoveWorth:
 
 @dataclass(frozen=True)
 class Analysis:
-    """The truth about a position, from the side of its mover.
+    """The value of a position and of its moves, for the mover.
 
-    :ivar value: None where that is not proved.
+    :ivar value: None if it is not proved.
     """
 
     DOCUMENT: ClassVar = ("position", "to_move", "value", "moves")
@@ -43,8 +43,8 @@ class Analysis:
 
     @property
     def best(self) -> tuple[Cell, ...]:
-        """The moves of the highest proved value, of these the quickest wins and the slowest losses; none if a
-        move that is not proved might be better."""
+        """The moves of the highest value, of these the quickest wins and the slowest losses; none if an
+        unproved move might be better."""
         known = [move for move in self.moves if move.value is not None]
         worth = {move.cell: (move.value or 0, -(move.value or 0) * (move.plies or 0)) for move in known}
         top = max(worth.values(), default=(-1, 0))
@@ -53,18 +53,18 @@ class Analysis:
 
     @property
     def to_move(self) -> Side | None:
-        """Whose move it is, if the game goes on."""
+        """The side to move; None if the game is over."""
         return Side.to_move(self.position.plies) if self.moves else None
 
     @property
     def result(self) -> Result | None:
-        """How the game ended, if it has."""
+        """The result; None if the game is open."""
         return None if self.moves else Result({"X": 1, "O": -1, None: 0}[self.position.winner])
 
 
 def analyse(positions: Positions, *, nodes: int = NODES) -> list[Analysis]:
-    """Analyse positions: by the state space where the board has one, else what can be proved, each value
-    with at most ``nodes``."""
+    """Analyse positions: by the state space if the board has one, else by proofs of at most ``nodes``
+    each."""
     space = enumerated(positions.rules)
     if space is None:
         values, moves = values_of(positions, nodes=nodes), move_values_of(positions, nodes=nodes)
@@ -91,7 +91,7 @@ def _known(value: np.int8) -> int | None:
 
 @dataclass(frozen=True)
 class OwnMove:
-    """What a player makes of a move, its value in the player's own unit."""
+    """A player's probability of a move, and its estimate of the move's value in the player's own unit."""
 
     cell: Cell
     probability: Share
@@ -100,10 +100,10 @@ class OwnMove:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a player makes of a position.
+    """A player's view of a position.
 
-    :ivar known: whether it has learned anything there; None for players that need no experience.
-    :ivar has_values: whether it ever has values.
+    :ivar known: whether it has learned something there; None for players that need no experience.
+    :ivar has_values: whether it has values at all.
     """
 
     DOCUMENT: ClassVar = ("name", "known", "resigns", "moves")
@@ -120,7 +120,7 @@ class Opinion:
 
 
 def consult(name: str, policy: Policy, positions: Positions) -> list[Opinion]:
-    """What a player makes of each of some positions."""
+    """Ask a player about some positions."""
     played, values, known = policy.probabilities(positions), policy.values(positions), policy.known(positions)
     own = np.full(played.shape, np.nan) if values is None else values
     return [

@@ -1,4 +1,4 @@
-"""Blunders: the moves by which a policy can give up game value, whatever the opponent then makes of it."""
+"""Blunders: the moves of a policy that give up game value, even if the opponent does not take advantage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,22 +15,21 @@ from ttt_cli.evaluation.matchup import own_play
 from ttt_cli.evaluation.walk import BUDGET
 
 RESIGNS = -1
-"""The cell of a blunder that consists in resigning."""
+"""The cell of a resignation."""
 
 MOVE = np.dtype([("row", "i8"), ("cell", "i1"), ("probability", "f8"), ("before", "i1"), ("after", "i1")])
-"""A move that gives up game value: in which of some positions; its cell, from 0, or ``RESIGNS``; how likely
-it is there; and for the mover the value, +1, 0 or -1, of the position and of it once the move is played."""
+"""A blunder: the number of its position; its cell, from 0, or ``RESIGNS``; its probability; the mover's game
+value, +1, 0 or -1, before and after the move."""
 
 
 @dataclass(frozen=True, eq=False)
 class Blunders:
-    """``k`` moves that a policy may play and that give up game value, the worst first.
+    """``k`` blunders of a policy, the worst first.
 
-    :ivar positions: where, ``k`` of them.
+    :ivar positions: the position of each.
     :ivar moves: ``MOVE``[k].
-    :ivar reach: float64[k, opponents], how likely the position is reached when the policy plays the mover's
-        side against each of the opponents.
-    :ivar reachable: bool[k], whether the policy's own play can reach it at all.
+    :ivar reach: float64[k, opponents], how likely the position is reached against each opponent.
+    :ivar reachable: bool[k], whether the policy's own play can reach the position.
     """
 
     positions: Positions
@@ -43,12 +42,10 @@ class Blunders:
 
 
 def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> tuple[NDArray[Any], bool]:
-    """The moves by which a policy can give up game value in some open positions; resigning is one where the
-    position is not lost. What is not known to be wrong is left out.
+    """Find the blunders of a policy in some open positions, resigning included.
 
-    :param nodes: that the proof of each value may take, on a board without a state space.
-    :returns: ``MOVE``[k]; and whether the values of all the positions, and of all moves played there, are
-        known.
+    :param nodes: the limit of each proof, on a board without a state space.
+    :returns: the known blunders, ``MOVE``[k]; and whether the values of all positions and moves are known.
     """
     played, values = policy.probabilities(positions), values_of(positions, nodes=nodes)
     rows, cells = np.nonzero(played)
@@ -65,11 +62,11 @@ def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> 
 
 
 def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: int = BUDGET) -> Blunders:
-    """All mistakes of the policy: in all open positions where the board has a state space and the player is
-    asked about all of it, else in those that its own play can reach and whose value is known.
+    """Return all blunders of a policy: of a table in all open positions, of any other player in those that
+    its own play can reach and whose value is known.
 
-    Their order: by what the mistake costs, times how often it happens against these opponents; then those
-    that its own play can reach, by cost and probability; then the positions' own order.
+    They are ordered by expected cost against these opponents, then by whether its own play can reach them,
+    then by cost times probability, then by position.
 
     :raises OutgrownError: if its own play can reach more positions than ``budget`` allows.
     """

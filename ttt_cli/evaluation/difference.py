@@ -1,4 +1,4 @@
-"""Where two players choose differently, and what each choice is worth."""
+"""The positions in which two players choose differently, and the value of each choice."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,11 +16,10 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.walk import BATCH
 
 EQUAL = 1e-12
-"""Probabilities and values closer than this differ by rounding only."""
+"""Probabilities and values closer than this are equal but for rounding."""
 
 MATTERING = 10
 """Rows in the document."""
-
 
 Knowing = Literal["neither", "a", "b", "both"]
 KNOWN_BY: tuple[Knowing, ...] = get_args(Knowing)
@@ -28,8 +27,8 @@ KNOWN_BY: tuple[Knowing, ...] = get_args(Knowing)
 
 @dataclass(frozen=True)
 class Row:
-    """A position in which two players choose differently, or which one alone knows: the cells that each plays
-    (none: it resigns), how likely, and what that is worth."""
+    """A position in which two players choose differently, or that only one of them knows: the cells that each
+    plays (none: it resigns), their probabilities, and the value of the choice."""
 
     position: PositionText
     to_move: Side
@@ -44,15 +43,15 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Two policies side by side, in ``n`` open positions.
+    """Two policies compared in ``n`` open positions.
 
     :ivar asked: the positions.
-    :ivar differs: bool[n], where they do not play the same cells equally often.
-    :ivar worth: float64[n] for each: the expected game value, from the mover's side, once it has moved and
-        both sides go on perfectly; resigning is worth -1; NaN where it is not known.
-    :ivar known: bool[n] for each: what it has learned about; everything for players that need not learn.
-    :ivar order: int64[k]: the positions in which they differ or which one of them alone knows, those that
-        matter most first.
+    :ivar differs: bool[n], whether their probabilities differ.
+    :ivar worth: float64[n] for each: the expected game value of its choice for the mover; -1 if it resigns;
+        NaN where it is not known.
+    :ivar known: bool[n] for each: what it has learned about; everything for players that need no experience.
+    :ivar order: int64[k]: the positions in which they differ or that only one of them knows, by difference in
+        value.
     """
 
     DOCUMENT: ClassVar = (*("positions", "different", "a_better", "b_better", "a_only", "b_only", "rows"),)
@@ -73,11 +72,11 @@ class Difference:
 
     @property
     def rows(self) -> list[Row]:
-        """The rows that matter most."""
+        """The first rows."""
         return list(self.listed(self.order[:MATTERING]))
 
     def listed(self, places: Int64s) -> Iterator[Row]:
-        """The rows of some of the positions."""
+        """Yield the rows of some positions."""
         for start in range(0, len(places), BATCH):
             some = places[start : start + BATCH]
             positions = self.asked[some]
@@ -95,7 +94,7 @@ class Difference:
 def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Difference:
     """Compare two policies of one game.
 
-    :param positions: where, in the order of positions; None: everywhere, on a board with a state space.
+    :param positions: in their order; None: all, on a board with a state space.
     """
     if positions is None:
         positions = StateSpace.of(a.rules)
@@ -120,8 +119,7 @@ def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Differe
 
 
 def _compared(a: Policy, b: Policy, positions: Positions) -> tuple[Bools, Floats, Floats, Bools, Bools]:
-    """Of some positions, of which all are open: where the policies differ, what each choice is worth, and
-    what each policy knows."""
+    """The ``differs``, ``worth`` and ``known`` of a ``Difference`` in some open positions."""
     played_a, played_b = a.probabilities(positions), b.probabilities(positions)
     values = move_values_of(positions)
     differs: Bools = np.any(np.abs(played_a - played_b) > EQUAL, axis=1)
@@ -135,7 +133,7 @@ def _known(policy: Policy, positions: Positions) -> Bools:
 
 
 def _worth(probabilities: Floats, values: Int8s) -> Floats:
-    """float64[n]: the expected value after a policy has moved, given what each move is worth."""
+    """float64[n]: the expected values of a policy's choices, given the value of each move."""
     played = probabilities > 0
     after = (probabilities * np.where(played, values, 0)).sum(axis=1)
     after[(played & (values == UNPROVEN)).any(axis=1)] = np.nan
@@ -143,6 +141,5 @@ def _worth(probabilities: Floats, values: Int8s) -> Floats:
 
 
 def _choice(row: Floats) -> tuple[list[int], list[float]]:
-    """The cells played, and how likely."""
     cells = np.flatnonzero(row)
     return cells.tolist(), row[cells].tolist()

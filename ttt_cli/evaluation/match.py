@@ -1,8 +1,8 @@
-"""Sampled matches: games really played, for those who want to see some, with what they can and cannot show.
+"""Sampled matches, with confidence intervals.
 
-All games of a match are played at the same time, ply by ply. The sides alternate: the agent is X in the 1st,
-3rd, 5th … game. Two greedy players repeat a few games for ever, so the number of distinct games is given, and
-intervals are Wilson's (1927), which stay sensible when everything is won or nothing is.
+All games of a match are played at the same time, ply by ply. The agent is X in the 1st, 3rd, 5th … game. Two
+greedy players repeat a few games, so distinct games are counted, and intervals are Wilson's (1927), which
+hold for rates of 0 and 1 too.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,16 +20,16 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
 
 BATCH = 1 << 14
-"""Games played at a time; part of what a seed means."""
+"""Games played at a time. A change changes the games of a seed."""
 
 QUANTILE = 1.959963984540054
-"""Of the standard normal distribution: 95 % of it lies within this many standard deviations."""
+"""The 97.5 % quantile of the standard normal distribution."""
 
 Interval = Annotated[tuple[Share, ...], note(minItems=2, maxItems=2)]
 
 
 def wilson(count: int, games: int) -> tuple[float, float]:
-    """Wilson's 95 % interval for a probability, ``count`` of ``games`` having been seen."""
+    """Return Wilson's 95 % interval for the probability of an event seen in ``count`` of ``games``."""
     if not games:
         return 0.0, 1.0
     rate, z2 = count / games, QUANTILE**2
@@ -40,9 +40,9 @@ def wilson(count: int, games: int) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Games:
-    """The games of one batch, ``k`` of them.
+    """A batch of ``k`` games.
 
-    :ivar first: the number in the match of the first, from 0; in games 0, 2, 4 … the agent is X.
+    :ivar first: the number of the first in the match, from 0; the agent is X in games 0, 2, 4 …
     :ivar moves: int8[k, cells], cells from 0, -1 after the end.
     :ivar results: int8[k], +1 X won, -1 O won, 0 drawn.
     :ivar resigned: bool[k].
@@ -68,7 +68,7 @@ class SampledRates:
 
     @classmethod
     def of(cls, counts: Sequence[int]) -> "SampledRates":
-        """Those of so many wins, draws and losses."""
+        """The rates of so many wins, draws and losses."""
         games = sum(counts)
         win, draw, loss = (count / games if games else None for count in counts)
         win_ci, draw_ci, loss_ci = (wilson(count, games) for count in counts)
@@ -79,7 +79,7 @@ class SampledRates:
 class Match:
     """A match against an opponent.
 
-    :ivar distinct_games: how many of the games differ: in their moves, or in who was X.
+    :ivar distinct_games: games that differ in their moves or in who is X.
     """
 
     opponent: str
@@ -99,7 +99,8 @@ class LosingLine:
 
 @dataclass(frozen=True)
 class Sample:
-    """What matches show of a player, and lines of play by which it loses; None is what they cannot know.
+    """The results of a player's matches, and lines of play by which it loses. What matches cannot tell is
+    None.
 
     :ivar lines: by side, as far as they were found.
     """
@@ -123,18 +124,18 @@ class Sample:
 
     @property
     def distinct_games(self) -> Count:
-        """How many of them differ."""
+        """The distinct games of all matches."""
         return sum(match.distinct_games for match in self.results)
 
     @property
     def worst_case(self) -> dict[str, LosingLine] | None:
-        """The lines by role."""
+        """Losing lines by role."""
         found = {f"as_{side.key}": LosingLine(None, self.lines.get(side)) for side in Side}
         return found if self.lines else None
 
     @property
     def unbeatable(self) -> Literal[False] | None:
-        """Whether it is shown to be beatable."""
+        """False if a losing line was found."""
         return False if self.lines else None
 
 
@@ -149,7 +150,7 @@ def play_match(
 ) -> Match:
     """Play a match against an opponent called ``name``.
 
-    :param watch: called with each batch of games once it is played.
+    :param watch: called with each batch of games.
     """
     agent, opponent = (player.tabulated().forfeiting() for player in (agent, opponent))
     cells, rng = agent.rules.cells, np.random.default_rng(seed)
@@ -158,23 +159,20 @@ def play_match(
     for first in range(0, games, BATCH):
         number = min(BATCH, games - first)
         moves, results = np.full((number, cells), -1, np.int8), np.zeros(number, np.int8)
-        batch, uniforms = (
-            Games(first, moves, results, np.zeros(number, np.bool_)),
-            rng.random((number, cells)),
-        )
+        batch = Games(first, moves, results, np.zeros(number, np.bool_))
+        uniforms = rng.random((number, cells))
         for side in Side:  # the agent's; every batch begins with a game in which it is X
             own = np.arange(side, number, 2)
             _play((agent, opponent) if side is Side.X else (opponent, agent), batch, own, uniforms)
             np.add.at(counts[side], 1 - side.sign * batch.results[own], 1)
-            # A game as bytes, cells from 1.
-            seen[side].update((moves[own] + 1).view(f"S{cells}").ravel().tolist())
+            seen[side].update((moves[own] + 1).view(f"S{cells}").ravel().tolist())  # games as bytes
         watch(batch)
     as_x, as_o = map(SampledRates.of, counts.tolist())
     return Match(name, as_x, as_o, games, sum(map(len, seen)))
 
 
 def _play(xo: tuple[Policy, Policy], batch: Games, going: NDArray[np.intp], uniforms: Floats) -> None:
-    """Play the games ``going`` of a batch between X and O; each is asked once for each distinct position."""
+    """Play the games ``going`` of a batch between X and O; ask each once for each distinct position."""
     rules = xo[0].rules
     positions = Positions.start(rules)
     at: NDArray[Any] = np.zeros(len(going), np.intp)  # the position each game is in

@@ -1,6 +1,4 @@
-"""Exact results of one policy against another: no games are played, the probability of every position that
-can happen is computed, ply by ply.
-"""
+"""Exact results of one policy against another, from the probability of every position that they can reach."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ class Rates:
 
     @classmethod
     def summing_to_one(cls, *rates: float) -> "Rates":
-        """The rates with rounding errors put into the largest: what is certain is exactly 1."""
+        """Rates whose largest takes up the rounding errors, so that a certainty is exactly 1."""
         most = rates.index(max(rates))
         rest = sum(rate for at, rate in enumerate(rates) if at != most)
         return cls(*(1 - rest if at == most else rate for at, rate in enumerate(rates)))
@@ -37,7 +35,7 @@ class Rates:
         return self.win + self.draw / 2
 
     def turned(self) -> "Rates":
-        """The same games from the opponent's side."""
+        """The rates of the same games for the opponent."""
         return Rates(self.loss, self.draw, self.win)
 
 
@@ -46,12 +44,12 @@ def play_on(
     opponents: Sequence[Policy] = (),
     watch: Callable[[list[Floats]], None] = lambda reach: None,
 ) -> list[Rates]:
-    """Play all games of a walk at once. To resign (a row without moves at an open position) is to lose.
+    """Return how games end for X, for each opponent. Whoever resigns (has no moves in an open position)
+    loses.
 
-    :param opponents: who plays the side that can play anything: one after the other.
-    :param watch: called for each layer with the probability that a game reaches each of its positions:
-        float64[k] for each opponent.
-    :returns: how the games end for X, for each opponent.
+    :param opponents: those who play the side that can play anything.
+    :param watch: called for each layer with the probability that a game against each opponent reaches its
+        positions, float64[k].
     """
     here = [np.ones(1) for _ in range(max(1, len(opponents)))]
     wins = np.zeros((len(here), 3))  # probabilities that O wins, a draw, that X wins
@@ -76,7 +74,7 @@ def play_on(
 
 
 def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
-    """How games end for ``x``, who plays X, against ``o``.
+    """Return how games between ``x`` as X and ``o`` as O end for ``x``.
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
@@ -84,7 +82,7 @@ def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
 
 
 def both_sides(policy: Policy, opponent: Policy) -> tuple[Rates, Rates]:
-    """How ``policy`` fares as X and as O against ``opponent``."""
+    """Return the rates of ``policy`` as X and as O against ``opponent``."""
     return play_exact(policy, opponent), play_exact(opponent, policy).turned()
 
 
@@ -95,8 +93,8 @@ def own_play(
     budget: int = BUDGET,
     tick: Tick = lambda positions: None,
 ) -> tuple[Positions, Floats]:
-    """The open positions in which the policy can be to move, whatever the other side plays, both roles
-    together, in their order; and float64[k, opponents], how likely they are reached against each opponent.
+    """Return the open positions in which the policy can be to move in either role, in their order; and
+    float64[k, opponents], how likely they are reached against each opponent.
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
@@ -116,10 +114,9 @@ def own_play(
 
 
 def within_reach(policy: Policy) -> PolicyTable:
-    """A player on a board with a state space, asked once, and only where its own play can lead; elsewhere any
-    move stands for what nobody knows.
+    """Return a policy as a table, asked once for each position that it can reach; uniform elsewhere.
 
-    :raises OutgrownError: if that is in too many positions.
+    :raises OutgrownError: if it can reach too many positions.
     """
     space, (own, _) = StateSpace.of(policy.rules), own_play(policy)
     rows = space.rows(own)

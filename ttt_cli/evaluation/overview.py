@@ -1,4 +1,4 @@
-"""The states of a store at a glance: how much each has learned, and how strong it is."""
+"""The states of a store: how much each has learned, and how strong it is."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,12 +11,12 @@ from ttt_cli.evaluation.verdict import is_unbeatable, judge
 from ttt_cli.store import library
 
 PROOF = 20_000
-"""Positions that the verdict on a board without a state space may go through."""
+"""Positions that a verdict on a board without a state space may visit."""
 
 
 @dataclass(frozen=True)
 class StoredState:
-    """A state in the store; null is what is not known, a fault why it cannot be read.
+    """A state in the store, with null for what is not known, and why it cannot be read.
 
     :ivar worst_case: ``as_x`` and ``as_o``: the highest probability of losing that any opponent can force.
     """
@@ -32,7 +32,7 @@ class StoredState:
 
 
 def overview(path: Path) -> StoredState:
-    """The state in a file at a glance."""
+    """Summarise the state in a file."""
     written = datetime.fromtimestamp(path.stat().st_mtime).astimezone().isoformat(timespec="seconds")
     try:
         state = library.load(path).state

@@ -1,8 +1,8 @@
-"""One game that a policy can lose: found fast where a player is poor, on any board, without a whole walk.
+"""A quick search for a game that a policy can lose, on any board, without a whole walk.
 
-The search goes ply by ply and keeps the positions in which the opponent's lines have come furthest (a beam
-search): everything the opponent may play is tried, and everything the policy plays at all. Where nothing is
-found with few positions a ply, more are kept. Finding nothing proves nothing.
+A beam search: it tries all moves of the opponent and all that the policy can make, and keeps the positions of
+each ply in which the opponent's lines are longest. It starts with a narrow beam and widens it. To find
+nothing proves nothing.
 """
 
 import numpy as np
@@ -14,13 +14,13 @@ from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.walk import line_to
 
 WIDTHS = (16, 256, 2048)
-"""Positions that are kept a ply, in one attempt after the other."""
+"""The positions kept of each ply, in successive attempts."""
 
 
-def losing_line(policy: Policy, side: Side, widths: tuple[int, ...] = WIDTHS) -> tuple[int, ...] | None:
-    """The cells (from 1) of a game that ``policy`` can lose as ``side``, or None if the search finds none.
-    Where the policy resigns the line ends on an open board."""
-    lines = (_search(policy, side, width) for width in widths)
+def losing_line(policy: Policy, side: Side) -> tuple[int, ...] | None:
+    """Return the cells (from 1) of a game that ``policy`` can lose as ``side``, None if the search finds
+    none. If the policy resigns, the line ends on an open board."""
+    lines = (_search(policy, side, width) for width in WIDTHS)
     return next((line for line in lines if line is not None), None)
 
 
@@ -53,7 +53,7 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
 
 
 def _threat(positions: Positions, side: Side) -> Floats:
-    """float64[k]: how far the lines of ``side`` have come, those of the other side counting against it."""
+    """float64[k]: how long the open lines of ``side`` are, those of the other side counting against it."""
     mine, theirs = (positions.x, positions.o) if side == Side.X else (positions.o, positions.x)
     score = np.zeros(len(positions))
     for line in positions.rules.line_masks:

@@ -1,4 +1,4 @@
-"""A game against perfect play, move by move: what each move was worth, and where the game was lost."""
+"""The review of a game: the value of each move, and where the game was lost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.analysis import Analysis, Board, MoveWorth, analyse
 
 FEW_NODES = 2_000
-"""Nodes that each proof may take on a board without a state space, where a whole game is looked at."""
+"""Nodes that each proof may take in a review, on a board without a state space."""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """A move, numbered from 1, that won more slowly or lost sooner than it had to: plies to the end.
+    """A move, numbered from 1, that won more slowly or lost sooner than necessary.
 
-    :ivar plies: to the end after perfect play on both sides, this move included.
+    :ivar plies: plies to the end with perfect play, the move included.
     :ivar best_plies: the same for the best moves.
     """
 
@@ -35,17 +35,16 @@ class Pace:
 
 @dataclass(frozen=True)
 class MoveReview:
-    """A move, the value of the position and of the move, from the mover's side, and the cells that keep it.
+    """A move, the values for the mover before and after it, and the cells that keep the value.
 
     :ivar position: before the move.
-    :ivar cell: None: the mover resigns.
-    :ivar before: the value of the position; None where it has not been proved.
-    :ivar after: the value of the move played; None where it has not been proved.
-    :ivar best: the cells that keep ``before``, as far as that is proved.
-    :ivar is_choice: whether the moves to choose from differed in value; None where that is not known.
-    :ivar pace: what the move cost in time though not in value; None if nothing, or where distances are not
-        known.
-    :ivar probability: that the player whose line is explained makes it; None for all others.
+    :ivar cell: None if the mover resigns.
+    :ivar before: the value of the position; None if it is not proved.
+    :ivar after: the value of the move; None if it is not proved.
+    :ivar best: the cells that are proved to keep ``before``.
+    :ivar is_choice: whether the legal moves differ in value; None if not known.
+    :ivar pace: set if the move kept the value but cost time; None also where distances are not known.
+    :ivar probability: how likely the player whose line is explained makes the move; None for other players.
     """
 
     DOCUMENT: ClassVar[tuple[str, ...]] = ("cell", "side", "before", "after", "best", "proven")
@@ -62,7 +61,7 @@ class MoveReview:
 
     @property
     def proven(self) -> bool:
-        """Whether it is known if the move kept what there was to keep."""
+        """Whether it is known if the move kept the value."""
         return self.before is not None and self.after is not None and self.is_choice is not None
 
     @property
@@ -73,14 +72,13 @@ class MoveReview:
 
 @dataclass(frozen=True)
 class Step(MoveReview):
-    """A move of a line that shows how a player loses; ``perfect`` are the cells that keep the position's
-    value."""
+    """A move of a line by which a player loses; ``perfect`` are the cells that keep the position's value."""
 
     DOCUMENT = ("position", "to_move", "cell", "probability", "perfect", "before", "after")
 
     @property
     def to_move(self) -> Side:
-        """Whose move it is."""
+        """The side to move."""
         return self.side
 
     @property
@@ -93,9 +91,8 @@ class Step(MoveReview):
 class Choices:
     """How often one side kept the value of the position.
 
-    :ivar kept: the choices in which it did.
-    :ivar choices: its moves in positions whose moves differed in value.
-    :ivar unproven: its moves that are left out, since what they were worth has not been proved.
+    :ivar choices: its moves in positions whose moves differ in value.
+    :ivar unproven: its moves that are not counted, since their values are not proved.
     """
 
     kept: Count
@@ -105,10 +102,10 @@ class Choices:
 
 @dataclass(frozen=True)
 class Review:
-    """A game as perfect play sees it.
+    """A game and the values of its moves.
 
-    :ivar resigned: the value of the position in which a side resigned, from its view; None if nobody did, or
-        it has not been proved.
+    :ivar resigned: the value, for the side that resigned, of the position in which it did; None if nobody
+        resigned or the value is not proved.
     """
 
     DOCUMENT: ClassVar = ("moves", "accuracy", "choices", "pace", "turning_point", "resigned")
@@ -119,7 +116,7 @@ class Review:
 
     @property
     def choices(self) -> dict[str, Choices]:
-        """How often each side, ``x`` and ``o``, kept the value of the position."""
+        """The choices of each side, ``x`` and ``o``."""
         found = {}
         for side in Side:
             own = [move for move in self.moves if move.side is side]
@@ -129,22 +126,22 @@ class Review:
 
     @property
     def accuracy(self) -> dict[str, Share | None]:
-        """For each side the share of its choices that kept the value; None if there were none."""
+        """The share of each side's choices that kept the value; None if it had none."""
         return {
             key: found.kept / found.choices if found.choices else None for key, found in self.choices.items()
         }
 
     @property
     def pace(self) -> list[Pace]:
-        """What moves cost in time."""
+        """The moves that cost time."""
         return [move.pace for move in self.moves if move.pace]
 
     @property
     def turning_point(self) -> Count | None:
-        """The loser's last move after which the better result was out of reach: its number, from 1.
+        """The number, from 1, of the loser's move that gave up its last chance of a better result.
 
-        None if the game was drawn, the loser had no better result in reach or resigned one, or where that
-        has not been proved.
+        None if the game was drawn, if the loser had no better result in reach or resigned a better position,
+        and where that is not proved.
         """
         winner = self.game.result.winner if self.game.result is not None else None
         if winner is None or (self.game.resigned and self.resigned != -1):
@@ -157,30 +154,29 @@ class Review:
 
 
 def review(game: Game, *, nodes: int = FEW_NODES) -> Review:
-    """Review a finished game. On boards without a state space, the other moves are looked at only where the
-    value of the position is proved: elsewhere they cost most and tell least.
+    """Review a finished game. On boards without a state space, alternatives are analysed only where the value
+    of the position is proved.
 
-    :param nodes: that each proof may take there.
+    :param nodes: the limit of each proof there.
     """
-    rules = game.rules
-    texts = [Position.reached(text, rules) for text in game.texts()]
-    positions = Positions.batch(texts, rules)
+    boards = [Position.reached(text, game.rules) for text in game.texts()]
+    positions = Positions.batch(boards, game.rules)
     found = values_of(positions, nodes=nodes).tolist()
     values = [None if value == UNPROVEN else value for value in found]
     known = [ply for ply in range(len(game.moves)) if values[ply] is not None]
     analyses = dict(zip(known, analyse(positions[known], nodes=nodes), strict=True))
     moves = []
     for ply, cell in enumerate(game.moves):
-        unknown = tuple(MoveWorth(option, None, None) for option in texts[ply].legal)
-        here = analyses.get(ply) or Analysis(texts[ply], None, unknown)
+        unknown = tuple(MoveWorth(option, None, None) for option in boards[ply].legal)
+        here = analyses.get(ply) or Analysis(boards[ply], None, unknown)
         after = values[ply + 1]
         moves.append(_reviewed(here, cell, None if after is None else -after))
     return Review(game, tuple(moves), values[-1] if game.resigned else None)
 
 
 def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
-    """A line of play (cells from 1) in which ``policy`` plays ``side``, move by move; where it ends on an
-    open board, the policy resigns there."""
+    """Explain a line of play (cells from 1) in which ``policy`` plays ``side``; if the line ends on an open
+    board, the policy resigns there."""
     game = Game(policy.rules)
     for cell in line:
         game.push(cell - 1)
@@ -199,7 +195,7 @@ def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
 
 
 def _reviewed(here: Analysis, cell: Cell | None, after: int | None) -> MoveReview:
-    """The review of a move that is worth ``after``."""
+    """The review of a move of value ``after``."""
     ply = here.position.plies
     value, side = 1 if after == 1 else here.value, Side.to_move(ply)
     values = {move.cell: move.value for move in here.moves} | ({} if cell is None else {cell: after})

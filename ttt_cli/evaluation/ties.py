@@ -1,4 +1,4 @@
-"""How much depends on which of several equal values another program takes, where its file does not say."""
+"""How much the verdict on another program's table depends on how that program breaks ties."""
 
 from typing import TYPE_CHECKING
 
@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
 
 SAID = frozenset({"ties", "choice", "search", "epsilon"})
-"""Options behind the colon of an agent after which ties are no guess, or not all that counts."""
+"""Options of an agent that settle how it breaks ties, or matter more."""
+
 GUESSES = ("random", "first", "last")
 
 
 def rates_by_ties(player: "Agent", opponent: Policy) -> dict[Side, dict[str, Rates]]:
-    """How a player fares, in each role of which it has learned something, by which of equal values it takes.
+    """Return a player's rates in each role of which it has learned something, by its way to break ties.
 
-    Empty where nothing is guessed: it plays by no table of unknown origin, draws beads, or the user has said.
+    Empty if that is no guess: if the player is no imported table, has no ties, or the user has chosen one.
     """
     from ttt_cli.agents.grammar import play_by
 

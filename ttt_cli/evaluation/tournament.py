@@ -1,8 +1,7 @@
-"""Tournaments: everyone against everyone, both sides, exact, and a rating.
+"""Round-robin tournaments with exact results, and ratings.
 
-The rating is the Bradley-Terry model (1952) fitted to the expected scores: players of strengths p and q share
-a game's point as p : q. One virtual draw a pairing keeps every strength finite, whatever was won or drawn; it
-is also what limits the rating of a player who wins everything.
+Ratings are those of the Bradley-Terry model (1952) fitted to the expected scores: players of strengths p and
+q share a game's point as p : q. A virtual draw in each pairing keeps all strengths finite.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,16 +20,16 @@ from ttt_cli.evaluation.matchup import Rates, play_exact
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 
 GAMES = 10_000
-"""Games of a match between two players whose games are too many to enumerate."""
+"""Games of a match between two players whose results cannot be computed."""
 
 ELO = 400.0
-"""Rating points for a strength ten times as large."""
+"""Rating points of a tenfold strength."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A player's expected points of those there are, a draw being worth one half, and its rating on the Elo
-    scale, the mean of all being 0."""
+    """A player's expected points, a draw being worth one half, the points at stake, and its rating on the Elo
+    scale with mean 0."""
 
     DOCUMENT: ClassVar = ("*agent", "points", "of", "rating")
 
@@ -42,7 +41,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Pairing:
-    """How the games of two players end, as X sees it."""
+    """The rates of two players' games, for X."""
 
     DOCUMENT: ClassVar = ("x", "o", "*rates")
 
@@ -53,11 +52,11 @@ class Pairing:
 
 @dataclass(frozen=True, eq=False)
 class Tournament:
-    """The players by points, equal ones in the order given, and every pairing.
+    """The players by points, and all pairings.
 
-    :ivar scores: float64[players, players], in the order of ``players``: the expected points of the one
-        against the other in two games, one as X and one as O; 0 on the diagonal.
-    :ivar sampled: pairings that were played as matches of ``GAMES`` games, since they cannot be computed.
+    :ivar scores: float64[players, players], in the order of ``players``: the expected points of one player
+        against another in two games, one as X and one as O; 0 on the diagonal.
+    :ivar sampled: pairings that were played as matches of ``GAMES`` games.
     """
 
     DOCUMENT: ClassVar = ("method", "players", "pairings")
@@ -69,7 +68,7 @@ class Tournament:
 
     @property
     def method(self) -> Literal["exact", "sampled"]:
-        """Whether all of it was computed."""
+        """``exact`` if all pairings were computed."""
         return "sampled" if self.sampled else "exact"
 
 
@@ -79,10 +78,10 @@ def play_tournament(
     budget: int = BUDGET,
     tick: Callable[[int], None] = lambda pairings: None,
 ) -> Tournament:
-    """Let all players meet as both sides, exactly where no more than ``budget`` positions can be reached
-    and nobody's choices vary from one question to the next.
+    """Let all players meet as both sides. Pairings that reach more than ``budget`` positions, or whose
+    players choose at random from outside, are sampled.
 
-    :param tick: called after each pairing with the number of pairings so far.
+    :param tick: called with the number of pairings after each of them.
     """
     players = [policy.tabulated().forfeiting() for _, policy in agents]
     rates: dict[tuple[int, int], Rates] = {}
@@ -114,10 +113,8 @@ def _rates(found: SampledRates) -> Rates:
 
 
 def bradley_terry(scores: Floats) -> Floats:
-    """float64[players], ratings with mean 0 that make these scores of two games a pairing likeliest.
-
-    Fitted by minorisation and maximisation (Hunter, 2004).
-    """
+    """float64[players]: the maximum-likelihood ratings, with mean 0, for the scores of two games in each
+    pairing, by minorisation-maximisation (Hunter, 2004)."""
     players = len(scores)
     others = ~np.eye(players, dtype=bool)
     games = 3.0 * others  # two games and the virtual draw

@@ -1,4 +1,4 @@
-"""The verdict on a policy: everything ``ttt evaluate`` reports, computed over all positions."""
+"""The verdict on a policy: everything that ``ttt evaluate`` reports, computed over all it can reach."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from ttt_cli.evaluation.walk import BUDGET, OutgrownError, Tick, Walk
 from ttt_cli.evaluation.worst_case import WorstCase, guaranteed_result, worst_case
 
 MOST_PROVED = 20_000
-"""Positions whose mistakes are counted, on a board without a state space, for each role."""
+"""The most positions in each role whose mistakes are counted, on a board without a state space."""
 
 NODES = 2_000
-"""Nodes that the proof of the value of each may take."""
+"""Nodes that the proof of each value may take."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class WorstCases:
 
 @dataclass(frozen=True)
 class MistakeCount:
-    """Open positions in which the policy can give up game value, those among them in which its own play can
-    find itself, and all open positions. Without a state space, and for a player who is not asked about all of
-    it, the first are the second, and the third is not known."""
+    """Open positions in which the policy can give up game value, those among them that its own play can
+    reach, and all open positions. Only the second are known of a player that is not asked about the whole
+    state space: the first are the same, and the third is null."""
 
     positions: Count
     reachable: Count
@@ -57,7 +57,7 @@ class MistakeCount:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Of the open positions in which the policy's own play can find itself: of how many it knows anything."""
+    """Of the open positions that the policy's own play can reach, those of which it has learned something."""
 
     known: Count
     of: Count
@@ -67,9 +67,9 @@ class Coverage:
 class Verdict:
     """The truth about a policy.
 
-    :ivar holds: as X and as O: whether the guaranteed result is no worse than the game's value; None where
-        that value is not known.
-    :ivar mistakes: None where the values of its positions are not known.
+    :ivar holds: as X and as O: whether the guaranteed result is no worse than the game's value; None if that
+        value is not known.
+    :ivar mistakes: None if not all values of positions are known.
     :ivar coverage: None for players that need no experience.
     """
 
@@ -86,15 +86,15 @@ class Verdict:
     coverage: Coverage | None
 
     def against(self, opponent: str) -> Result:
-        """How the policy fares against the opponent of this name.
+        """Return the result against the opponent of this name.
 
-        :raises UsageError: if it has not been judged against it.
+        :raises UsageError: if there is none.
         """
-        for result in self.results:
-            if result.opponent == opponent:
-                return result
-        names = ", ".join(result.opponent for result in self.results) or "nobody"
-        raise UsageError(f"no result against {opponent!r}: judged against {names}")
+        results = {result.opponent: result for result in reversed(self.results)}
+        if opponent not in results:
+            names = ", ".join(result.opponent for result in self.results) or "nobody"
+            raise UsageError(f"no result against {opponent!r}: judged against {names}")
+        return results[opponent]
 
     @property
     def worst_case(self) -> WorstCases:
@@ -103,13 +103,13 @@ class Verdict:
 
     @property
     def lines(self) -> dict[Side, tuple[int, ...]]:
-        """The lines of play by which it loses, by side."""
+        """Lines of play by which it loses, by side."""
         cases = zip(Side, (self.as_x.line, self.as_o.line), strict=True)
         return {side: line for side, line in cases if line is not None}
 
     @property
     def unbeatable(self) -> bool | None:
-        """Whether it holds its own in both roles, whoever plays against it; None: that is not known."""
+        """Whether it holds the game's value in both roles against any opponent; None if not known."""
         return False if False in self.holds else None if None in self.holds else True
 
     @property
@@ -119,7 +119,7 @@ class Verdict:
 
     @property
     def exploitability(self) -> float:
-        """NashConv a player."""
+        """Half of NashConv."""
         return self.nash_conv / 2
 
 
@@ -130,17 +130,18 @@ def judge(
     budget: int = BUDGET,
     tick: Tick = lambda positions: None,
 ) -> Verdict:
-    """Judge a policy, and how it fares against each of the named opponents.
+    """Judge a policy, in general and against each of the named opponents.
 
-    :param budget: positions that it may take in each role; ``tick`` is called with their number so far.
-    :raises OutgrownError: if it takes more.
+    :param budget: the most positions to visit in each role.
+    :param tick: called with the number of positions visited so far.
+    :raises OutgrownError: if there are more.
     """
     policy, against = policy.tabulated(), [opponent.tabulated() for _, opponent in opponents]
     own: list[Positions] = []  # the open positions in which it can be to move
     few = True  # whether they are few enough to count mistakes
     rates: list[list[Rates]] = []  # for X
     worst: list[WorstCase] = []
-    asked, known = 0, None  # open positions in which it can be to move, and those it knows anything of
+    asked, known = 0, None  # how many such positions there are, and of how many it knows something
     for side in Side:
         walk = Walk.of(policy, side, budget=budget, tick=tick)
         rates.append(play_on(walk, against) if against else [])
@@ -166,7 +167,7 @@ def judge(
 
 
 def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
-    """The positions in which the policy can give up game value, if the values are proved."""
+    """Count the positions in which the policy can give up game value; None if not all values are proved."""
     if isinstance(policy, PolicyTable):
         space = policy.space
         still_open = np.flatnonzero(~space.terminal)
@@ -183,10 +184,10 @@ def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
 
 
 def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
-    """Whether a guaranteed result is no worse for ``side`` than the game's value; None: that could not be
+    """Whether a guaranteed result is no worse for ``side`` than the game's value; None if that value is not
     proved."""
     lowest, highest = sorted(side.sign * bound for bound in game_bounds(rules))
-    if not lowest <= guaranteed < highest:  # no need to know the value
+    if not lowest <= guaranteed < highest:  # whatever the value is
         return guaranteed >= highest
     value = game_value(rules)
     return None if value is None else guaranteed >= side.sign * value
@@ -195,9 +196,8 @@ def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
 def is_unbeatable(
     policy: Policy, sides: Sequence[Side] = tuple(Side), *, budget: int = BUDGET
 ) -> bool | None:
-    """``Verdict.unbeatable`` alone, of some sides: by one line of play where that is enough, else by a walk
-    through what can happen; None where it would take more than ``budget`` positions or the game's value is
-    not known."""
+    """Return ``Verdict.unbeatable`` alone, for some sides: by a losing line if one is found quickly, else by
+    a walk; None if the walk takes more than ``budget`` positions or the game's value is not known."""
     policy = policy.tabulated()
     if enumerated(policy.rules) is None and any(losing_lines(policy, [side]) for side in sides):
         return False  # mostly as X, which needs no proof of the game's value
@@ -214,7 +214,7 @@ def is_unbeatable(
 
 
 def losing_lines(policy: Policy, sides: Sequence[Side] = tuple(Side)) -> dict[Side, tuple[int, ...]]:
-    """Lines of play (cells from 1) the policy can lose as a side that need not lose, where a quick search
-    finds one: they show that it is beatable on boards that no walk covers."""
+    """Return lines of play (cells from 1) by which the policy loses as a side that need not lose, as far as a
+    quick search finds them."""
     lines = ((side, losing_line(policy, side)) for side in sides if holds(policy.rules, side, -1) is False)
     return {side: line for side, line in lines if line is not None}

@@ -1,10 +1,9 @@
-"""The walk: ply by ply, the distinct positions that can be reached when two policies meet, or when one policy
-meets anything at all, and the moves between them.
+"""The walk: ply by ply, the distinct positions that can be reached when a policy plays against another one,
+or against anything, and the moves between them.
 
-Each policy is asked once a ply, for the positions in which it is to move. Whatever an evaluation computes is
-a sum or a maximum over a walk, forwards or backwards; so it costs what can happen, not what exists. Sums are
-taken in the order of positions, and for each position in the order of its cells, whatever a walk holds
-besides: a longer walk through the same positions gives the same digits.
+All evaluations are sums or maxima over a walk, forwards or backwards, so their cost depends on what can
+happen rather than on what exists. Sums are taken in the order of positions and, within a position, of cells,
+so that a longer walk through the same positions gives the same digits.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +26,7 @@ BUDGET = 10_000_000
 """Positions that a walk goes through at most, by default: all of 4x4 with four in a row."""
 
 BATCH = 1 << 13
-"""Positions that a policy is asked for at a time, so that temporary arrays stay in the processor's cache."""
+"""Positions in one question to a policy, so that temporary arrays stay in the processor's cache."""
 
 MARGIN = 4.0
 """A walk is given up when its forecast, which is rough, exceeds the budget by this factor."""
@@ -37,31 +36,27 @@ Tick = Callable[[int], None]
 
 
 class OutgrownError(TttError):
-    """A walk goes through more positions than it may.
-
-    :ivar plies: the layers it went through.
-    :ivar positions: in them.
-    """
+    """A walk goes through more positions than its budget allows."""
 
     def __init__(self, plies: int, positions: int, budget: int) -> None:
         super().__init__(
             f"more than {budget:,} positions can be reached ({positions:,} within {plies} plies)",
             hint="--positions N allows more",
         )
-        self.plies, self.positions = plies, positions
+        self.positions = positions
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The ``k`` positions of a walk with equally many stones, in their order, and the ``m`` moves that can be
-    made in them, in the order of positions and cells as seen from either end.
+    """The ``k`` positions of a walk with equally many stones, in their order, and their ``m`` moves. The
+    moves of a position, and those that lead to a position, are in the order of cells and of positions.
 
-    :ivar rows: int32[m], in which position.
+    :ivar rows: int32[m], the position in which each move is made.
     :ivar cells: int8[m].
-    :ivar targets: int32[m], which position of the next layer the move leads to.
-    :ivar probabilities: float64[m], of the policy that is to move; None where anything can be played.
-    :ivar known: in how many of the open positions that policy has learned something; None where anything can
-        be played, and for players that need no experience.
+    :ivar targets: int32[m], the position of the next layer that each move leads to.
+    :ivar probabilities: float64[m], from the policy to move; None where anything can be played.
+    :ivar known: the number of open positions of which the policy to move has learned something; None where
+        anything can be played, and for players that need no experience.
     """
 
     positions: Positions
@@ -76,12 +71,12 @@ class Layer:
 
     @property
     def pieces(self) -> Iterator[slice]:
-        """The moves in turn, as many at a time as are gone through in the processor's cache."""
+        """The moves, as many at a time as fit in the processor's cache."""
         return (slice(start, start + CACHED) for start in range(0, len(self.rows), CACHED))
 
     @cached_property
     def resigning(self) -> Bools:
-        """bool[k]: the open positions in which the policy that is to move resigns."""
+        """bool[k]: the open positions in which the policy to move resigns."""
         goes_on = self.positions.terminal.copy()
         for some in self.pieces:
             goes_on[self.rows[some]] = True
@@ -90,10 +85,13 @@ class Layer:
     def played_by(
         self, policies: Sequence[Policy], reach: Sequence[Floats], resigns: Sequence[Bools]
     ) -> Iterator[tuple[int, slice, Floats]]:
-        """Which of some policies makes which moves, and how likely, piece by piece, where all that are legal
-        are listed. Each is only asked about the positions that it can ``reach``, float64[k]; where it resigns
-        is noted in ``resigns``, bool[k]."""
-        place = np.empty(len(self), np.int32)  # in its batch, times the number of cells
+        """Yield the number of a policy, a slice of the moves, which are all legal ones, and how likely the
+        policy makes each.
+
+        :param reach: float64[k] for each policy; it is only asked about positions that it can reach.
+        :param resigns: bool[k] for each policy; set where it resigns.
+        """
+        place = np.empty(len(self), np.int32)  # the row in its batch, times the number of cells
         start, cells, anything = 0, self.positions.cells, np.ones(self.positions.cells)
         for numbers, batch in _open_batches(self.positions):
             moves = slice(start, start := start + len(numbers) * (cells - int(batch.plies[0])))
@@ -113,25 +111,21 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """Everything that can happen to a policy as one side: the positions ply by ply, from the first one on, as
-    far as any game can go."""
+    """Everything that can happen to a policy as one side, ply by ply."""
 
     side: Side
     layers: list[Layer]
-
-    @property
-    def rules(self) -> Rules:
-        """The game."""
-        return self.layers[0].positions.rules
 
     def __len__(self) -> int:
         return sum(map(len, self.layers))
 
     @property
     def own(self) -> Iterator[tuple[int, Positions]]:
-        """The open positions in which the policy is to move, by plies; of a walk from the empty board."""
+        """The plies at which the policy is to move, and the open positions there; of a walk from the empty
+        board."""
         for ply in range(self.side, len(self.layers), 2):
-            yield ply, (positions := self.layers[ply].positions)[~positions.terminal]
+            positions = self.layers[ply].positions
+            yield ply, positions[~positions.terminal]
 
     @classmethod
     def of(
@@ -144,11 +138,11 @@ class Walk:
         budget: int = BUDGET,
         tick: Tick = lambda positions: None,
     ) -> "Walk":
-        """Everything that can happen when a policy plays ``side``.
+        """Walk through everything that can happen when a policy plays ``side``.
 
-        :param opponent: who plays the other side; None: anything can be played there.
-        :param start: where play begins; the empty board if not given.
-        :raises OutgrownError: if there are more positions than ``budget`` allows, as soon as that is seen.
+        :param opponent: the other side; None: anything.
+        :param start: the first position; None: the empty board.
+        :raises OutgrownError: if there are more positions than ``budget`` allows, or will be.
         """
         space = enumerated(policy.rules)
         positions = Positions.batch([start or Position.start(policy.rules)], policy.rules)
@@ -171,8 +165,8 @@ class Walk:
 
 
 def forecast(sizes: list[int], rules: Rules) -> float:
-    """How many positions a walk will have gone through, given its layers so far: as if growth over two plies
-    went down as it does where both sides can play anything."""
+    """Estimate the positions of a walk from its first layers: growth over two plies is assumed to fall as it
+    does where both sides can play anything."""
     total, plies = float(sum(sizes)), len(sizes)
     if plies < 4:  # too early to tell
         return total
@@ -187,8 +181,8 @@ def forecast(sizes: list[int], rules: Rules) -> float:
 
 
 def _moves(positions: Positions, policy: Policy | None) -> tuple[Int32s, Int8s, Floats | None, int | None]:
-    """The rows, cells and probabilities of the moves of a layer, those that the policy makes or all that are
-    legal, and the number of positions it knows; see ``Layer``."""
+    """The ``rows``, ``cells``, ``probabilities`` and ``known`` of a ``Layer``: the moves that a policy makes,
+    or all legal ones."""
     rows, cells, chances = [np.zeros(0, np.int32)], [np.zeros(0, np.int8)], [np.zeros(0)]
     known = None
     for numbers, batch in _open_batches(positions):
@@ -206,7 +200,7 @@ def _moves(positions: Positions, policy: Policy | None) -> tuple[Int32s, Int8s, 
 
 
 def _open_batches(positions: Positions) -> Iterator[tuple[Int32s, Positions]]:
-    """The open positions of a layer in turn, with their numbers, in the batches in which moves are listed."""
+    """The open positions of a layer with their numbers, in the batches in which moves are listed."""
     still_open = np.flatnonzero(~positions.terminal).astype(np.int32)
     for start in range(0, len(still_open), BATCH):
         numbers = still_open[start : start + BATCH]
@@ -214,17 +208,16 @@ def _open_batches(positions: Positions) -> Iterator[tuple[Int32s, Positions]]:
 
 
 def _lean(positions: Positions) -> Positions:
-    """The positions without what was only needed to go on from them."""
+    """The positions without cached properties that take much memory."""
     known = {name: getattr(positions, name) for name in ("plies", "results", "terminal")}
     return Positions(positions.rules, positions.x, positions.o, **known)
 
 
 def line_to(steps: Sequence[tuple[Int32s | Int64s, Int8s]], row: int) -> tuple[int, ...]:
-    """The cells, from 1, of a line of play.
+    """Return the cells, from 1, of a line of play.
 
-    :param steps: for each ply int64[k], for each position kept which one of the ply before it comes from, and
-        int8[k], the cell that led to it.
-    :param row: the position of the last ply in which the line ends.
+    :param steps: for each ply the parents of its positions, int64[k], and the cells that led there, int8[k].
+    :param row: the position of the last ply.
     """
     line: list[int] = []
     for parents, cells in reversed(steps):

@@ -1,11 +1,10 @@
 """Best responses: the worst that can happen to a policy, and how to beat it from any position.
 
-The policy's moves are chance, the opponent's are free: going backwards, take the mean over the former and the
-opponent's best over the latter. The opponent that forces most losses and the one whose wins exceed its losses
-by most are two different best responses; both are computed.
+Going backwards, take the mean over the policy's moves and the maximum over the opponent's. There are two best
+responses: one maximises the opponent's wins, the other its wins minus losses.
 
-NashConv is the sum of what the latter gains from either side, exploitability its mean over the two players
-(Lanctot et al., 2017, and OpenSpiel).
+NashConv is the sum of the latter gains over both sides, exploitability their mean (Lanctot et al., 2017, and
+OpenSpiel).
 """
 
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.walk import BUDGET, Layer, Walk, line_to
 
 EQUAL = 1e-12
-"""Relative difference below which two probabilities differ by rounding only."""
+"""Relative difference up to which probabilities are equal but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,10 @@ class WorstCase:
     """The highest probability of losing that any opponent can force, and a line that shows it.
 
     :ivar line: the cells (from 1) of the likeliest game that shows it, the shortest of equally likely ones;
-        None if the policy cannot lose. Where the policy resigns the line ends on an open board.
-    :ivar gain: the largest expected wins minus losses that any opponent can have.
-    :ivar guaranteed: +1, 0 or -1: the result below which no opponent can bring the policy. Decided by which
-        moves have positive probability, so that no rounding enters.
+        None if the policy cannot lose. If the policy resigns, the line ends on an open board.
+    :ivar gain: the largest expected wins minus losses of any opponent.
+    :ivar guaranteed: +1, 0 or -1: the worst result that any opponent can force with positive probability;
+        free of rounding.
     """
 
     DOCUMENT: ClassVar = ("loss", "line")
@@ -44,7 +43,7 @@ class WorstCase:
 
 
 def worst_case(walk: Walk) -> WorstCase:
-    """The worst case of the player of a walk whose opponent may play anything."""
+    """Return the worst case of a policy, given its walk against anything."""
     losses = [np.zeros(0)]  # the last layer first
     gain, guaranteed = np.zeros(0), np.zeros(0, np.int8)
     for layer in reversed(walk.layers):
@@ -64,10 +63,10 @@ def worst_case(walk: Walk) -> WorstCase:
 
 
 def backward(layer: Layer, values: Floats, following: Floats) -> Floats:
-    """The best that the opponent of a walk's player can get out of each position of a layer.
+    """Return the value of a layer's positions for the opponent's best response.
 
-    :param values: float64[k], what it has where the game is over, and at least has where it is open; changed.
-    :param following: the same of the next layer.
+    :param values: float64[k], its value where the game is over, and a lower bound where it is open; changed.
+    :param following: the values of the next layer.
     """
     for some in layer.pieces:
         rows, after = layer.rows[some], following[layer.targets[some]]
@@ -85,7 +84,7 @@ def backward(layer: Layer, values: Floats, following: Floats) -> Floats:
 
 
 def guaranteed_result(walk: Walk) -> int:
-    """``WorstCase.guaranteed`` alone."""
+    """Return ``WorstCase.guaranteed`` alone."""
     guaranteed = np.zeros(0, np.int8)
     for layer in reversed(walk.layers):
         guaranteed = _guaranteed(layer, _results(layer, walk.side), guaranteed)
@@ -93,7 +92,7 @@ def guaranteed_result(walk: Walk) -> int:
 
 
 def _guaranteed(layer: Layer, results: Int8s, following: Int8s) -> Int8s:
-    """int8[k]: the results below which nobody can bring the player, given those of the next layer."""
+    """int8[k]: the worst results that can be forced, given those of the next layer; changes ``results``."""
     results[~layer.positions.terminal] = 1
     for some in layer.pieces:
         np.minimum.at(results, layer.rows[some], following[layer.targets[some]])
@@ -103,14 +102,14 @@ def _guaranteed(layer: Layer, results: Int8s, following: Int8s) -> Int8s:
 
 
 def _results(layer: Layer, side: Side) -> Int8s:
-    """int8[k]: how the game ended for ``side``, 0 where it is open."""
+    """int8[k]: the results for ``side``, 0 where the game is open."""
     return layer.positions.results * np.int8(side.sign)
 
 
 def _likeliest_loss(walk: Walk, losses: list[Floats]) -> tuple[int, ...]:
-    """The cells (from 1) of the likeliest lost game against an opponent who makes losing as likely as
-    ``losses`` say, layer by layer; of equally likely ones the shortest, of these the first."""
-    here, chance = np.zeros(1, np.int32), np.ones(1)  # the positions in reach, in the order of their lines
+    """The cells (from 1) of the likeliest lost game against an opponent whose best response gives ``losses``;
+    of equally likely ones the shortest, of these the first."""
+    here, chance = np.zeros(1, np.int32), np.ones(1)  # the positions reached, in the order of their lines
     steps: list[tuple[Int32s, Int8s]] = []
     likeliest = 0.0
     line: tuple[int, ...] = ()
@@ -149,9 +148,9 @@ def _likeliest_loss(walk: Walk, losses: list[Floats]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """The most that a side can get out of a position against a known policy.
+    """The most that the side to move can get against a known policy.
 
-    :ivar win: float64[cells], the highest probability of winning after each move; NaN where none can be made.
+    :ivar win: float64[cells], the highest probability of winning after each move; NaN where it is illegal.
     :ivar save: float64[cells], likewise of not losing.
     """
 
@@ -160,16 +159,16 @@ class Response:
 
     @property
     def best(self) -> tuple[Cell, ...]:
-        """The moves to play: those most likely to win; where no win can be had, those most likely to save a
-        draw. Whoever always plays one of them attains the figure that stands there."""
+        """The moves most likely to win or, if none can win, most likely not to lose. Always playing one of
+        them attains its figure."""
         wanted = self.win if np.nanmax(self.win) > 0 else self.save
         return tuple(np.flatnonzero(wanted >= np.nanmax(wanted) * (1 - EQUAL)).tolist())
 
 
 def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -> Response:
-    """The best that the side to move can get against ``policy``, which plays the other side.
+    """Return the best response of the side to move to ``policy``, which plays the other side.
 
-    :raises OutgrownError: if more than ``budget`` positions can still be reached.
+    :raises OutgrownError: if more than ``budget`` positions can be reached.
     """
     side = Side.to_move(position.plies).other
     walk = Walk.of(policy, side, start=position, budget=budget)
@@ -180,5 +179,5 @@ def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -
         save = backward(layer, ((results >= 0) & layer.positions.terminal).astype(np.float64), save)
     first, found = walk.layers[0], np.full((2, policy.rules.cells), np.nan)
     found[:, first.cells] = win[first.targets], save[first.targets]
-    found[found > 1 - EQUAL] = 1.0  # a certainty, but for rounding
+    found[found > 1 - EQUAL] = 1.0  # certain but for rounding
     return Response(*found)
