@@ -97,12 +97,6 @@ def test_reads_what_a_strict_reader_reads(text):
 # ---- JSON: places and limits
 
 
-def test_a_duplicate_key_is_named():
-    error = refusal(b'{"a": {"X........": 1, "b": 2, "X........": 1}}')
-    assert error.where == "q.json, key 'X........'"
-    assert "repeated" in error.message
-
-
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [
@@ -116,6 +110,7 @@ def test_a_duplicate_key_is_named():
         ("[" * 100_000, "line 1, column", "nested too deeply"),
         ("[18446744073709551616]", "", "18446744073709551616"),
         ('["é",\n "é" x]', "line 2, column 6", "is not valid JSON"),
+        ('{"a": {"X........": 1, "b": 2, "X........": 1}}', "key 'X........'", "repeated"),
         ('{"a": 1,}', "line 1", "trailing comma"),
         ("", "", "is empty"),
         (" \n", "", "is empty"),
@@ -123,8 +118,7 @@ def test_a_duplicate_key_is_named():
 )
 def test_syntax_errors_say_where(text, place, said):
     error = refusal(text.encode())
-    assert place in error.where
-    assert said in error.message
+    assert place in error.where and said in error.message
 
 
 def test_what_is_just_within_the_limits_is_read():

@@ -57,13 +57,6 @@ def test_parameters_are_in_their_range(params):
     refused(edited(content, runs=[{**run, "params": {**run["params"], **params}}]), "alpha")
 
 
-def test_what_does_not_say_its_version_is_not_recomputed():
-    """As earlier versions wrote it."""
-    content = library.content(trained())
-    run = {key: value for key, value in record(content).items() if key != "kernel_version"}
-    assert library.parse(edited(content, runs=[{**run, "id": "0" * 24}]), "q.json").games == 300
-
-
 def test_another_choice_rule_does_not_change_the_run():
     state = trained("graph", choice="article").choosing("default")
     assert library.parse(library.content(state), "graph.json").runs == state.runs

@@ -10,7 +10,6 @@ from tests.store.formats.programs import goes_by, looks_up, read, reads_as, refu
 from tests.store.formats.strangers import (
     CELLS,
     Spell,
-    by_cell,
     free,
     in_rows,
     move_values,
@@ -102,11 +101,6 @@ def test_each_player_may_have_a_table_of_its_own():
     reads_as(tables, looks_up(POSITIONS))
 
 
-def test_a_table_may_stand_among_other_things():
-    data = {"epsilon": 0.1, "trained": {"at": 1, "on": 2}, "q_table": by_cell(MOVES)}
-    reads_as(data, goes_by(MOVES))
-
-
 @pytest.mark.parametrize("filler", [None, -1.0, 1e300])
 def test_taken_cells_may_hold_any_filler(filler):
     reads_as(Spell("list", "1-10").lists(MOVES, filler), goes_by(MOVES))
@@ -120,12 +114,6 @@ def test_taken_cells_may_hold_their_stones_and_texts_at_free_ones_are_counted():
     for key in [key for key in table if key.count("X") == 2][:7]:
         table[key][next(cell for cell in table[key] if cell in key)] = "?"
     assert "7 values of free cells are not numbers and are left out" in read(table).notes
-
-
-@pytest.mark.parametrize("key", ["base 3", "base 3 from the least"])
-def test_numbers_may_be_mirrored_against_the_cells(key):
-    """The digits of a number from the least on, the values of the moves from the first cell on."""
-    reads_as(Spell(key, "120").lists(of_side("X")), goes_by(of_side("X")))
 
 
 def test_keys_in_columns_may_have_values_in_rows():

@@ -228,16 +228,6 @@ def test_moves_under_keys_up_to_symmetry_are_mapped_back_or_not(mapped):
     assert any("occupied" in note for note in found.notes) != mapped
 
 
-def test_values_at_occupied_cells_are_counted():
-    """A program that learned from illegal moves too: they are never played."""
-    taken = {
-        text: [value if stone == "." else -0.1 * cell for cell, (stone, value) in enumerate(zip(text, row))]  # noqa: B905
-        for text, row in ROWS.items()
-    }
-    found = reads_as(taken, goes_by(MOVES))
-    assert any("occupied cells are left out" in note for note in found.notes)
-
-
 def test_boards_played_on_after_a_win_are_left_out_and_counted(tmp_path):
     won = [text for text in VALUES if winner(text) and text.count(".") > 1]
     late = dict(list({after(text, text.index(".")): 0.3 for text in won}.items())[:20])
