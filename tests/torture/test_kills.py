@@ -3,7 +3,6 @@
 import random
 import re
 import shlex
-import shutil
 import signal
 import sys
 from pathlib import Path
@@ -84,29 +83,21 @@ app.main()
 """The program of the shell, but a block amid the run takes two minutes, or until it may go on."""
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory) -> Path:
-    """A folder with an opponent's state and that of a whole run against it."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    (folder / "my store").mkdir()
-    for words in (OPPONENT, TRAIN):
-        assert finish(*words, cwd=folder).code == 0
-    return folder
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_stopped_trainer_prints_what_goes_on_from_there(tmp_path, undisturbed, number, code):
+def test_a_stopped_trainer_prints_what_goes_on_from_there(tmp_path):
     """The command that it prints is executed as it stands."""
-    stopped = tmp_path / "stopped"
-    (stopped / "my store").mkdir(parents=True)
-    shutil.copy(undisturbed / OPPONENT[-1], stopped / OPPONENT[-1])
+    folders = [tmp_path / name for name in ("stopped", "undisturbed")]
+    for folder in folders:
+        (folder / "my store").mkdir(parents=True)
+        assert finish(*OPPONENT, cwd=folder).code == 0
+    stopped, undisturbed = folders
+    assert finish(*TRAIN, cwd=undisturbed).code == 0
     process = start(*TRAIN, cwd=stopped, program=[sys.executable, "-c", SLOW])
     err = read_until(process, process.stderr, "in a block")
-    process.send_signal(number)
+    process.send_signal(signal.SIGTERM)
     err += read_until(process, process.stderr, "stopping after this block (again: at once")
     (stopped / "go on").touch()
     err += process.communicate(timeout=60)[1]
-    assert process.returncode == code, err
+    assert process.returncode == 128 + signal.SIGTERM, err
     path = Path("my store/td.json")
     assert 0 < announced(err) <= library.load(stopped / path).state.games < GAMES
     again = shlex.split(re.search(r"resume with:\s+(.*)", err)[1])
