@@ -536,4 +536,8 @@ def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(
     install(tmp_path, "toys", formats={"toy": "toy_of_mine:Toy"})
     monkeypatch.syspath_prepend(str(tmp_path))
     assert ttt("move", "./mine.toy", ".........").out == "5\n"
-    assert ttt("import", "mine.toy").code == 0
+    assert ttt("import", "mine.toy", "-o", "mine.json").code == 0
+    assert ttt("export", "./mine.json", "-f", "toy", "-o", "again.toy").code == 0
+    assert sorted(Path("again.toy").read_text().split("\n")) == sorted(
+        Path("mine.toy").read_text().split("\n")
+    )
