@@ -319,8 +319,10 @@ def form_of(kind: Any) -> Form:
     if origin is Literal:
         return {"enum": list(parts)}, None
     inner = [form_of(part) for part in parts if part is not ...]
-    schemas, one = [schema for schema, _ in inner], next((write for _, write in inner if write), None)
-    write = partial(_each, one) if one else None
+    schemas, writers = [schema for schema, _ in inner], [write for _, write in inner if write]
+    if len({*writers}) > 1:
+        raise TypeError(f"{kind}: cannot tell which conversion a value needs")
+    write = partial(_each, writers[0]) if writers else None
     if origin in (Union, UnionType):
         return {"anyOf": schemas}, write
     if origin in (list, tuple, Sequence):

@@ -80,7 +80,7 @@ def test_help_leaves_out_options_that_change_nothing(ttt: Run) -> None:
 def test_the_options_of_foreign_files_are_in_the_help_line_by_line(ttt: Run) -> None:
     for command in ("evaluate", "import"):
         lines = [line.strip() for line in ttt(command, "--help").out.splitlines()]
-        assert {"wins=known|unknown      whether the program finds winning moves by itself"} <= {*lines}
+        assert {"wins=known|unknown  whether the program finds winning moves by itself"} <= {*lines}
 
 
 # ---- usage

@@ -129,10 +129,10 @@ FAULTS = [
     (TAKEN, "duplicate parameter name: 'games'"),
     (CLASS + "title = 5", "title is 5, not a text"),
     (CLASS + "def value(self, t, p, c): return t[5]", "KeyError: 5 in line 13 of mine.py"),
-    (CLASS + "def value(self, t, p, c): return float('nan')", "value of cell 0 in '....' is nan (a finite"),
+    (CLASS + "def value(self, t, p, c): return float('nan')", "value of cell 0 in '.........' is nan ("),
     (CLASS + "def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': expec"),
     (CLASS + "def learn(self, t, g, sides): t[g.text] = float('nan')", "expected a number, or a list of nu"),
-    (CLASS + "def explore(self, t, p, r): return 0", "explore plays 0 in 'X...' (one of position.legal)"),
+    (CLASS + "def explore(self, t, p, r): return 0", "explore plays 0 in 'X........' (one of"),
     (CLASS + "def policy(self, t): raise ValueError('no')", "count: policy raised ValueError: no in line 13"),
     (CLASS + "def to_entries(self, t): return 5", "causes TypeError: 'int' object is not iterable (pytho"),
 ]  # fmt: skip

@@ -8,7 +8,7 @@ import typer
 
 from tests.ttt import Outcome, Run
 from ttt_cli.app import Commands
-from ttt_cli.commands.train import Options
+from ttt_cli.commands.train import Options, make_subcommand
 from ttt_cli.documents import json_text
 from ttt_cli.environment import Environment
 from ttt_cli.shell.frame import make_command
@@ -19,7 +19,9 @@ from ttt_cli.shell.options import given_rules, whole
 class Dummy:
     """The parameters of no learner."""
 
-    name: ClassVar[str] = "dummy"
+    title: ClassVar[str] = "dummy"
+    default_games: ClassVar[int] = 10
+    suffix: ClassVar[str] = ".json"
 
     alpha: float = field(default=0.3, metadata={"help": "Step size.", "min": 0, "max": 1})
     step_limit: int = field(default=5, metadata={"help": "Steps."})
@@ -34,7 +36,8 @@ def learn(env: Environment, learner: str, given: dict[str, Any], options: Option
 
 @pytest.fixture
 def train(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    made = make_command("train", learn, fixed={"learner": "dummy"}, learner=Dummy)
+    made = make_subcommand("train", "dummy", Dummy)
+    monkeypatch.setattr("ttt_cli.commands.train.train", learn)
     monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, made, rest))
     return lambda *words, **settings: ttt("train", *words, **settings)
 

@@ -151,13 +151,14 @@ def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
     difference = again.probabilities(positions) - agent.policy.probabilities(positions)
     if np.abs(difference).max() <= 1e-9:
         return
+    what = f"a {form.name} file plays differently from {agent.name}"
     rates = [both_sides(policy, Uniform(agent.rules)) for policy in (agent.policy, again)]
     for digits in (2, 6):
         was, now = (f"{percent(x.win, digits)} as X and {percent(o.win, digits)} as O" for x, o in rates)
         if was != now:
-            break
-    how = f"read back, it wins {now} against random, not {was}"
-    yield f"a {form.name} file plays differently from {agent.name}: {how}"
+            yield f"{what}: read back, it wins {now} against random, not {was}"
+            return
+    yield f"{what} in some positions; against random, both win {was}"
 
 
 def _format(player: ExportSource, out: str, asked: str | None) -> Format:

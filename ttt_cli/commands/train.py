@@ -21,7 +21,7 @@ from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import LEARNERS, learner_class, offer, offer_file, typed_as
 from ttt_cli.shell.common import locked
-from ttt_cli.shell.frame import make_command, split_examples
+from ttt_cli.shell.frame import make_command, options_of, parameters_of, split_examples
 from ttt_cli.shell.options import (
     Games,
     Opponent,
@@ -66,7 +66,9 @@ class Options:
     preset: Annotated[Literal["article"] | None, option(None, "Use the author's rule and constants.")] = None
     seed: Annotated[int | None, number("Random seed: the same call writes the same bytes.", least=0)] = None
     symmetry: Symmetry = False
-    until: Annotated[Literal["unbeatable"] | None, option(None, "Stop once proved, else exit with 1.")] = None
+    until: Annotated[
+        Literal["unbeatable"] | None, option(None, "Stop once proved; exit 1 if it never is.")
+    ] = None
     out: Annotated[Path | None, option("FILE", "The state; by default the store's.", "--out", "-o")] = None
     source: Annotated[
         str | None, option("FILE", "Start from another state.", "--from", complete=complete_states)
@@ -184,10 +186,22 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
     if typed := re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
         offer_file(typed[1])
     kind = learner_class(offer_file(name) if ":" in name else name)
-    called, title = offer(kind), f"{kind.title[0].upper()}{kind.title[1:]}"
-    doc = HELP.format(title=title, games=kind.default_games, name=typed_as(called), suffix=kind.suffix)
-    command = make_command(name, train, fixed={"learner": called}, learner=kind, doc=doc)
-    return f"train {name}", command, arguments[1:]
+    return f"train {name}", make_subcommand(name, offer(kind), kind), arguments[1:]
+
+
+def make_subcommand(name: str, learner: str, kind: Any) -> Any:
+    """Return the command that trains a learner; parameters of the learner that are not given stay unset, so
+    that a preset or a file can supply them."""
+    parameters = parameters_of(kind)
+
+    def run(env: Environment, **values: Any) -> Training:
+        given = {own.name: values.pop(own.name) for own in parameters}
+        given = {key: value for key, value in given.items() if value is not None}
+        return train(env, learner, given, Options(**values))
+
+    title = kind.title[0].upper() + kind.title[1:]
+    doc = HELP.format(title=title, games=kind.default_games, name=typed_as(learner), suffix=kind.suffix)
+    return make_command(name, run, [*options_of(Options), *parameters], doc=doc)
 
 
 class Call:

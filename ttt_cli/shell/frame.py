@@ -1,9 +1,9 @@
 """From a function to a command.
 
 A command is a function in a module of the same name, ``ttt_cli/commands/solve.py`` (``import_.py`` if the
-name is a Python keyword). Its parameter ``env: Environment`` stands for the common options; the others are
-annotated as Typer wants them, or with a dataclass, which stands for an option per field. It returns a
-``Document``, an iterator of several, an exit code, or None; errors are raised::
+name is a Python keyword). Its first parameter, ``env: Environment``, stands for the common options; the
+others are annotated as Typer wants them. It returns a ``Document``, an iterator of several, an exit code, or
+None; errors are raised::
 
     def solve(
         env: Environment,
@@ -21,12 +21,11 @@ The docstring is the help. The command is listed in ``ttt_cli.commands``.
 
 import inspect
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, replace
 from importlib import import_module
 from math import isfinite
-from types import MappingProxyType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
@@ -36,63 +35,42 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import offer_file
 
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
 
 def make_command(
     name: str,
     function: Callable[..., Any],
+    options: Sequence[inspect.Parameter] | None = None,
     *,
-    fixed: Mapping[str, Any] = MappingProxyType({}),
-    learner: type | None = None,
     doc: str = "",
     hidden: Collection[str] = (),
 ) -> Any:
     """Return the Typer command of a function.
 
-    :param fixed: arguments that are not options.
-    :param learner: the learner whose parameters become options; those on the command line are passed as
-        ``given``, so that a preset or a file can supply the others.
-    :param doc: the help, instead of the function's docstring.
+    :param options: its options; by default the parameters of the function.
+    :param doc: the help; by default the function's docstring.
     :param hidden: options to leave out of the help.
     """
-    takes = inspect.signature(function, eval_str=True).parameters
-    groups: dict[str, list[inspect.Parameter]] = {}
-    for own in sorted(takes.values(), key=lambda own: own.annotation is Environment):  # common options last
-        if own.annotation is Environment:
-            groups[own.name] = [option for option in _common() if option.name not in takes.keys() - fixed]
-        elif own.name == "given":
-            groups[own.name] = _parameters_of(learner)
-        elif is_dataclass(own.annotation):
-            hints = get_type_hints(own.annotation, include_extras=True)
-            groups[own.name] = [
-                _option(item.name, hints[item.name], item.default) for item in fields(own.annotation)
-            ]
-        elif own.name not in fixed:
-            groups[own.name] = [own.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
-    options = [option for group in groups.values() for option in group]
+    if options is None:
+        own = inspect.signature(function, eval_str=True).parameters.values()
+        options = [one.replace(kind=KEYWORD) for one in own if one.annotation is not Environment]
+    common = [option for option in _common() if option.name not in {one.name for one in options}]
 
     def call(context: typer.Context, **values: Any) -> ExitCode:
-        arguments, env = dict(fixed), context.obj
         for key, value in values.items():
             if isinstance(value, float) and not isfinite(value):
                 raise UsageError(f"{value!r} is not a finite number", where=f"--{key.replace('_', '-')}")
-        for group, members in groups.items():
-            own = {one.name: values[one.name] for one in members}
-            kind = takes[group].annotation
-            if kind is Environment:
-                env = arguments[group] = replace(env, **own)
-            elif group == "given":
-                arguments[group] = {key: value for key, value in own.items() if value is not None}
-            else:
-                arguments[group] = values[group] if group in values else kind(**own)
+        env = replace(context.obj, **{option.name: values.pop(option.name) for option in common})
         _prepare(env)
         with redirect_stdout(env.stderr):  # a learner from a file may print
-            result = function(**arguments)
+            result = function(env, **values)
             env.remark_on_players()
             return _put(env, result)
 
-    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    call.__annotations__ = {option.name: option.annotation for option in (context, *options)}
-    call.__signature__ = inspect.Signature([context, *options])  # type: ignore[attr-defined]
+    parameters = [inspect.Parameter("context", KEYWORD, annotation=typer.Context), *options, *common]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     text, examples = split_examples(doc or function.__doc__ or "")
     single = typer.Typer(add_completion=False)
     single.command(name, help=text, epilog=examples)(call)
@@ -130,10 +108,6 @@ def _put(env: Environment, result: Any) -> ExitCode:
     return put(env, result) if isinstance(result, Document) else ExitCode(result or 0)
 
 
-def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
 def _common() -> list[inspect.Parameter]:
     hints, options = get_type_hints(Environment), []
     for item in fields(Environment):
@@ -144,7 +118,13 @@ def _common() -> list[inspect.Parameter]:
     return options
 
 
-def _parameters_of(learner: Any) -> list[inspect.Parameter]:
+def options_of(kind: Any) -> list[inspect.Parameter]:
+    """Return an option for each field of a dataclass whose types are annotated as Typer wants them."""
+    hints = get_type_hints(kind, include_extras=True)
+    return [_option(item.name, hints[item.name], item.default) for item in fields(kind)]
+
+
+def parameters_of(learner: Any) -> list[inspect.Parameter]:
     """Return an option for each parameter of a learner; its field has ``help``, ``min`` and ``max``."""
     options, hints = [], get_type_hints(learner)
     for item in fields(learner):
@@ -166,6 +146,10 @@ def _parameters_of(learner: Any) -> list[inspect.Parameter]:
         )
         options.append(_option(item.name, Annotated[kind | None, option], None))
     return options
+
+
+def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, KEYWORD, default=default, annotation=annotation)
 
 
 def split_examples(doc: str) -> tuple[str, str]:

@@ -113,17 +113,19 @@ Walked = Annotated[int | None, number("Visit at most N positions; by default 10,
 
 READINGS = """\
 What a file leaves open can be stated behind a colon (q_table.json:values=x):
-  values=x|o|mover|moved  whose wins the large values mean: one side's, the
-                          mover's, or those of the side that has just moved
-  unknown=NUMBER|random   the value of a move that is not in the file; random:
-                          such a move is made only where none is known
-  wins=known|unknown      whether the program finds winning moves by itself
-  ties=random|first|last  which of exactly equal moves the program makes
-  choice=draw|most        whether it draws a bead or takes the most frequent
-  visits=N                the visits of an entry that has no count
-  spelling.NAME=VALUE     how positions are spelled; NAME is first, second,
-                          mine, theirs, turn, empty, cells, board, order,
-                          player-x or symmetry
+  values=x|o|mover    whose wins large values mean: one side's, the mover's,
+    |moved|owner      those of the last to move, or of the player in the key
+  unknown=NUMBER      the value of a move that is not in the file; random:
+    |random           such a move is made only where none is known
+  wins=known|unknown  whether the program finds winning moves by itself
+  ties=random|first   which of exactly equal moves the program makes;
+    |last|            first-learned: the first, but any where all are 0
+    first-learned
+  choice=draw|most    whether it draws a bead or takes the most frequent
+  visits=N            the visits of an entry that has no count
+  spelling.NAME=...   how positions are spelled; NAME is first, second, mine,
+                      theirs, turn, empty, cells, board, order, player-x or
+                      symmetry
 """
 """The help on options of foreign files."""
 
