@@ -11,7 +11,7 @@ from ttt_cli.documents import Count, Share, note
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import text
 from ttt_cli.store.reading import read_bytes
-from ttt_cli.store.text import BOM, decode
+from ttt_cli.store.text import BOM
 from ttt_cli.store.typed import check
 
 LIMIT = 16 * 2**20
@@ -74,22 +74,20 @@ def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:
 
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    lines = decode(content, where, bom=True).splitlines()
-    names = lines[0].strip().split(",") if lines else []
+    lines = text.csv_rows(content, where)
+    _, names = next(lines, (1, list[str]()))
     at = names.index("games") if "games" in names else len(names)
     if not {*names[at:]} <= {*NAMES} or at == len(names):
         raise InvalidFileError("expected the columns of a learning curve", where=f"{where}, line 1")
-    found: dict[tuple[str, ...], list[Row]] = {}
-    for number, line in enumerate(lines[1:], 2):
-        if not line.strip():
-            continue
-        parts, place = line.strip().split(","), f"{where}, line {number}"
-        if len(parts) != len(names):
-            raise InvalidFileError(f"expected {len(names)} fields, found {len(parts)}", where=place)
-        rows = found.setdefault(tuple(parts[:at]), [])
-        values = dict(zip(names[at:], map(_number, parts[at:]), strict=True))
+    curves: dict[tuple[str, ...], list[Row]] = {}
+    for number, entry in lines:
+        place = f"{where}, line {number}"
+        if len(entry) != len(names):
+            raise InvalidFileError(f"expected {len(names)} fields, found {len(entry)}", where=place)
+        rows = curves.setdefault(tuple(entry[:at]), [])
+        values = dict(zip(names[at:], map(_number, entry[at:]), strict=True))
         rows.append(_row({**dict.fromkeys(NAMES), **values}, rows, place))
-    return found
+    return curves
 
 
 def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:

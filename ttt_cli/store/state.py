@@ -163,12 +163,13 @@ class State:
         """Whether all of the other's runs are in this state, each at least as complete, and all recorded
         games that it has learned, in whichever runs."""
         known = {run.id: run for run in self.runs}
-        return all(
-            self.learned_games.issuperset(run.game_ids)
-            if run.kind == "play"
-            else run.id in known and known[run.id].contains(run)
-            for run in other.runs
-        )
+
+        def has(run: Run) -> bool:
+            if run.kind == "play":
+                return self.learned_games.issuperset(run.game_ids)
+            return run.id in known and known[run.id].contains(run)
+
+        return all(map(has, other.runs))
 
     @property
     def curves(self) -> list[list[Row]]:

@@ -32,16 +32,16 @@ def teach(
     :param name: of the state in the records, for learners that learn only from their own moves.
     :param going_on: the record of an earlier lesson to continue, if the state still has it unchanged.
     """
-    met, counts = set(state.learned_games), Counter[str]()
+    known, counts = set(state.learned_games), Counter[str]()
 
     def new() -> Iterator[GameRecord]:
         for record in records:
             fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
-            if record.id in met or not fits:
-                counts["repeated" if record.id in met else "skipped"] += 1
+            if record.id in known or not fits:
+                counts["repeated" if record.id in known else "skipped"] += 1
             else:
                 yield record
-            met.add(record.id)
+            known.add(record.id)
 
     fitting = new()
     first = list(islice(fitting, FEW + 1))

@@ -21,6 +21,7 @@ _TYPES = {
 _MOST = 2**63 - 1  # of a count
 
 _schema = cache(schema_of)
+_rules = lru_cache(maxsize=16)(Rules)  # the same object for equal rules, whose properties are cached
 
 
 def check(value: Any, kind: Any, where: str) -> None:
@@ -42,11 +43,6 @@ def rules_of(found: dict[str, int], where: str) -> Rules:
         raise InvalidFileError("must hold rows, cols and line", where=where) from None
     except TttError as error:
         raise InvalidFileError(error.message, where=where, hint=error.hint) from None
-
-
-@lru_cache(maxsize=16)
-def _rules(*, rows: int, cols: int, line: int) -> Rules:
-    return Rules(rows, cols, line)  # the same object for equal rules, whose properties are cached
 
 
 def _check(value: Any, schema: Schema, where: str) -> None:

@@ -204,9 +204,12 @@ class _Frame(NamedTuple):
 
     def boards(self, keys: Sequence[list[str]], rules: Rules) -> list[Sequence[str]]:
         """The symbols of the cells in every key, none where it holds no board."""
-        of_length = (items if len(items) == self.length else None for items in keys)
-        boards = (_symbols(self.form, it[self.start : self.stop], rules) if it else "" for it in of_length)
-        return [symbols if len(symbols) == rules.cells else "" for symbols in boards]
+        boards: list[Sequence[str]] = []
+        for items in keys:
+            fits = len(items) == self.length
+            symbols = _symbols(self.form, items[self.start : self.stop], rules) if fits else ""
+            boards.append(symbols if len(symbols) == rules.cells else "")
+        return boards
 
     def extras(self, keys: Sequence[list[str]], rules: Rules) -> list[Sequence[str]]:
         """The other items of every key; one that could be a board keeps its blanks."""

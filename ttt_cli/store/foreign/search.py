@@ -163,66 +163,6 @@ def _stated_facets(options: Options) -> dict[str, str]:
     return stated
 
 
-def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Reading]]:
-    """The best reading, its rivals, which play differently and may be meant as well, and those that only
-    custom tells from it."""
-    found = [reading for reading in found if not reading.faults] or found
-    alike: dict[bytes, Reading] = {}
-    for reading in sorted(found, key=lambda reading: reading.rarity):
-        alike.setdefault(reading.fingerprint, reading)
-    ranked = sorted(alike.values(), key=lambda reading: -reading.rank)
-    best, *others = ranked
-    sure = max(SURE[0], SURE[1] * np.sqrt(best.positions), best.score + 2)
-    rivals = [
-        other
-        for other in others
-        if best.rank - other.rank < LEAD and (other.rarity <= best.rarity or other.score >= sure)
-    ]
-    usual = min(ranked, key=lambda reading: reading.rarity)
-    if usual is not best and not rivals:
-        doubtful = best.boards.is_unusual
-        if best.of_moves:
-            doubtful |= best.rank_of_wins < usual.rank_of_wins  # it blocks rather than wins
-            doubtful |= best.facets["values"] != usual.facets["values"]
-            doubtful |= best.facets.get("player-x") == ADDED
-        rivals = [usual] * doubtful
-    least = best.boards.left_out.sum()
-    near = [it for it in ranked if best.score - it.score < LEAD and it.boards.left_out.sum() <= least]
-    return best, rivals, near
-
-
-def _about_unknown(reading: Reading, options: Options) -> Question | None:
-    """The question what a move that is not in the file counts as, if that matters: 0, the usual initial
-    value, or nothing, where on many boards all known moves are worth less than 0."""
-    # Values of moves are the mover's here, those of positions as in the file.
-    opened = (reading.worth if reading.of_moves else reading.numbers)[reading.still_open]
-    if options.unknown is not None or reading.values.are_decisions or reading.are_beads or not len(opened):
-        return None
-    numbers, counts = np.unique(opened, return_counts=True)
-    often, many, space = int(counts.argmax()), len(reading.numbers), reading.boards.space
-    x, o = reading.signs
-    value = abs(float(numbers[often])) if x != o else float(numbers[often])
-    plays = Plays(wins=options.wins or Plays.wins, tables=reading.tables)
-    values = reading.by_slot if reading.of_moves else values_of_moves(reading.by_slot, space, plays)
-
-    def played(guess: float) -> Floats:
-        counted = replace(plays, unknown=(guess * x + 0.0, guess * o + 0.0))
-        return policy_by(values, space, counted).table(space).played
-
-    answers = {"unknown=0": "0"}
-    is_initial = numbers[often] and counts[often] >= MANY and counts[often] > OFTEN * many
-    if is_initial and not np.array_equal(played(0.0), played(value)):
-        answers[f"unknown={value:g}"] = f"{value:g}, as {counts[often]:,} of {many:,} values"
-    held = space.legal & ~np.isnan(values)
-    known = np.any(held, axis=1)
-    passed_over = np.all(~(values >= 0), axis=1)[known] & np.any(held < space.legal, axis=1)[known]
-    often_passed = passed_over.sum() >= MANY and passed_over.mean() > PASSED_OVER
-    if len(answers) == 1 and not (reading.of_moves and often_passed):
-        return None
-    answers["unknown=random"] = "nothing, it is made only where no move is known"
-    return "what does a move count as that is not in the file", answers
-
-
 def _boards(
     table: Candidate, options: Options, stated: Mapping[str, str], space: StateSpace, where: str
 ) -> list[Boards]:
@@ -328,23 +268,64 @@ def _readings(table: Candidate, boards: Boards, options: Options, where: str) ->
     return (replace(reading, boards=boards, facets={**reading.facets, **is_open}) for reading in found)
 
 
-def _not_borne_out(
-    stated: Mapping[str, str], found: Sequence[Mapping[str, str]], where: str, more: str = ""
-) -> InvalidFileError:
-    """The error for stated facets that no reading has, naming what they have instead."""
-    known = {name: dict.fromkeys(it[name] for it in found if name in it) for name in stated}
-    wrong = {name: value for name, value in stated.items() if value not in known[name]} or stated
-    values = {name: ", ".join(map(quoted, [*known[name]][:MOST_VALUES])) for name in wrong if known[name]}
-    message = f"the file does not bear out {', '.join(f'{name}={value}' for name, value in wrong.items())}"
-    hint = "; ".join(f"{name} may be {some}" for name, some in values.items())
-    return InvalidFileError(message + more, where=where, hint=hint)
+def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Reading]]:
+    """The best reading, its rivals, which play differently and may be meant as well, and those that only
+    custom tells from it."""
+    found = [reading for reading in found if not reading.faults] or found
+    alike: dict[bytes, Reading] = {}
+    for reading in sorted(found, key=lambda reading: reading.rarity):
+        alike.setdefault(reading.fingerprint, reading)
+    ranked = sorted(alike.values(), key=lambda reading: -reading.rank)
+    best, *others = ranked
+    sure = max(SURE[0], SURE[1] * np.sqrt(best.positions), best.score + 2)
+    rivals = [
+        other
+        for other in others
+        if best.rank - other.rank < LEAD and (other.rarity <= best.rarity or other.score >= sure)
+    ]
+    usual = min(ranked, key=lambda reading: reading.rarity)
+    if usual is not best and not rivals:
+        doubtful = best.boards.is_unusual
+        if best.of_moves:
+            doubtful |= best.rank_of_wins < usual.rank_of_wins  # it blocks rather than wins
+            doubtful |= best.facets["values"] != usual.facets["values"]
+            doubtful |= best.facets.get("player-x") == ADDED
+        rivals = [usual] * doubtful
+    least = best.boards.left_out.sum()
+    near = [it for it in ranked if best.score - it.score < LEAD and it.boards.left_out.sum() <= least]
+    return best, rivals, near
 
 
-def _answer(facet: str, value: str) -> tuple[str, str]:
-    """An answer to a question: the option of an agent that gives it, and its words."""
-    words = next(facets[facet] for facets in QUESTIONS.values() if facet in facets)
-    prefix = "spelling." if facet in FACETS else ""
-    return f"{prefix}{facet}={value}", words.get(value) or words.get("", "{}").format(quoted(value))
+def _about_unknown(reading: Reading, options: Options) -> Question | None:
+    """The question what a move that is not in the file counts as, if that matters: 0, the usual initial
+    value, or nothing, where on many boards all known moves are worth less than 0."""
+    # Values of moves are the mover's here, those of positions as in the file.
+    opened = (reading.worth if reading.of_moves else reading.numbers)[reading.still_open]
+    if options.unknown is not None or reading.values.are_decisions or reading.are_beads or not len(opened):
+        return None
+    numbers, counts = np.unique(opened, return_counts=True)
+    often, many, space = int(counts.argmax()), len(reading.numbers), reading.boards.space
+    x, o = reading.signs
+    value = abs(float(numbers[often])) if x != o else float(numbers[often])
+    plays = Plays(wins=options.wins or Plays.wins, tables=reading.tables)
+    values = reading.by_slot if reading.of_moves else values_of_moves(reading.by_slot, space, plays)
+
+    def played(guess: float) -> Floats:
+        counted = replace(plays, unknown=(guess * x + 0.0, guess * o + 0.0))
+        return policy_by(values, space, counted).table(space).played
+
+    answers = {"unknown=0": "0"}
+    is_initial = numbers[often] and counts[often] >= MANY and counts[often] > OFTEN * many
+    if is_initial and not np.array_equal(played(0.0), played(value)):
+        answers[f"unknown={value:g}"] = f"{value:g}, as {counts[often]:,} of {many:,} values"
+    held = space.legal & ~np.isnan(values)
+    known = np.any(held, axis=1)
+    passed_over = np.all(~(values >= 0), axis=1)[known] & np.any(held < space.legal, axis=1)[known]
+    often_passed = passed_over.sum() >= MANY and passed_over.mean() > PASSED_OVER
+    if len(answers) == 1 and not (reading.of_moves and often_passed):
+        return None
+    answers["unknown=random"] = "nothing, it is made only where no move is known"
+    return "what does a move count as that is not in the file", answers
 
 
 def _questions(rivals: Sequence[Mapping[str, str]]) -> list[Question]:
@@ -359,6 +340,13 @@ def _questions(rivals: Sequence[Mapping[str, str]]) -> list[Question]:
     return found
 
 
+def _answer(facet: str, value: str) -> tuple[str, str]:
+    """An answer to a question: the option of an agent that gives it, and its words."""
+    words = next(facets[facet] for facets in QUESTIONS.values() if facet in facets)
+    prefix = "spelling." if facet in FACETS else ""
+    return f"{prefix}{facet}={value}", words.get(value) or words.get("", "{}").format(quoted(value))
+
+
 def _undecided(asked: Sequence[Question], where: str, options: Options) -> UndecidedError:
     """The questions as an error; the command to paste repeats what the user has stated."""
     texts = []
@@ -369,3 +357,15 @@ def _undecided(asked: Sequence[Question], where: str, options: Options) -> Undec
     paste = f"{where}:{','.join([*stated, *(next(iter(answers)) for _, answers in asked)])}"
     hint = f"answer behind the colon, as in {command_line('ttt', 'evaluate', paste)}"
     return UndecidedError(f"the file leaves open {' And '.join(texts)}", where=where, hint=hint)
+
+
+def _not_borne_out(
+    stated: Mapping[str, str], found: Sequence[Mapping[str, str]], where: str, more: str = ""
+) -> InvalidFileError:
+    """The error for stated facets that no reading has, naming what they have instead."""
+    known = {name: dict.fromkeys(it[name] for it in found if name in it) for name in stated}
+    wrong = {name: value for name, value in stated.items() if value not in known[name]} or stated
+    values = {name: ", ".join(map(quoted, [*known[name]][:MOST_VALUES])) for name in wrong if known[name]}
+    message = f"the file does not bear out {', '.join(f'{name}={value}' for name, value in wrong.items())}"
+    hint = "; ".join(f"{name} may be {some}" for name, some in values.items())
+    return InvalidFileError(message + more, where=where, hint=hint)

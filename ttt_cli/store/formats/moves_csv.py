@@ -22,7 +22,6 @@ from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import BOM, decode, quoted
 
-NAME = "moves-csv"
 DRAW = 9
 MOST_LINES = 400_000
 """There are 16,167 moves, each with six stages at most, and few ways to write a row."""
@@ -104,7 +103,7 @@ def _rows_of(state: State) -> Iterator[Row]:
 class MovesCsv(Format):
     """An experience book."""
 
-    name = NAME
+    name = "moves-csv"
     about = "CSV without header, 11 integers: 9 cells (X -1, O 1), move, stage"
     learner = "book"
     holds = "table"
@@ -140,7 +139,7 @@ class MovesCsv(Format):
             notes.append(f"{odd:,} {were} as none can; the article's choice rule plays by them")
         if twice := total - report.count - len(rows):
             repaired.append(f"{twice:,} repeated {'row was' if twice == 1 else 'rows were'} dropped")
-        return Imported(NAME, "book", rows=rows, repaired=repaired, rejected=rejected, notes=notes)
+        return Imported(self.name, "book", rows=rows, repaired=repaired, rejected=rejected, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         assert player.state is not None

@@ -23,7 +23,6 @@ from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import number_in, quoted
 
-NAME = "value-table"
 HEADER = "index,value_x,value_o"
 BOARDS = 3**STANDARD.cells
 ARRAYS = ("V_x", "V_o")
@@ -77,7 +76,7 @@ def starts() -> Floats:
 class ValueTable(Format):
     """The values of TD learning."""
 
-    name = NAME
+    name = "value-table"
     about = "CSV, index,value_x,value_o over all 19,683 boards; or .npz: V_x, V_o"
     learner = "td"
     holds = "table"
@@ -99,7 +98,7 @@ class ValueTable(Format):
         notes = ["values that equal the starting values count as not visited"]
         if strange := int(np.delete(learned.any(axis=0), indexes).sum()):
             notes.append(f"left out {strange:,} boards that no game reaches but that hold other values")
-        return Imported(NAME, "td", entries=entries, notes=notes)
+        return Imported(self.name, "td", entries=entries, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         assert player.state is not None
