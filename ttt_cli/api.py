@@ -52,7 +52,7 @@ from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of
-from ttt_cli.training.trainer import Fixed, blocks, kept_to_its_answers, new_run
+from ttt_cli.training.trainer import Fixed, advance, kept_to_its_answers, new_run
 
 Player = str | State | Policy | Callable[[str], int | str] | Any
 """A player; an object's ``probabilities`` of k open ``Positions`` must be float64[k, cells]."""
@@ -249,7 +249,7 @@ def train(
         side = Fixed(_name(opponent), fixed, _digest(opponent, fixed), reproducible=known)
     nowhere = Path()  # nothing is saved
     run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
-    for _ in blocks(run):
+    for _ in advance(run):
         pass
     run.state.learner.tag_run(run.state.table, run.record.id)
     return run.state

@@ -30,7 +30,7 @@ from ttt_cli.guests import at_fault, described, guest
 from ttt_cli.learners import from_file, learner_class
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.learners.entries import alike
-from ttt_cli.training.runs import Plan, run
+from ttt_cli.training.runs import Plan, train_blocks
 
 GAMES = 200
 """Games of a check's training."""
@@ -259,7 +259,7 @@ def blocks_of_three_shards(learner: Learner[Any]) -> None:
     plan = Plan(learner, games, 1, sides.opponent, sides.behaviour, shards=3)
     ends = []
     for _ in range(2):
-        *_, last = run(plan, empty_table(learner, space))
+        *_, last = train_blocks(plan, empty_table(learner, space))
         expect((last.games, last.results.sum()) == (games, games), "a run in shards loses games")
         ends.append(content(learner, last.table))
     expect(ends[0] == ends[1], "a run in shards leads to two tables")

@@ -25,7 +25,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.q import Q
-from ttt_cli.training.runs import SHARDS, Plan, here, run
+from ttt_cli.training.runs import SHARDS, Plan, train_blocks, train_shards
 from ttt_cli.training.workers import local_workers
 
 Row = tuple[str, float, str, str]
@@ -114,13 +114,13 @@ def worker_rows(full: bool, folder: Path) -> Iterator[Row]:
     def task(name: str, executor: Any) -> Callable[[], None]:
         def train(number: int = games) -> None:
             plan = Plan(learner, number, 1, shards=SHARDS)
-            *_, last = run(plan, learner.empty(space.rules), executor=executor)
+            *_, last = train_blocks(plan, learner.empty(space.rules), executor=executor)
             entries[name] = dict(learner.to_entries(last.table))
 
         train(16 * SHARDS)  # starts the workers, and compiles
         return train
 
-    with local_workers(2) as two, nullcontext(here) as one:
+    with local_workers(2) as two, nullcontext(train_shards) as one:
         times = alternate({"1": task("1", one), "2": task("2", two)}, 3)
     assert entries["1"] == entries["2"]
     how = f"{games:,} games in {times['1']:.1f} s and {times['2']:.1f} s"

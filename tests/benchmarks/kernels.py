@@ -17,7 +17,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
-from ttt_cli.training.runs import Plan, run
+from ttt_cli.training.runs import Plan, train_blocks
 
 GAMES = 1 << 18
 """In a round."""
@@ -56,7 +56,7 @@ def limit(folder: Path) -> Callable[[], object] | None:
 def trained(name: str) -> Callable[[], object]:
     """The learner's own kernel, random numbers and all, on the table of a default run."""
     learner: Any = learner_class(name)()
-    *_, last = run(Plan(learner, learner.default_games, seed=1), learner.empty(STANDARD))
+    *_, last = train_blocks(Plan(learner, learner.default_games, seed=1), learner.empty(STANDARD))
     table, rng = last.table, np.random.default_rng(1)
     return lambda: learner.train(table, Shard(learner.default_games, GAMES, rng))
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.ttt import GAME_KEYS as GAME
 from tests.ttt import ROOT, finish, read_until, start
-from ttt_cli.engine.kernel import few_games
+from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.learners.td import Td
 from ttt_cli.store import library
@@ -120,7 +120,7 @@ def test_at_a_terminal_it_asks_whom_to_play_who_begins_and_what_next(ttt):
 
 def test_at_a_terminal_an_untrained_player_is_offered_training(ttt, monkeypatch):
     monkeypatch.setattr(Td, "default_games", 50)
-    with few_games():
+    with prefer_uncompiled():
         declined = ttt("play", "td", "--as", "x", stdin="play\nq\n", terminal=True, TERM="dumb")
         assert declined.code == 0 and not TD.exists()
         result = ttt("play", "--x", "human", "--o", "td", stdin="1\nq\n", terminal=True, TERM="dumb")

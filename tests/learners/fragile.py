@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ttt_cli.conformance import content, empty_table
-from ttt_cli.engine.kernel import few_games
+from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
-from ttt_cli.training.runs import Executor, Plan, here, run
+from ttt_cli.training.runs import Executor, Plan, train_blocks, train_shards
 
 GAMES = 8000
 
@@ -30,7 +30,7 @@ class Fragile(Q):
     fatal: int = 0
 
     def train(self, table: Any, shard: Shard) -> Any:
-        with few_games():
+        with prefer_uncompiled():
             counted = super().train(table, shard)
         died = len(list(Path(self.deaths).iterdir())) if self.deaths else 0
         if died < self.fatal and shard.first >= GAMES // 2:
@@ -39,8 +39,10 @@ class Fragile(Q):
         return counted
 
 
-def trained(learner: Fragile, executor: Executor = here) -> tuple[bytes, list[int]]:
+def trained(learner: Fragile, executor: Executor = train_shards) -> tuple[bytes, list[int]]:
     """The learner's table after blocks of one and of eight shards, and the results of its games."""
     space = StateSpace.of()
-    *_, last = run(Plan(learner, GAMES, seed=1, shards=8), empty_table(learner, space), executor=executor)
+    *_, last = train_blocks(
+        Plan(learner, GAMES, seed=1, shards=8), empty_table(learner, space), executor=executor
+    )
     return content(learner, last.table), last.results.tolist()

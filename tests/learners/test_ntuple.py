@@ -13,7 +13,7 @@ from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import guaranteed_result
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.ntuple import NTuple, NTupleTable, sets_of, shape_of
-from ttt_cli.training.runs import Plan, run
+from ttt_cli.training.runs import Plan, train_blocks
 
 LARGE = Rules(4, 4, 4)
 
@@ -94,5 +94,5 @@ def test_keys_that_cannot_be(key: str, says: str):
 @pytest.mark.long
 def test_4x4_is_proven_for_x(sized: Any):
     for seed in range(1, sized(1, 10) + 1):
-        *_, last = run(Plan(NTuple(), 200_000, seed), NTuple().empty(LARGE))
+        *_, last = train_blocks(Plan(NTuple(), 200_000, seed), NTuple().empty(LARGE))
         assert guaranteed_result(Walk.of(NTuple().policy(last.table), Side.X)) == 0

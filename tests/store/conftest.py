@@ -11,13 +11,13 @@ from ttt_cli.store import library
 from ttt_cli.store.formats import native
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.trainer import new_run, train
+from ttt_cli.training.trainer import execute, new_run
 
 
 def continued(start: State, games: int, seed: int, planned: int | None = None) -> State:
     """``start`` after a self-play run, saved nowhere."""
     run = new_run(Path("/dev/null"), start, games=planned or games, seed=seed)
-    train(run, stopping=lambda: planned is not None)
+    execute(run, stopping=lambda: planned is not None)
     return run.state
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.store.conftest import trained
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.learners.entries import LARGEST, MOST
+from ttt_cli.learners.entries import MAX_COUNT, MAX_VALUE
 from ttt_cli.learners.q import Q
 from ttt_cli.store import library
 from ttt_cli.store.merge import merge
@@ -23,19 +23,19 @@ def state_of(name: str, value: float, visits: int) -> State:
     return State(learner, STANDARD, False, table, (Run(name, "import"),))
 
 
-@pytest.mark.parametrize(("value", "visits"), [(0.5, MOST + 1), (-1e200, 3)])
+@pytest.mark.parametrize(("value", "visits"), [(0.5, MAX_COUNT + 1), (-1e200, 3)])
 def test_numbers_that_would_overflow_are_not_read(value, visits):
     with pytest.raises(InvalidFileError):
         state_of("a", value, visits)
 
 
 def test_large_numbers_are_merged_as_they_should_be(tmp_path):
-    for name, value in (("a", LARGEST), ("b", -LARGEST / 2)):
-        library.save(state_of(name, value, MOST // 2), tmp_path / f"{name}.json")
+    for name, value in (("a", MAX_VALUE), ("b", -MAX_VALUE / 2)):
+        library.save(state_of(name, value, MAX_COUNT // 2), tmp_path / f"{name}.json")
     both = merge([library.load(tmp_path / f"{name}.json") for name in "ab"]).state
     library.save(both, tmp_path / "both.json")
     entries = dict(Q().to_entries(library.load(tmp_path / "both.json").state.table))
-    assert entries == {START: {"5": [pytest.approx(LARGEST / 4), MOST // 2 * 2]}}
+    assert entries == {START: {"5": [pytest.approx(MAX_VALUE / 4), MAX_COUNT // 2 * 2]}}
 
 
 def test_a_count_that_has_grown_too_large_is_not_saved(tmp_path):
@@ -43,7 +43,7 @@ def test_a_count_that_has_grown_too_large_is_not_saved(tmp_path):
     library.save(state_of("a", 0.5, 1), path)
     before = path.read_bytes()
     for name in "bc":
-        library.save(state_of(name, 0.5, MOST), tmp_path / f"{name}.json")
+        library.save(state_of(name, 0.5, MAX_COUNT), tmp_path / f"{name}.json")
     both = merge([library.load(tmp_path / f"{name}.json") for name in "bc"]).state
     with pytest.raises(TttError, match="a count has grown beyond"):
         library.save(both, path)

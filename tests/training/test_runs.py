@@ -7,7 +7,7 @@ import pytest
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.q import Q
-from ttt_cli.training.runs import FIRST_BLOCK, Plan, run
+from ttt_cli.training.runs import FIRST_BLOCK, Plan, train_blocks
 
 
 @pytest.mark.parametrize("games", [1, 256, 257, 12_000_000])
@@ -44,7 +44,7 @@ def test_shards_follow_from_the_call_alone():
 def unbeatable_from(shards: int, seed: int) -> int:
     """The games after which ``q`` is unbeatable, and is so after five blocks in a row."""
     learner, first, held = Q(), 0, 0
-    for progress in run(Plan(learner, 10_000_000, seed, shards=shards), learner.empty(STANDARD)):
+    for progress in train_blocks(Plan(learner, 10_000_000, seed, shards=shards), learner.empty(STANDARD)):
         if not is_unbeatable(learner.policy(progress.table)):
             first = held = 0
             continue

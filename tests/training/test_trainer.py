@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli.engine.kernel import few_games
+from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.curve import Curve, measure
-from ttt_cli.training.trainer import TrainingRun, new_run, resumed_run, train
+from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run
 
 
 @pytest.fixture(autouse=True)
 def uncompiled():
-    with few_games():
+    with prefer_uncompiled():
         yield
 
 
@@ -30,28 +30,28 @@ def started(path: Path, games: int = 600, **options) -> TrainingRun:
 
 def test_a_run_that_is_stopped_and_resumed_writes_the_same_bytes(tmp_path: Path):
     whole = started(tmp_path / "whole.json")
-    train(whole)
+    execute(whole)
     state = library.load(whole.path).state
     (record,) = state.runs
     assert (record.games, record.details["planned"], record.results) == (600, 600, whole.results)
     assert whole.finished and state.unfinished is None
     stopped = started(tmp_path / "parts.json")
-    train(stopped, stopping=lambda: True)
+    execute(stopped, stopping=lambda: True)
     assert (stopped.finished, stopped.games) == (False, 256)
     rest = resumed_run(stopped.path, library.load(stopped.path).state, tmp_path)
     assert rest.before == 256
-    train(rest)
+    execute(rest)
     assert rest.games == 600 - 256 == sum(rest.results.values())
     assert stopped.path.read_bytes() == whole.path.read_bytes()
 
 
 def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     plain, whole, parts = (started(tmp_path / f"{name}.json") for name in ("plain", "whole", "parts"))
-    train(plain)
-    train(whole, curve=Curve(600))
-    train(parts, curve=Curve(600), stopping=lambda: True)
+    execute(plain)
+    execute(whole, curve=Curve(600))
+    execute(parts, curve=Curve(600), stopping=lambda: True)
     rest = resumed_run(parts.path, library.load(parts.path).state, tmp_path)
-    train(rest, curve=Curve(600, done=rest.before, rows=rest.curve))
+    execute(rest, curve=Curve(600, done=rest.before, rows=rest.curve))
     assert parts.path.read_bytes() == whole.path.read_bytes() != plain.path.read_bytes()
     (curve,) = library.load(whole.path).state.curves
     assert [row.games for row in curve] == [0, 256, 600]
@@ -59,7 +59,7 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     assert library.load(whole.path).digest == library.load(plain.path).digest == library.digest(whole.state)
     more = new_run(whole.path, whole.state, games=100, seed=2)
     assert more.record.id == new_run(plain.path, plain.state, games=100, seed=2).record.id
-    train(more, curve=Curve(100))
+    execute(more, curve=Curve(100))
     (curve,) = library.load(more.path).state.curves
     assert [row.games for row in curve] == [0, 256, 600, 700]
 
@@ -67,7 +67,7 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
 def test_an_observer_that_has_seen_enough_ends_the_run_for_good(tmp_path: Path):
     run = started(tmp_path / "td.json")
     seen = []
-    train(run, after_block=lambda now: not seen.append(now.record.games))
+    execute(run, after_block=lambda now: not seen.append(now.record.games))
     assert (seen, run.finished) == ([256], True)
     with pytest.raises(InvalidFileError, match="no unfinished run"):
         resumed_run(run.path, library.load(run.path).state, tmp_path)
@@ -82,7 +82,7 @@ def test_what_an_observer_keeps_is_saved(tmp_path: Path, games: int):
             now.keep()
         return False
 
-    train(
+    execute(
         run,
         checkpoint=0,
         saved=lambda now: found.append(library.load(now.path).state.games),
@@ -94,8 +94,8 @@ def test_what_an_observer_keeps_is_saved(tmp_path: Path, games: int):
     assert (state.unfinished is None) == (games == 1500)
     if games < 1500:  # going on leads to the same games again
         rest, whole = resumed_run(run.path, state, tmp_path), started(tmp_path / "whole.json", games=1500)
-        train(rest)
-        train(whole)
+        execute(rest)
+        execute(whole)
         assert rest.path.read_bytes() == whole.path.read_bytes()
 
 
@@ -107,14 +107,14 @@ def test_what_was_enough_is_saved_though_something_was_kept_and_games_wait(tmp_p
         now.keep()
         return now.games >= 768
 
-    train(run, after_block=third, store=tmp_path, name="td")
+    execute(run, after_block=third, store=tmp_path, name="td")
     assert library.load(run.path).state.games == run.games == 768
 
 
 def test_what_a_file_held_before_is_kept_beside_it(tmp_path: Path):
     path = tmp_path / "td.json"
-    train(new_run(path, empty(), games=100, seed=2))
+    execute(new_run(path, empty(), games=100, seed=2))
     before = path.read_bytes()
     run = started(path)
-    train(run)
+    execute(run)
     assert run.backup is not None and run.backup.read_bytes() == before

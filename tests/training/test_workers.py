@@ -9,7 +9,7 @@ from ttt_cli.errors import TttError
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Shard
 from ttt_cli.training import workers as training_workers
-from ttt_cli.training.runs import Executor, Plan, here, run
+from ttt_cli.training.runs import Executor, Plan, train_blocks, train_shards
 from ttt_cli.training.workers import local_workers
 
 
@@ -20,10 +20,12 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
     learner = type(kind.__name__, (kind,), {"block_games": 1000, "shard_games": 500}).from_params()
 
     def trained(executor: Executor) -> bytes:
-        *_, last = run(Plan(learner, 4000, seed=1, shards=8), learner.empty(STANDARD), executor=executor)
+        *_, last = train_blocks(
+            Plan(learner, 4000, seed=1, shards=8), learner.empty(STANDARD), executor=executor
+        )
         return content(learner, last.table)
 
-    found = {trained(here)}
+    found = {trained(train_shards)}
     for count in (2, 7):
         with local_workers(count) as workers:
             found.add(trained(workers))

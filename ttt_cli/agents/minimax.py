@@ -25,7 +25,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import ALL, UNTIL_FOUND, UNTIL_UNPROVEN
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.solver import FEWEST, Solver
+from ttt_cli.engine.solver import MIN_PLACES, Solver
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import UsageError
 
@@ -133,7 +133,7 @@ class Minimax(Policy):
 
     @cached_property
     def _solver(self) -> Solver:
-        return Solver(self.rules, places=FEWEST)
+        return Solver(self.rules, places=MIN_PLACES)
 
     @property
     def remarks(self) -> list[str]:

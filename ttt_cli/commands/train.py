@@ -40,9 +40,8 @@ from ttt_cli.store.games import SoundGames, waiting_games
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 from ttt_cli.training.curve import Curve, is_kept
-from ttt_cli.training.runs import SHARDED_FROM, Executor, here
-from ttt_cli.training.trainer import TrainingRun, new_run, resumed_run, warm_up
-from ttt_cli.training.trainer import train as train_run
+from ttt_cli.training.runs import SHARDED_FROM, Executor, train_shards
+from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run, warm_up
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
 
@@ -336,7 +335,7 @@ class Call:
             return local_workers(workers)
         if workers > 1:
             self.env.say(f"a run of fewer than {SHARDED_FROM:,} games is not split: one worker trains it")
-        return nullcontext(here)
+        return nullcontext(train_shards)
 
     def train(self, run: TrainingRun) -> Training:
         """Carry out the run; --until and the progress bar look at it between its blocks."""
@@ -364,7 +363,7 @@ class Call:
 
             if options.until and options.resume:
                 self._is_proved(run)  # an earlier call may have kept the state in the file
-            train_run(
+            execute(
                 run,
                 checkpoint=options.checkpoint,
                 curve=curve,

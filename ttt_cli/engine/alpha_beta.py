@@ -19,7 +19,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Floats, Int32s, Uint64s
 from ttt_cli.engine.bits import ONE, Bitboard, first, hashed, popcount
 from ttt_cli.engine.board import Board, board_of, ends, insert
-from ttt_cli.engine.kernel import FEW, Kernel, Part, run_until
+from ttt_cli.engine.kernel import FEW_NODES, Kernel, Part, run_until
 from ttt_cli.engine.network import Network, gain, line_network, place, squashed, total
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
@@ -92,7 +92,7 @@ def search(
     room = board_of(rules), network, patterns, np.zeros(PLACES, ENTRY).view(np.recarray), state
     limits = min(depth, cells), UNLIMITED if nodes is None else nodes, exact
     arguments = room, *positions[rows].stones_of_sides, found, *limits
-    if nodes is not None and nodes * len(rows) <= FEW:
+    if nodes is not None and nodes * len(rows) <= FEW_NODES:
         _search(*arguments)
     else:
         run_until(_search, arguments, state)

@@ -36,7 +36,7 @@ PART_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True}
 PACE = 0.1
 """Seconds between two checks of the clock, and of Ctrl-C."""
 
-FEW = 20_000
+FEW_NODES = 20_000
 """Nodes of a search that is not worth interrupting: some hundredths of a second."""
 
 u32 = int
@@ -66,8 +66,8 @@ def uncompiled(wanted: bool = True) -> Iterator[None]:
         _uncompiled.reset(token)
 
 
-def few_games() -> AbstractContextManager[None]:
-    """Run kernels uncompiled unless Numba is loaded: that takes longer than learning from a few games."""
+def prefer_uncompiled() -> AbstractContextManager[None]:
+    """Run kernels uncompiled unless Numba is loaded, which takes longer than learning from a few games."""
     return uncompiled("numba" not in sys.modules)
 
 

@@ -20,7 +20,7 @@ Scores = NDArray[Any]
 Opinion = Callable[[Positions], Floats]
 """Rates moves: float64[k, cells], for the mover, between -1 and 1."""
 
-BATCH = 1 << 18
+MOVES_BATCH = 1 << 18
 """Moves that are searched at a time, so that temporary arrays stay small."""
 
 
@@ -45,7 +45,7 @@ def _no_scores(positions: Positions, opinion: Opinion | None) -> Scores:
 def _score_moves(positions: Positions, depth: int, opinion: Opinion | None) -> Scores:
     """``look_ahead`` for positions with equally many stones."""
     scores = _no_scores(positions, opinion)
-    size = max(1, BATCH // positions.rules.cells)
+    size = max(1, MOVES_BATCH // positions.rules.cells)
     for start in range(0, len(positions), size):
         part = positions[start : start + size]
         rows, cells = np.nonzero(part.legal)

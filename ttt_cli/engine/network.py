@@ -15,7 +15,7 @@ from ttt_cli.engine.arrays import Floats, Int32s
 from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.rules import Rules
 
-LONGEST = 10
+MAX_LINE = 10
 """The longest lines that are rated: longer ones would have too many patterns."""
 
 STEEPNESS, TEMPO = 4, 2
@@ -60,7 +60,7 @@ def network(
 def line_network(rules: Rules) -> Network:
     """A network that rates the lines on which only one side has stones: the more stones the more, and more
     for the side to move. Weights are whole numbers, so that sums are exact."""
-    length = rules.line if rules.line <= LONGEST else 0
+    length = rules.line if rules.line <= MAX_LINE else 0
     sign = -1 if rules.misere else 1
     weights = np.zeros(1 + 2 * length)
     slots = np.zeros(3**length, np.int32)

@@ -17,10 +17,10 @@ from ttt_cli.engine.bits import ONE
 from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
 
-CACHED = 1 << 16
+CACHED_MOVES = 1 << 16
 """Moves in a chunk whose temporary arrays stay in the processor's cache."""
 
-KEPT = ("plies", "results", "terminal")
+INHERITED = ("plies", "results", "terminal")
 """Properties that a part of a batch inherits once they are computed."""
 
 
@@ -55,7 +55,7 @@ class Positions:
     @classmethod
     def concatenate(cls, parts: Sequence["Positions"]) -> "Positions":
         """The positions of one or more parts, in turn."""
-        shared = [name for name in KEPT if all(name in part.__dict__ for part in parts)]
+        shared = [name for name in INHERITED if all(name in part.__dict__ for part in parts)]
         x, o, *known = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "o", *shared)
         )
@@ -74,7 +74,7 @@ class Positions:
 
     def __getitem__(self, rows: Any) -> "Positions":
         """A part of the batch, by a slice, a mask or indices."""
-        known = {name: self.__dict__[name][rows] for name in KEPT if name in self.__dict__}
+        known = {name: self.__dict__[name][rows] for name in INHERITED if name in self.__dict__}
         return Positions(self.rules, self.x[rows], self.o[rows], **known)
 
     @property
@@ -135,8 +135,8 @@ class Positions:
             stone = int(self.plies[0]) % 2 == 0
             added = ONE << (62 + stone - 2 * np.arange(self.cells)).astype(np.uint64)
             keys = np.empty((len(rows), 1), np.uint64)
-            for start in range(0, len(rows), CACHED):
-                moves = slice(start, start + CACHED)
+            for start in range(0, len(rows), CACHED_MOVES):
+                moves = slice(start, start + CACHED_MOVES)
                 keys[moves, 0] = self.keys[:, 0].take(rows[moves]) + added.take(cells[moves])
             # A stable sort merges what is sorted already: moves on one cell lead to positions in their order.
             order = np.argsort(keys[:, 0], kind="stable")
@@ -220,7 +220,7 @@ class Positions:
 
 def _holding(masks: Uint64s, boards: Uint64s) -> Bools:
     """bool[k]: the boards with all cells of one of the masks, uint64[masks, 1]."""
-    size = CACHED // len(masks)
+    size = CACHED_MOVES // len(masks)
     parts = (boards[at : at + size] for at in range(0, max(len(boards), 1), size))
     return np.concatenate([(part & masks == masks).any(axis=0) for part in parts])
 

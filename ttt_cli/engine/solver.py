@@ -50,16 +50,16 @@ import numpy as np
 from ttt_cli.engine import proof_search as search
 from ttt_cli.engine.arrays import Int8s, Int64s
 from ttt_cli.engine.board import board_of
-from ttt_cli.engine.kernel import FEW, run_until
+from ttt_cli.engine.kernel import FEW_NODES, run_until
 from ttt_cli.engine.position import Cell, Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import NotationError
 
-__all__ = ["FEWEST", "UNPROVEN", "Proof", "Solver"]
+__all__ = ["MIN_PLACES", "UNPROVEN", "Proof", "Solver"]
 
-FEWEST, MOST = 1 << 15, 1 << 24
+MIN_PLACES, MAX_PLACES = 1 << 15, 1 << 24
 """The first and the largest number of places in the table, of 17 bytes each."""
 
 UNLIMITED = 1 << 62
@@ -104,14 +104,14 @@ class Solver:
     A proven value depends only on the position. Whether a limit suffices may also depend on what the solver
     has proven before; a new solver with a limit of nodes always gives the same answer.
 
-    :param places: the most places of the table, a power of 2 from ``FEWEST`` on.
+    :param places: the most places of the table, a power of 2 from ``MIN_PLACES`` on.
     """
 
-    def __init__(self, rules: Rules, *, places: int = MOST) -> None:
+    def __init__(self, rules: Rules, *, places: int = MAX_PLACES) -> None:
         self.rules = rules
         table = np.zeros(places, search.ENTRY).view(np.recarray)  # takes memory only as it is written
         self._search = np.zeros(1, search.SEARCH).view(np.recarray)[0]
-        self._search.places = FEWEST
+        self._search.places = MIN_PLACES
         self._room = board_of(rules), np.array(rules.sources, np.int8), table, self._search
         self._started = 0.0
 
@@ -191,7 +191,7 @@ class Solver:
                 report(int(state.nodes), int(state.deviations))
             return until is not None and time.process_time() >= until
 
-        if limits.sum(dtype=np.float64) <= FEW:
+        if limits.sum(dtype=np.float64) <= FEW_NODES:
             search.solve_positions(*arguments)
         elif not look():
             run_until(search.solve_positions, arguments, state, look)

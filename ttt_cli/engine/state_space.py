@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Int32s, Int64s
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import KEPT, Positions
+from ttt_cli.engine.positions import INHERITED, Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import NotationError, UsageError
 
-BATCH = 1 << 16
+CHUNK = 1 << 16
 """Positions that are worked on at a time, so that temporary arrays stay small."""
 
 MAX_POSITIONS = 12_000_000
 """Larger spaces are refused: at some 100 bytes a position they need more memory than a workstation has."""
 
-INSTANT = 200_000
+SMALL_SPACE = 200_000
 """The most positions of a board that is enumerated without being asked to: it takes an instant."""
 
 
@@ -38,7 +38,7 @@ class StateSpace(Positions):
     """
 
     def __init__(self, positions: Positions, successors: Int32s, symmetric: bool = False) -> None:
-        known = {name: getattr(positions, name) for name in KEPT}
+        known = {name: getattr(positions, name) for name in INHERITED}
         super().__init__(positions.rules, positions.x, positions.o, **known)
         self.successors, self.symmetric = successors, symmetric
 
@@ -88,8 +88,8 @@ class StateSpace(Positions):
         """The positions from the full board to the empty one, for retrograde computations: slices within one
         layer, short enough for temporary arrays to stay small."""
         for layer in self.layers[::-1]:
-            for start in range(layer.start, layer.stop, BATCH):
-                yield slice(start, min(start + BATCH, layer.stop))
+            for start in range(layer.start, layer.stop, CHUNK):
+                yield slice(start, min(start + CHUNK, layer.stop))
 
     def rows(self, positions: Positions) -> Int64s:
         """int64[k]: the index of each position, all of them in this space."""
@@ -141,7 +141,7 @@ class StateSpace(Positions):
 
 def enumerated(rules: Rules) -> StateSpace | None:
     """The state space of a board small enough to enumerate in an instant; None for larger boards."""
-    return StateSpace.of(rules) if rules.positions_bound <= INSTANT else None
+    return StateSpace.of(rules) if rules.positions_bound <= SMALL_SPACE else None
 
 
 @lru_cache(maxsize=4)

@@ -16,7 +16,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import CACHED, Positions
+from ttt_cli.engine.positions import CACHED_MOVES, Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
@@ -72,7 +72,8 @@ class Layer:
     @property
     def pieces(self) -> Iterator[slice]:
         """The moves, as many at a time as fit in the processor's cache."""
-        return (slice(start, start + CACHED) for start in range(0, len(self.rows), CACHED))
+        starts = range(0, len(self.rows), CACHED_MOVES)
+        return (slice(start, start + CACHED_MOVES) for start in starts)
 
     @cached_property
     def resigning(self) -> Bools:

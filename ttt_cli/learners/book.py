@@ -43,7 +43,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import (
-    BATCH,
+    ENTRY_BATCH,
     Batch,
     are_lists,
     as_counts,
@@ -283,7 +283,7 @@ def _read_rows(runs: dict[str, int], batch: Batch) -> tuple[Uint16s, Int8s, Int8
     for name in dict.fromkeys(names):
         runs.setdefault(name, len(runs))
     run_of = np.array(list(map(runs.__getitem__, names)), np.int64)
-    keys = np.unique((at * rules.cells + cells) * (rules.cells + 1) + stages + run_of * (BATCH << 14))
+    keys = np.unique((at * rules.cells + cells) * (rules.cells + 1) + stages + run_of * (ENTRY_BATCH << 14))
     require(len(keys) == len(rows), "the same row of the same run twice")
     compact = stages.astype(np.int8), run_of.astype(np.int32)  # all batches of a file are kept
     return at.astype(np.uint16), batch.places[at, cells], *compact, seen

@@ -21,14 +21,14 @@ from ttt_cli.errors import InvalidFileError, NotationError
 
 T = TypeVar("T")
 
-BATCH = 1 << 12
+ENTRY_BATCH = 1 << 12
 """Entries in a batch."""
 
-MOST = 2**53
+MAX_COUNT = 2**53
 """The largest count in a file: one that no program reaches, and a float can hold. A thousand files of such
 counts can be merged before 63 bits overflow."""
 
-LARGEST = 1e150
+MAX_VALUE = 1e150
 """The largest value in a file, so that no weighted mean overflows."""
 
 
@@ -69,7 +69,7 @@ def in_batches(
     :raises InvalidFileError: naming the first entry with a fault.
     """
     remaining = iter(entries)
-    while batch := list(islice(remaining, BATCH)):
+    while batch := list(islice(remaining, ENTRY_BATCH)):
         keys, values = map(list, zip(*batch, strict=True))
         positions = parse_keys(keys, rules, symmetric)
 
@@ -135,7 +135,7 @@ def require(fits: Any, fault: str, items: Sequence[Any] = ()) -> None:
         raise InvalidFileError(fault + shown)
 
 
-def as_counts(values: Sequence[Any], fault: str, least: int = 0, most: int = MOST) -> Int64s:
+def as_counts(values: Sequence[Any], fault: str, least: int = 0, most: int = MAX_COUNT) -> Int64s:
     """int64[k] of whole numbers within these limits.
 
     :raises InvalidFileError: if a value is something else.
@@ -151,7 +151,7 @@ def as_floats(values: Sequence[Any], fault: str) -> Floats:
     :raises InvalidFileError: if a value is something else.
     """
     require({*map(type, values)} <= {int, float}, fault)
-    require(max(values, default=0) <= LARGEST and min(values, default=0) >= -LARGEST, fault)
+    require(max(values, default=0) <= MAX_VALUE and min(values, default=0) >= -MAX_VALUE, fault)
     floats = np.array(values, np.float64) + 0.0  # no -0.0
     require(not np.isnan(floats).any(), fault)
     return floats

@@ -22,7 +22,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import (
-    LARGEST,
+    MAX_VALUE,
     as_counts,
     as_floats,
     entry_error,
@@ -155,7 +155,7 @@ class PlainLearner(Learner[Table]):
         :raises TttError: if it is not a number.
         """
         value = self.value(table, position, cell)
-        if value is None or (isinstance(value, Real) and abs(value) <= LARGEST):
+        if value is None or (isinstance(value, Real) and abs(value) <= MAX_VALUE):
             return value
         raise TttError(
             f"value of cell {cell} in {position.text!r} is {value!r}",

@@ -6,7 +6,7 @@ is complete from the start; on any other it grows, by a row for each position th
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,11 +36,10 @@ MOVE = [("after", np.uint32), ("cell", np.int8)]
 CHUNK = 1 << 14
 """Rows that are worked on at a time."""
 
-A_FEW, FEW = 64, 10_000
-"""Up to ``A_FEW`` rows are always linked by uncompiled code; up to ``FEW`` where kernels run uncompiled for
-few games; more by compiled code."""
+VERY_FEW_ROWS, FEW_ROWS = 64, 10_000
+"""Up to ``VERY_FEW_ROWS`` rows are always linked uncompiled, more than ``FEW_ROWS`` always compiled."""
 
-STRIDE = 1 << 23
+MAX_STRIDE = 1 << 23
 """Small tables grow by a factor of eight, but by no more rows than this; then they double. Copying a table
 costs more than learning what is in it, and room takes no memory until it is used."""
 
@@ -173,7 +172,7 @@ class Table:
         cells, (count, moves_now, _) = self.rules.cells, self.used.tolist()
         rows, moves = count + games * (cells + 1), moves_now + games * cells * (cells + 1) // 2
         if rows > len(self._rows) or moves > len(self._moves):
-            more = max(count, min(7 * count, STRIDE))
+            more = max(count, min(7 * count, MAX_STRIDE))
             self._make_room(max(rows, count + more), max(moves, moves_now + moves_now * more // count))
         self._make_slots(games * (cells + 1))
         self.link()
@@ -279,8 +278,12 @@ class Table:
         """Set the links of the rows that were added without them."""
         if self._unlinked is not None and not self.complete:
             kernel, count = LINKING[self.symmetric], len(self.rows) - self._unlinked
-            run = kernel.compiled_call if count > FEW else kernel if count > A_FEW else kernel.run_uncompiled
-            run(*self.room, self.growth, self._unlinked)
+            link: Callable[..., None] = kernel
+            if count <= VERY_FEW_ROWS:
+                link = kernel.run_uncompiled
+            elif count > FEW_ROWS:
+                link = kernel.compiled_call
+            link(*self.room, self.growth, self._unlinked)
         self._unlinked = None
 
     # ---- Looking up ----

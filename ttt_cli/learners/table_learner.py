@@ -20,7 +20,7 @@ from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners import loop
 from ttt_cli.learners.base import Entry, Learner, Shard, taught
 from ttt_cli.learners.entries import (
-    MOST,
+    MAX_COUNT,
     Batch,
     are_lists,
     as_counts,
@@ -263,7 +263,7 @@ class TableLearner(Learner[AnyTable]):
         compact = at.astype(np.uint16), places.astype(np.uint8)  # all batches of a file are kept
         if not pairs:
             require(all(values), fault)
-            return *compact, [as_counts(values, fault, 1 - MOST, MOST - 1)]
+            return *compact, [as_counts(values, fault, 1 - MAX_COUNT, MAX_COUNT - 1)]
         require(are_lists(values, 2), fault)
         both = flatten(values)
         return *compact, [as_floats(both[::2], fault), as_counts(both[1::2], fault, 1)]

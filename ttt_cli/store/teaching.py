@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from ttt_cli.engine.kernel import few_games
+from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.runs import Run
 from ttt_cli.store.state import State
@@ -50,7 +50,7 @@ def teach(
     state = state.own()
     own_only = name is not None and not state.learner.learns_both_sides
     results, ids = {"x": 0, "o": 0, "draw": 0}, []
-    with few_games() if len(first) <= FEW else nullcontext():
+    with prefer_uncompiled() if len(first) <= FEW else nullcontext():
         table = deepcopy(state.table)
         for record in chain(first, fitting):
             sides = own_sides(record, name or "") if own_only else "xo"

@@ -113,14 +113,16 @@ def train_shard(learner: Learner[Any], table: Any, shard: Shard, alone: bool = F
     return part if alone else learner.changes(table, part), results
 
 
-def here(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
+def train_shards(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
     """Train the shards one after the other."""
     if len(shards) == 1:  # it needs no copy
         return [(table, learner.train(table, shards[0]))]
     return [train_shard(learner, table, shard) for shard in shards]
 
 
-def run(plan: Plan, table: Any, *, done: int = 0, executor: Executor = here) -> Iterator[Progress]:
+def train_blocks(
+    plan: Plan, table: Any, *, done: int = 0, executor: Executor = train_shards
+) -> Iterator[Progress]:
     """Train block by block from ``table``, which must not be used afterwards.
 
     :param done: the games of the run that are already in the table.

@@ -26,7 +26,7 @@ from ttt_cli.store.reading import peek, read_bytes
 from ttt_cli.store.state import State
 from ttt_cli.store.text import decode, quoted
 from ttt_cli.training.curve import due, measure, points
-from ttt_cli.training.trainer import TrainingRun, blocks, new_run, warm_up
+from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
 LIMIT = 256 * 2**20
 """The largest study file in bytes."""
@@ -251,7 +251,7 @@ def _train(
         return None
     run, looks = design.training(key), points(design.games)
     rows, seconds, since = [measure(0, run.state.policy)], 0.0, monotonic()
-    for games in blocks(run):
+    for games in advance(run):
         if stopping():
             return None
         seconds += monotonic() - since

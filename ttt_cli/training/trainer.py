@@ -26,8 +26,7 @@ from ttt_cli.store.runs import Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach
 from ttt_cli.training.curve import Curve
-from ttt_cli.training.runs import Executor, Plan, here
-from ttt_cli.training.runs import run as train_blocks
+from ttt_cli.training.runs import Executor, Plan, train_blocks, train_shards
 
 ENDS = ("o", "draw", "x")
 """The keys, in records, of the results that ``Learner.train`` counts."""
@@ -219,7 +218,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     return TrainingRun(path, plan, state, record, games)
 
 
-def blocks(run: TrainingRun, executor: Executor = here) -> Iterator[int]:
+def advance(run: TrainingRun, executor: Executor = train_shards) -> Iterator[int]:
     """Train block by block, updating the run; yields its games so far."""
     before = run.record.results or run.results
     for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, executor=executor):
@@ -230,7 +229,7 @@ def blocks(run: TrainingRun, executor: Executor = here) -> Iterator[int]:
         yield games
 
 
-def train(
+def execute(
     run: TrainingRun,
     *,
     checkpoint: float = float("inf"),
@@ -238,7 +237,7 @@ def train(
     after_block: Callable[[TrainingRun], bool] = lambda run: False,
     saved: Callable[[TrainingRun], None] = lambda run: None,
     stopping: Callable[[], bool] = lambda: False,
-    executor: Executor = here,
+    executor: Executor = train_shards,
     store: Path | None = None,
     name: str = "",
 ) -> None:
@@ -265,7 +264,7 @@ def train(
 
     look()
     since = last_save = monotonic()
-    for games in blocks(run, executor):
+    for games in advance(run, executor):
         run.seconds += monotonic() - since
         run.enough = after_block(run)
         look(now=run.enough)

@@ -12,7 +12,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.learners.entries import LARGEST
+from ttt_cli.learners.entries import MAX_VALUE
 from ttt_cli.store.text import quoted
 
 MOST_BEADS = 10_000
@@ -73,7 +73,7 @@ class Values:
 def _number(value: Any) -> float:
     if value is None:
         return math.nan
-    return float(value) if type(value) in (int, float) and not abs(value) > LARGEST else math.inf
+    return float(value) if type(value) in (int, float) and not abs(value) > MAX_VALUE else math.inf
 
 
 def decisions(values: Sequence[Any]) -> Iterator[Values]:

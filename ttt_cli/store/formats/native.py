@@ -32,7 +32,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner
-from ttt_cli.learners.entries import MOST
+from ttt_cli.learners.entries import MAX_COUNT
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
 from ttt_cli.store.plays import PLAYED, Plays
@@ -307,8 +307,8 @@ class StateJson(NativeFormat):
             if b"null" in lines:
                 message = "cannot be saved: a value is not finite"
                 raise TttError(message, hint="the old file is kept")
-            if any(abs(int(match[1])) > MOST for match in _LONG.finditer(lines)):
-                message = f"cannot be saved: a count has grown beyond {MOST:,}"
+            if any(abs(int(match[1])) > MAX_COUNT for match in _LONG.finditer(lines)):
+                message = f"cannot be saved: a count has grown beyond {MAX_COUNT:,}"
                 raise TttError(message, hint="the old file is kept")
             yield separator + lines
             separator = b",\n"
