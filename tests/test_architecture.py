@@ -1,6 +1,7 @@
 """The rooms: imports point downwards only."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "ttt_cli"
@@ -21,6 +22,7 @@ HEIGHTS = {
 COMMON = {"documents", "errors", "environment", "guests", "streams"}
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """The modules of this package that a file imports, anywhere in it."""
     names = set()

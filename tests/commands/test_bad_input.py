@@ -14,6 +14,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.store import library
 from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord
+from ttt_cli.store.reading import scaled
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 
@@ -259,12 +260,12 @@ def test_a_call_that_makes_no_sense_is_refused(refused: Refused, line: str, says
     refused(line, {2}, says)
 
 
-def test_a_limit_is_told_and_can_be_raised_for_one_call(ttt: Run) -> None:
-    table = '{"' + "0" * 9 + '":[0.5,0,0,0,0,0,0,0,0]' + " " * 2**25 + "}"
-    Path("wide.json").write_text(table)
+def test_a_limit_is_told_and_can_be_raised_for_one_call(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttt_cli.store.text.scaled", lambda limit: scaled(limit) // 2**14)
+    Path("wide.json").write_text('{"000000000":[0.5,0,0,0,0,0,0,0,0]' + " " * 2048 + "}")
     refused = ttt("show", "wide.json")
     assert refused.code == 3
-    assert "the limit is 33,554,432 (TTT_LIMITS=10 raises the limits tenfold)" in refused.err
+    assert "limit is 2,048 (TTT_LIMITS=10 raises the limits tenfold)" in refused.err
     assert ttt("show", "wide.json", TTT_LIMITS="2").code == 0
     assert ttt("show", "wide.json", TTT_LIMITS="0").code == 2
 

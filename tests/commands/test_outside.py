@@ -121,7 +121,6 @@ def test_a_player_from_outside_is_one_like_any_other(name: str, ttt: Run, made: 
     played = ttt("play", "--x", agent, "--o", "random", "--games", "2", "--seed", "1", "--json").out
     assert orjson.loads(played.splitlines()[0])["moves"][0] == 1
     assert ttt("train", "q", "--games", "30", "--opponent", agent).code == 0
-    assert ttt("analyze", "X...O....", "--agent", agent).code == 0
     assert ttt("tournament", agent, "random", "--json").json["method"] == "exact"
     if agent_says:  # asked where its own play can lead, and nowhere else
         compared = ttt("diff", agent, "minimax", "--json").json
@@ -315,21 +314,18 @@ def test_what_it_prints_or_says_of_itself_does_no_harm(ttt: Run, made: Made) -> 
     chatty = made("exec", FIRST.replace("print(", "print('thinking ' * 5000, file=sys.stderr), print("))
     found = ttt("evaluate", chatty, "random", "--json")
     assert found.code == 0 and "wrote to stderr" in found.err and len(found.err) < 1000
-    loud = made("py", "print('loading')\ndef choose(text):\n    print('thinking')\n    return 1")
-    moved = ttt("move", loud, ".........")
-    assert (moved.out, moved.err) == ("1\n", "loading\nthinking\n")
+    Path("brain_of_mine.py").write_text("CELL = 5\n")  # what lies beside it may be imported
+    loud = (
+        "from brain_of_mine import CELL\nprint('loading')\ndef choose(text): return print('thinking') or CELL"
+    )
+    moved = ttt("move", made("py", loud), ".........")
+    assert (moved.out, moved.err) == ("5\n", "loading\nthinking\n")
     about = "from ttt_cli import AgentType\nfrom ttt_cli.agents.uniform import AGENT as R\nprint('loud')\n"
     about += "AGENT = AgentType('loud', 'clears\\x1b[2J the screen', R.make)"
     found = ttt("evaluate", made("plug-in", about, "loud"), "random", "--json")
     assert found.json["agent"]["name"] == "loud" and found.err == "loud\n"
     listed = ttt("show").out
     assert "clears" in listed and "\x1b" not in listed
-
-
-def test_it_may_import_what_lies_beside_it(ttt: Run, made: Made) -> None:
-    Path("brain_of_mine.py").write_text("CELL = 5\n")
-    agent = made("py", "from brain_of_mine import CELL\ndef choose(text): return CELL")
-    assert ttt("move", agent, ".........").out == "5\n"
 
 
 # ---- what runs, and what does not
@@ -479,11 +475,9 @@ def corners(site: Path, wheel: Path) -> Path:
 
 
 def test_the_example_plays_learns_and_writes(ttt: Run, corners: Path) -> None:
-    found = ttt("evaluate", "corners", "random", "--json")
-    assert found.json["method"] == "exact" and found.json["mistakes"]["of"] == 4520
+    assert ttt("evaluate", "corners", "random", "--json").json["mistakes"]["of"] == 4520
     assert ttt("move", "corners:ties=first", ".........").out == "1\n"
     assert "corners takes ties=random|first" in ttt("move", "corners:ties=last", ".........").err
-    assert ttt("train", "q", "--games", "300", "--opponent", "corners").code == 0
     listed = {one["name"]: one for one in ttt("show", "--json").json["players"]}
     assert (listed["corners"]["kind"], listed["corners"]["about"]) == ("plug-in", "any corner, else anywhere")
     assert "moves-list" in ttt("show", "--formats").out
@@ -494,7 +488,6 @@ def test_the_example_plays_learns_and_writes(ttt: Run, corners: Path) -> None:
         assert ttt(*call, "-o", path).code == 0
     assert Path("one.json").read_bytes() == Path("state_store/constant-mc.json").read_bytes()
     assert "--rate" in ttt("train", "constant-mc", "--help").out
-    assert ttt("merge", "one.json", "state_store/constant-mc.json", "-o", "both.json").code == 0
     assert "constant-mc" in [state["name"] for state in ttt("show", "--json").json["states"]]
 
 

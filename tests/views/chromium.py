@@ -1,6 +1,5 @@
 """A headless Chromium driven by the DevTools protocol over a pipe: no driver program, no port, no network."""
 
-import base64
 import json
 import os
 import shutil
@@ -9,7 +8,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -125,11 +123,6 @@ class Chromium:
         self.call("Emulation.setDeviceMetricsOverride", **size)
         scheme = "dark" if dark else "light"
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-
-    def picture(self, path: Path, *, whole: bool = False) -> None:
-        """Save what the page looks like: in the window, or all of its length."""
-        found = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(found["data"]))
 
     def close(self) -> None:
         """End the browser that was started here."""
