@@ -16,10 +16,10 @@ from typing import Any, Literal
 from warnings import warn
 
 from ttt_cli.agents.grammar import Agent, resolve_all
-from ttt_cli.agents.levels import usual_opponents
 from ttt_cli.agents.python_object import player_of
 from ttt_cli.agents.registry import AgentType as AgentType
 from ttt_cli.agents.registry import one_of as one_of
+from ttt_cli.agents.registry import usual_opponents
 from ttt_cli.engine.game import Game as Game
 from ttt_cli.engine.policy import Policy as Policy
 from ttt_cli.engine.position import Position as Position

@@ -9,8 +9,7 @@ import pytest
 from tests.store.conftest import continued
 from tests.ttt import Run
 from ttt_cli import Rules, State, train
-from ttt_cli.agents.levels import LEVELS
-from ttt_cli.agents.registry import BUILT_IN
+from ttt_cli.agents.registry import BUILT_IN, LEVELS
 from ttt_cli.guests import named_in
 from ttt_cli.learners import RESERVED, from_file
 from ttt_cli.store import library

@@ -51,7 +51,8 @@ class UnsteadyError(TttError):
 class _Log:
     """A record of its answers, for the remarks."""
 
-    judged: bool = False
+    asked_twice: bool = False
+    varies: bool = False
     failures: list[str] = field(default_factory=list)
     restarts: int = 0
 
@@ -121,7 +122,7 @@ class Asked(Policy):
     @property
     def remarks(self) -> list[str]:
         said = [text] if (text := self._chatter()) else []
-        if self._log.judged:
+        if self._log.asked_twice and not self._log.varies:
             said.append("assumed deterministic: asked twice")
         if failures := self._log.failures:
             games = "a game" if len(failures) == 1 else f"games by {len(failures):,} failures"
@@ -140,10 +141,11 @@ class Asked(Policy):
             return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         chosen = self._ask(self._asks[0], texts)
         if not self._memoised:
-            self._log.judged = True
             again = self._ask(self._asks[1], texts)
             for at in np.flatnonzero(chosen != again)[:1].tolist():
+                self._log.varies = True
                 raise UnsteadyError(self._name, texts[at], (int(chosen[at]), int(again[at])))
+            self._log.asked_twice = True
         return chosen.tolist()
 
     def _ask(self, ask: Ask, texts: list[str]) -> Int64s:

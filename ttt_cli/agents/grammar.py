@@ -14,8 +14,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ttt_cli.agents.levels import LEVELS, level
-from ttt_cli.agents.registry import PROBABILITY, WHOLE, AgentType, Option, number, one_of, players
+from ttt_cli.agents.registry import (
+    LEVELS,
+    PROBABILITY,
+    WHOLE,
+    AgentType,
+    Option,
+    level,
+    number,
+    one_of,
+    players,
+)
 from ttt_cli.documents import AgentFields
 from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Exploring, OneSided, Policy

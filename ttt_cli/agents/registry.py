@@ -6,6 +6,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ttt_cli.engine.rules import STANDARD, Rules
+
 if TYPE_CHECKING:
     from ttt_cli.engine.policy import Policy
 
@@ -20,7 +22,13 @@ BUILT_IN = {
 }
 """The module of each player, by the player's name."""
 
-MOST = 1e9
+LEVELS = {"easy": "minimax:depth=1", "medium": "minimax:depth=2", "hard": "minimax"}
+"""``easy`` takes a win, ``medium`` also blocks one, ``hard`` plays perfectly."""
+
+OPPONENTS = ("random", "heuristic", "minimax")
+"""The opponents of an evaluation, by default."""
+
+MAX_NUMBER = 1e9
 """The largest number that an option accepts."""
 
 
@@ -65,15 +73,34 @@ def players() -> dict[str, AgentType]:
     return {name: import_module(f"ttt_cli.agents.{module}").AGENT for name, module in BUILT_IN.items()}
 
 
+def usual_opponents(rules: Rules) -> tuple[str, ...]:
+    """Return those of ``OPPONENTS`` that answer at once: without a state space, all but perfect play."""
+    from ttt_cli.engine.state_space import enumerated  # the names alone load nothing
+
+    return OPPONENTS if enumerated(rules) is not None else OPPONENTS[:2]
+
+
+def level(name: str, rules: Rules | None) -> str | None:
+    """Return the AGENT that a level stands for, a search where perfect play takes proofs; None if there is no
+    such level."""
+    agent = LEVELS.get(name)
+    proves = agent == "minimax" and agent not in usual_opponents(rules or STANDARD)
+    return "search" if proves else agent
+
+
 def one_of(*values: str) -> Option:
-    """Return an option that accepts these values, such as ``one_of("first", "last")``."""
+    """Return an option that accepts these values.
+
+    >>> one_of("first", "last").accepts
+    'first|last'
+    """
     return Option("|".join(values), lambda text: values[values.index(text)])
 
 
 FLAG = Option("true|false", lambda text: ("false", "true").index(text) == 1)
 
 
-def number(accepts: str, kind: Callable[[str], Any], least: float, most: float = MOST) -> Option:
+def number(accepts: str, kind: Callable[[str], Any], least: float, most: float = MAX_NUMBER) -> Option:
     """Return an option that accepts numbers within bounds."""
 
     def read(text: str) -> Any:

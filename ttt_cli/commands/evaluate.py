@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from ttt_cli.agents.asked import UnsteadyError
-from ttt_cli.agents.grammar import Agent
-from ttt_cli.agents.levels import OPPONENTS, usual_opponents
+from ttt_cli.agents.grammar import Agent, play_by
+from ttt_cli.agents.registry import OPPONENTS, usual_opponents
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.match import Games, Match, Sample, play_match
+from ttt_cli.evaluation.matchup import Rates, both_sides
 from ttt_cli.evaluation.review import explain as explained
-from ttt_cli.evaluation.ties import rates_by_ties
 from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import resolved, write_report
@@ -117,7 +118,7 @@ def more_help(arguments: Sequence[str]) -> str:
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
     """Say how the rates of another program's table depend on which of equal values that program takes."""
     said = []
-    for side, found in rates_by_ties(player, other.policy).items():
+    for side, found in _rates_by_ties(player, other.policy).items():
         for word, part in (("won", "win"), ("lost", "loss")):
             shares = {ties: percent(getattr(rates, part)) for ties, rates in found.items()}
             if len(set(shares.values())) > 1:
@@ -128,6 +129,29 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
     if said:
         what = f"{player.source}: the file does not say which of equal values its program takes"
         env.remark([f"{what}; against {other.name} {'; '.join(said)}"])
+
+
+def _rates_by_ties(player: Agent, opponent: Policy) -> dict[Side, dict[str, Rates]]:
+    """A player's rates in each role of which it has learned something, by its way to break ties; empty if
+    that way is known: if the player is no imported table, has no ties, or the user has chosen."""
+    loaded, space = player.loaded, enumerated(player.rules)
+    if loaded is None or loaded.imported is None or loaded.imported.choice != "default" or space is None:
+        return {}
+    if player.options.keys() & {"ties", "choice", "search", "epsilon"}:
+        return {}
+    try:
+        policies = {
+            ties: play_by(loaded.state, ties=ties, **player.options) for ties in ("random", "first", "last")
+        }
+    except UsageError:
+        return {}
+    known = policies["random"].table(space).learned
+    rates = {ties: both_sides(policy, opponent) for ties, policy in policies.items()}
+    return {
+        side: {ties: found[side] for ties, found in rates.items()}
+        for side in Side
+        if known is None or known[space.plies % 2 == side].any()
+    }
 
 
 def _judge(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ttt_cli.agents.grammar import resolve
-from ttt_cli.agents.levels import OPPONENTS
+from ttt_cli.agents.registry import OPPONENTS
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.state_space import StateSpace

@@ -6,7 +6,7 @@ from shlex import join
 from typing import Annotated, Literal
 
 from ttt_cli.agents.grammar import Agent, resolve, resolve_all
-from ttt_cli.agents.levels import LEVELS, level
+from ttt_cli.agents.registry import LEVELS, level
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.documents import put
 from ttt_cli.engine.rules import STANDARD, Rules

@@ -10,14 +10,13 @@ from typing import Annotated, Any, Literal, cast
 
 from rich.text import Text
 
-from ttt_cli.agents.levels import LEVELS, level
-from ttt_cli.agents.registry import AgentType, players
-from ttt_cli.documents import Count, Document, ResultsFields, RunFields, aside
+from ttt_cli.agents.registry import LEVELS, AgentType, level, players
+from ttt_cli.documents import Count, Document, ResultsFields, RunFields, Share, aside
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
-from ttt_cli.evaluation.overview import StoredState, overview
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.evaluation.verdict import is_unbeatable, judge
 from ttt_cli.guests import AGENTS, plugins
 from ttt_cli.learners import plugged_learners
 from ttt_cli.shell.options import argument, complete_agents, flag, given_rules, player_names, stored_files
@@ -33,6 +32,9 @@ from ttt_cli.views.tables import draw_table, table
 
 MOST = 10
 """How many runs, and players of a log, are listed; ``--json`` lists all."""
+
+MAX_JUDGED = 20_000
+"""Positions that the verdict in a list may visit, on a board without a state space."""
 
 VERDICTS = {True: ("unbeatable", "green"), False: ("beatable", "red"), None: ("not known", "dim")}
 
@@ -126,6 +128,23 @@ class BuiltIn(Document, name="player"):
 
 
 @dataclass(frozen=True)
+class StoredState:
+    """A state in the store, with null for what is not known, and why it cannot be read.
+
+    :ivar worst_case: ``as_x`` and ``as_o``: the highest probability of losing that any opponent can force.
+    """
+
+    name: str
+    learner: str
+    rules: str | None
+    games: Count | None
+    unbeatable: bool | None
+    worst_case: dict[str, Share] | None
+    written: str
+    fault: str
+
+
+@dataclass(frozen=True)
 class Store(Document, name="store"):
     """The states in the store, and the players that need no file."""
 
@@ -143,6 +162,20 @@ class Store(Document, name="store"):
         env.draw(table(["player", "plays"], [[one.usage, one.about] for one in self.players]), wrap=True)
         if not self.states:
             env.say("next:", "ttt train q")
+
+
+def _stored(path: Path) -> StoredState:
+    written = datetime.fromtimestamp(path.stat().st_mtime).astimezone().isoformat(timespec="seconds")
+    try:
+        state = library.load(path).state
+        facts = (path.stem, state.learner.name, str(state.rules), state.games)
+        if enumerated(state.rules) is None:
+            return StoredState(*facts, is_unbeatable(state.policy, budget=MAX_JUDGED), None, written, "")
+        verdict = judge(state.policy)
+        worst: dict[str, float] = {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss}
+        return StoredState(*facts, verdict.unbeatable, worst, written, "")
+    except TttError as error:
+        return StoredState(path.stem, "", None, None, None, None, written, error.message)
 
 
 def _row(state: StoredState) -> list[str | Text]:
@@ -240,7 +273,7 @@ def show(
             raise UsageError("goes without a file", where="--formats")
         return _formats()
     if file is None:
-        states = [overview(path) for path in stored_files(env.store)]
+        states = [_stored(path) for path in stored_files(env.store)]
         return Store(str(env.store.absolute()), states, list(_players().values()))
     if file in (known := _players()):
         return known[file]

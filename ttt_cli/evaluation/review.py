@@ -196,17 +196,27 @@ def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
 
 def _reviewed(here: Analysis, cell: Cell | None, after: int | None) -> MoveReview:
     """The review of a move of value ``after``."""
+    before = 1 if after == 1 else here.value
+    values = {move.cell: move.value for move in here.moves}
+    if cell is not None:
+        values[cell] = after
+    best = tuple(option for option, value in values.items() if value is not None and value == before)
+    is_choice = False if None not in values.values() else None
+    if len({before, *values.values()} - {None}) > 1:
+        is_choice = True
+    pace = _pace(here, cell, before, best) if cell is not None and after == before else None
+    side = Side.to_move(here.position.plies)
+    return MoveReview(here.position, side, cell, before, after, best, is_choice, pace)
+
+
+def _pace(here: Analysis, cell: Cell, value: int | None, best: tuple[Cell, ...]) -> Pace | None:
+    """What a move that keeps the value costs in time, if anything."""
+    plies = {move.cell: move.plies for move in here.moves if move.plies is not None}
+    if not value or not plies:
+        return None
+    quickest = min(plies[option] for option in best) if value > 0 else max(plies[option] for option in best)
+    if plies[cell] == quickest:
+        return None
+    ends = tuple(option for option in best if plies[option] == quickest)
     ply = here.position.plies
-    value, side = 1 if after == 1 else here.value, Side.to_move(ply)
-    values = {move.cell: move.value for move in here.moves} | ({} if cell is None else {cell: after})
-    best = tuple(option for option, worth in values.items() if worth is not None and worth == value)
-    known = {worth for worth in values.values() if worth is not None}
-    differ = len(known) > 1 or (value is not None and bool(known - {value}))
-    is_choice = True if differ else None if None in values.values() else False
-    pace, plies = None, {move.cell: move.plies for move in here.moves if move.plies is not None}
-    if plies and cell is not None and value and after == value:
-        quickest = (min if value > 0 else max)(plies[option] for option in best)
-        if plies[cell] != quickest:
-            ends = tuple(option for option in best if plies[option] == quickest)
-            pace = Pace(ply + 1, side, value, plies[cell], quickest, ends)
-    return MoveReview(here.position, side, cell, value, after, best, is_choice, pace)
+    return Pace(ply + 1, Side.to_move(ply), value, plies[cell], quickest, ends)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ttt_cli.agents.levels import LEVELS
-from ttt_cli.agents.registry import BUILT_IN, players
+from ttt_cli.agents.registry import BUILT_IN, LEVELS, players
 from ttt_cli.environment import DEFAULT_STORE, Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import LEARNERS
