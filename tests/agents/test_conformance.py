@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ttt_cli import Positions, train
+from ttt_cli import Positions, Rules, train
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.agents.registry import players
 from ttt_cli.conformance import agree, answers
 from ttt_cli.engine.policy import are_sound
-from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store import library
@@ -32,7 +31,7 @@ STATES = [
 ]
 ANYWHERE = ["random", "heuristic:ties=first", "heuristic:centre=true", "minimax:depth=1", "search:nodes=50"]
 CASES = [
-    *((text, STANDARD) for text in (*PLAYERS, *OPTIONS, *STATES)),
+    *((text, Rules()) for text in (*PLAYERS, *OPTIONS, *STATES)),
     *((text, Rules(2, 5, 3)) for text in (*ANYWHERE, *LEARNERS, "minimax:depth=2,opening=random")),
     *((text, Rules(8, 8, 5)) for text in ANYWHERE),
 ]
@@ -43,7 +42,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with a state of every learner that has learned a few games, for two boards."""
     store = tmp_path_factory.mktemp("store")
     for name in LEARNERS:
-        for rules in (STANDARD, Rules(2, 5, 3)):
+        for rules in (Rules(), Rules(2, 5, 3)):
             state = train(name, games=5, seed=1, rules=rules)
             library.save(state, library.path_in(store, library.default_name(name, rules), name))
     return store

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from tests import tables
-from ttt_cli import Positions, train
+from ttt_cli import Positions, Rules, train
 from ttt_cli.agents.grammar import resolve, resolve_all
 from ttt_cli.agents.registry import players
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store import library
@@ -25,7 +24,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     taught = train("td", games=1, seed=1)
     library.save(taught, store / "td.json")
     library.save(State.empty(taught.learner, Rules(3, 4)), store / "td.3x4-3.json")
-    library.save(State.empty(taught.learner, STANDARD), tmp_path / "td")
+    library.save(State.empty(taught.learner, Rules()), tmp_path / "td")
     library.save(taught, tmp_path / "odd:name=1.json")
     return store
 
@@ -74,10 +73,10 @@ def test_options_of_states(store: Path) -> None:
 
 def test_states_search_with_their_values(store: Path) -> None:
     plain, ahead = resolve("td", store).policy, resolve("td:search=2", store).policy
-    open_line = Positions.parse(["XX.OO....", "X...X.O.."], STANDARD)
+    open_line = Positions.parse(["XX.OO....", "X...X.O.."], Rules())
     assert np.flatnonzero(ahead.probabilities(open_line)[0]).tolist() == [2]  # wins
     assert np.flatnonzero(ahead.probabilities(open_line)[1]).tolist() == [8]  # blocks
-    start = Positions.start(STANDARD)
+    start = Positions.start(Rules())
     one, two = (np.asarray(resolve(f"td:search={n}", store).policy.values(start)) for n in (1, 2))
     own = np.asarray(plain.values(start))
     assert np.allclose(one, np.where(np.isnan(own), 0.5, own), rtol=0, atol=1e-12)  # unseen: undecided
@@ -88,7 +87,7 @@ def test_states_search_with_their_values(store: Path) -> None:
 
 
 def test_only_values_on_a_known_scale_are_searched_with(store: Path) -> None:
-    library.save(State.empty(learner_of("menace", "default"), STANDARD), store / "menace.json")
+    library.save(State.empty(learner_of("menace", "default"), Rules()), store / "menace.json")
     with pytest.raises(UsageError, match="menace cannot be searched on top of: it values no positions"):
         resolve("menace:search=2", store)
 
@@ -108,17 +107,14 @@ def test_agents_that_meet_play_the_same_game(store: Path) -> None:
         ("minmax", UsageError, "did you mean 'minimax'"),
         ("xyzzy", UsageError, "there are random, heuristic, minimax, search, human"),
         ("q", UsageError, "ttt train q makes it"),
-        ("q.article", UsageError, "ttt train q --preset article makes it"),
         ("./nothing", InvalidFileError, "no such file"),
         ("minimax:dept=2", UsageError, "did you mean 'depth'"),
         ("minimax:depth=0", UsageError, "depth is N (from 1), not '0'"),
         ("minimax:depth", UsageError, "depth is N (from 1), and needs a value"),
         ("minimax:ties=frist", UsageError, "did you mean 'first'"),
         ("minimax:speed=maybe", UsageError, "speed is true|false"),
-        ("minimax:depth=2,depth=3", UsageError, "given twice"),
         ("random:epsilon=1", UsageError, "random takes no options"),
         ("td:epsilon=nan", UsageError, "from 0 to 1"),
-        ("td:side=z", UsageError, "side is x|o"),
         ("search:ties=first", UsageError, "search takes depth=N (from 1), nodes=N (from 1)"),
         ("td:choice=nothing", UsageError, "no choice rule 'nothing'"),
         ("td:depth=2", UsageError, "a state takes epsilon="),

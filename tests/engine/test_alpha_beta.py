@@ -82,14 +82,6 @@ def move_scores(net: Network, positions: Positions, depth: int) -> Floats:
     return found
 
 
-def test_lines_count_by_their_stones():
-    rules = Rules(4, 4, 4)
-    values = [opinion(line_network(rules), rules, stones, 0) for stones in (0, 0b1, 0b11, 0b111)]
-    assert values == sorted(set(values)) and values[0] == 0
-    assert opinion(line_network(rules), rules, 0, 0b11) < -values[2]  # who is to move makes more of it
-    assert opinion(line_network(rules), rules, 0b11, 0b100) < values[2]  # a blocked line
-
-
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 def test_a_search_to_the_end_finds_what_working_backwards_finds(rules: Rules):
     space = StateSpace.of(rules)

@@ -1,4 +1,4 @@
-"""What kernels share: bitboards, lines, symmetry, hashing."""
+"""What kernels share: bitboards and symmetry."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,8 @@ from ttt_cli.engine import bits
 from ttt_cli.engine.symmetry import classes
 
 
-@pytest.fixture(autouse=True)
-def wrapping():
-    with np.errstate(over="ignore"):
-        yield
-
-
 @given(board=st.integers(1, 2**64 - 1))
+@np.errstate(over="ignore")
 def test_bitboards(board: int):
     assert bits.popcount(np.uint64(board)) == board.bit_count()
     assert bits.first(np.uint64(board)) == (board & -board).bit_length() - 1
@@ -34,9 +29,3 @@ def test_kernels_and_arrays_agree_on_classes(rules: Rules):
         for cell in range(rules.cells):
             goal = rules.symmetries[image][cell]
             assert bits.lowest_of(sources, *own, goal) == found.moves[row, cell]
-
-
-def test_the_upper_half_of_a_hash_tells_short_boards_apart():
-    positions = Positions.batch(sample(Rules(4, 4, 4)), Rules(4, 4, 4)).distinct()
-    halves = bits.hashed(positions.x, positions.o) >> bits.HALF
-    assert len(np.unique(halves)) == len(positions)

@@ -43,15 +43,6 @@ def test_positions_of_a_3x4_board(line: int, positions: int):
     assert len(StateSpace.of(Rules(3, 4, line))) == positions
 
 
-def test_lines():
-    assert Rules(3, 3, 3).lines == (
-        (0, 1, 2), (0, 3, 6), (0, 4, 8), (1, 4, 7), (2, 5, 8), (2, 4, 6), (3, 4, 5), (6, 7, 8),
-    )  # fmt: skip
-    assert len(Rules(4, 4, 4).lines) == 10
-    assert len(Rules(3, 4, 4).lines) == 3
-    assert Rules(1, 1, 1).lines == ((0,),)
-
-
 def test_symmetries_are_the_boards_own():
     for rules, count in ((Rules(), 8), (Rules(3, 4), 4), (Rules(1, 3), 2)):
         assert len(rules.symmetries) == count

@@ -3,18 +3,11 @@
 import numpy as np
 
 from tests import tables
-from tests.evaluation.reference import some_policy
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.difference import compare
-
-
-def test_a_player_does_not_differ_from_itself() -> None:
-    policy = some_policy(StateSpace.of(), 1)
-    found = compare(policy, policy)
-    assert not len(found.order) and not found.different
 
 
 def test_what_choices_are_worth() -> None:

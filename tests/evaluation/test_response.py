@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ttt_cli import Policy, Position, Positions, Side, policy, train
+from ttt_cli import Policy, Position, Positions, Rules, Side, policy, train
 from ttt_cli.engine.perfect import move_values_of
-from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.evaluation.matchup import play_on
 from ttt_cli.evaluation.walk import OutgrownError, Walk
 from ttt_cli.evaluation.worst_case import best_response, worst_case
@@ -31,7 +30,7 @@ class Beating(Policy):
 
 @pytest.mark.parametrize("name", [*LEARNERS, "heuristic", f"py:{ROOT / 'examples' / 'bot.py'}:choose"])
 def test_following_it_attains_the_worst_case_of_the_verdict(name: str):
-    rules = Rules(2, 4, 3) if name in LEARNERS else STANDARD
+    rules = Rules(2, 4, 3) if name in LEARNERS else Rules()
     victim = policy(train(name, games=300, seed=1, rules=rules) if name in LEARNERS else name, rules=rules)
     for side in Side:
         walk = Walk.of(victim, side)
@@ -48,7 +47,7 @@ def test_where_nothing_can_be_won_it_saves_what_can_be_saved(text: str):
     """Against perfect play every figure is what perfect play knows: a draw is saved, a loss is not."""
     position = Position(text)
     found = best_response(policy("minimax"), position)
-    values = move_values_of(Positions.batch([position], STANDARD))[0]
+    values = move_values_of(Positions.batch([position], Rules()))[0]
     legal = list(position.legal)
     assert found.win[legal].tolist() == [0.0] * len(legal)
     assert found.save[legal].tolist() == (values[legal] >= 0).tolist()

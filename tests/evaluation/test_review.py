@@ -4,15 +4,14 @@ import random
 
 import pytest
 
-from ttt_cli import Game, Position, Positions, Side
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli import Game, Position, Positions, Rules, Side
 from ttt_cli.evaluation.analysis import analyse
 from ttt_cli.evaluation.review import Choices, Pace, Review, review
 
 
-def played(cells: str, rules: Rules = STANDARD, *, resigned: bool = False) -> Game:
+def played(cells: str, *board: int, resigned: bool = False) -> Game:
     """The game of these cells, numbered from 1."""
-    return Game.of(rules, [int(cell) - 1 for cell in cells.split()], resigned=resigned)
+    return Game.of(Rules(*board), [int(cell) - 1 for cell in cells.split()], resigned=resigned)
 
 
 def at_random(rules: Rules, seed: int) -> Game:
@@ -23,7 +22,7 @@ def at_random(rules: Rules, seed: int) -> Game:
 
 
 def test_a_game_without_choices_has_no_accuracy():
-    found = review(played("1 2", Rules(1, 2, 2)))
+    found = review(played("1 2", 1, 2, 2))
     assert found.choices == dict.fromkeys("xo", Choices(0, 0, 0))
     assert found.accuracy["o"] is None
 
@@ -45,7 +44,7 @@ def test_resigning_a_draw_is_no_move_and_has_no_turning_point():
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_it_says_what_the_analysis_says(seed: int):
     """Against the definition, on boards with a state space."""
-    rules = (STANDARD, Rules(3, 4, 3))[seed % 2]
+    rules = (Rules(), Rules(3, 4, 3))[seed % 2]
     game = at_random(rules, seed)
     found = review(game)
     kept = {side: [] for side in Side}

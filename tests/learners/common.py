@@ -3,9 +3,8 @@
 from functools import cache
 from typing import Any
 
-from ttt_cli import Game, State, train
+from ttt_cli import Game, Rules, State, train
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Learner
 
@@ -18,7 +17,7 @@ def policy_of(learner: Learner[Any], table: Any) -> PolicyTable:
 
 def game(*cells: int, resigned: bool = False) -> Game:
     """A game from its cells, from 1."""
-    return Game.of(STANDARD, [cell - 1 for cell in cells], resigned=resigned)
+    return Game.of(Rules(), [cell - 1 for cell in cells], resigned=resigned)
 
 
 @cache

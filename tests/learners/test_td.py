@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests import tables
 from tests.learners.common import game, policy_of
 from ttt_cli import Position, load, save, train
-from ttt_cli.conformance import after, block, empty_table
+from ttt_cli.conformance import after, empty_table
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import Table
 from ttt_cli.learners.td import Td
@@ -121,11 +119,3 @@ def test_of_equal_moves_the_author_takes_the_first_and_the_default_any():
         learner = learner_of("td", preset)
         policy = policy_of(learner, empty_table(learner, SPACE))
         assert policy.played[start] == pytest.approx(row)
-
-
-def test_the_article_never_learns_to_hold_a_draw():
-    learner = learner_of("td", "article")
-    table = empty_table(learner, SPACE)
-    learner.train(table, block(learner, SPACE, learner.article_games))
-    _, as_o = both_sides(policy_of(learner, table), tables.uniform(SPACE))
-    assert as_o.loss > 0.05

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ttt_cli import Game, PlainLearner, Position, Rules, Table
-from ttt_cli.learners import table
+from tests.ttt import ROOT
+from ttt_cli import Rules, Table
+from ttt_cli.learners import from_file, table
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
 numbers = (
@@ -54,21 +55,8 @@ def test_exact_sums_are_fsum(terms: np.ndarray):
     assert sums.totals(np.arange(40)).tolist() == [fsum(column) for column in added]
 
 
-class Sums(PlainLearner):
-    """Adds up."""
-
-    name = "sums"
-
-    def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
-        """Nothing."""
-
-    def value(self, table: Table, position: Position, cell: int) -> None:
-        """Nothing."""
-
-
 def test_sums_of_many_plain_tables_are_fsum():
-    rng = np.random.default_rng(5)
+    learner, rng = from_file(f"{ROOT / 'examples' / 'my_learner.py'}:MonteCarlo")(), np.random.default_rng(5)
     terms = rng.uniform(-1, 1, 300) * 10.0 ** rng.integers(-20, 20, 300)
     parts = [Table(Rules(), {"." * 9: [term, 3]}.items()) for term in terms.tolist()]
-    merged = Sums().merge(Table(Rules()), parts)
-    assert merged == {"." * 9: [fsum(terms), 900]}
+    assert learner.merge(Table(Rules()), parts) == {"." * 9: [fsum(terms), 900]}

@@ -2,23 +2,62 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
-from tests.learners.fragile import Fragile, trained
 from tests.ttt import ROOT, finish, read_until, start
-from ttt_cli.errors import TttError
+from ttt_cli import Rules, TttError
+from ttt_cli.conformance import content
+from ttt_cli.engine.kernel import prefer_uncompiled
+from ttt_cli.learners.base import Shard
+from ttt_cli.learners.q import Q
 from ttt_cli.training import workers
+from ttt_cli.training.runs import Executor, Plan, train_blocks, train_shards
 from ttt_cli.training.workers import cluster_workers
 
 missing = pytest.mark.skipif(not find_spec("distributed"), reason="distributed is not installed")
 pytestmark = [pytest.mark.long, missing]
+
+
+GAMES = 8000
+
+
+@dataclass(frozen=True)
+class Fragile(Q):
+    """Q-learning whose workers die at will, in shards so small that its kernel need not be compiled.
+
+    :ivar deaths: a folder with a file for each time that a worker was killed in the middle of a shard.
+    :ivar fatal: how often that happens.
+    """
+
+    block_games: ClassVar[int] = 1000
+    shard_games: ClassVar[int] = 500
+    deaths: str = ""
+    fatal: int = 0
+
+    def train(self, table: Any, shard: Shard) -> Any:
+        with prefer_uncompiled():
+            counted = super().train(table, shard)
+        died = len(list(Path(self.deaths).iterdir())) if self.deaths else 0
+        if died < self.fatal and shard.first >= GAMES // 2:
+            Path(self.deaths, str(died)).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return counted
+
+
+def trained(learner: Fragile, executor: Executor = train_shards) -> tuple[bytes, list[int]]:
+    """The learner's table after blocks of one and of eight shards, and the results of its games."""
+    *_, last = train_blocks(Plan(learner, GAMES, seed=1, shards=8), learner.empty(Rules()), executor=executor)
+    return content(learner, last.table), last.results.tolist()
 
 
 @contextmanager

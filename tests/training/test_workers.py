@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.learners.fragile import Fragile, trained
 from ttt_cli.conformance import content
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import TttError
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Shard
+from ttt_cli.learners.q import Q
 from ttt_cli.training import workers as training_workers
 from ttt_cli.training.runs import Executor, Plan, train_blocks, train_shards
 from ttt_cli.training.workers import local_workers
@@ -33,12 +33,12 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
 
 
 def test_what_goes_wrong_in_a_worker_is_raised_and_the_others_end() -> None:
-    class Broken(Fragile):
+    class Broken(Q):
         def train(self, table: object, shard: Shard) -> object:
             raise MemoryError("no room")
 
     with pytest.raises(MemoryError, match="no room"), local_workers(2) as workers:
-        trained(Broken(), workers)
+        list(train_blocks(Plan(Broken(), 8000, seed=1, shards=8), Broken().empty(STANDARD), executor=workers))
 
 
 def test_a_worker_of_another_version_is_refused_before_its_first_shard(monkeypatch):
