@@ -16,6 +16,7 @@ from ttt_cli.store import library
 from ttt_cli.store.formats.imported import Rejected
 from ttt_cli.store.state import State
 from ttt_cli.views.numbers import what_is_held
+from ttt_cli.views.tables import print_facts
 
 SHOWN = 10
 """How many rejected rows the screen lists; --json lists more."""
@@ -45,8 +46,7 @@ class Import(Document, name="import"):
         if more := self.rejected[SHOWN:]:
             lines.append(("", f"and {len(more):,} more; --json lists them"))
         lines.append(("saved", f"{self.file} ({self.learner}, choice rule {kind.choice})"))
-        for name, text in lines:
-            env.out(f"{name:<9} {text}", indent=10)
+        print_facts(env, lines)
         env.say("next:", command_line("ttt", "evaluate", self.file))
 
 

@@ -22,13 +22,12 @@ from ttt_cli.learners import plugged_learners
 from ttt_cli.shell.options import argument, complete_agents, flag, given_rules, player_names, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
-from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.games import LOG, SoundGames, holds_games, record_against_people
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import State
 from ttt_cli.views.numbers import counted, percent
-from ttt_cli.views.tables import draw_table, table
+from ttt_cli.views.tables import draw_table, print_facts, table
 
 MOST = 10
 """How many runs, and players of a log, are listed; ``--json`` lists all."""
@@ -66,12 +65,10 @@ class StateSummary(Document, name="state-summary"):
             f"{first}s": f"{self.positions:,}",
             f"{second}s": f"{self.moves:,}",
         }
-        lines = [*facts.items(), *(("run", text) for text in _describe_runs(self.runs))]
+        print_facts(env, [*facts.items(), *(("run", text) for text in _describe_runs(self.runs))])
         if self.against_people:
             won, drawn, lost = self.against_people
-            lines.append(("people", f"won {won:,}, drew {drawn:,}, lost {lost:,}"))
-        for name, text in lines:
-            env.out(f"{name:<9} {text}", indent=10)
+            print_facts(env, [("people", f"won {won:,}, drew {drawn:,}, lost {lost:,}")])
 
 
 @dataclass(frozen=True)
@@ -96,18 +93,18 @@ class LogSummary(Document, name="log-summary"):
     fault: str = aside()
 
     def show(self, env: Environment) -> None:
-        ends = self.results
-        env.out(f"file      {self.file} (game records)", indent=10)
-        won = f"X won {ends['x']:,}, O won {ends['o']:,}, {ends['draw']:,} drawn"
-        env.out(f"games     {self.games:,}: {won}", indent=10)
+        facts = [
+            ("file", f"{self.file} (game records)"),
+            ("games", f"{self.games:,}: {_ended(self.results)}"),
+        ]
         if self.unreadable:
             unread = counted(self.unreadable, "line")
-            env.out(f"faults    {unread} cannot be read, the first: {self.fault}", indent=10)
+            facts.append(("faults", f"{unread} cannot be read, the first: {self.fault}"))
         for one in self.players[:MOST]:
-            ended = f"won {one.won:,}, drew {one.drawn:,}, lost {one.lost:,}"
-            env.out(f"player    {one.name} {ended}", indent=10)
+            facts.append(("player", f"{one.name} won {one.won:,}, drew {one.drawn:,}, lost {one.lost:,}"))
         if more := self.players[MOST:]:
-            env.out(f"          and {len(more):,} more; --json lists them")
+            facts.append(("", f"and {len(more):,} more; --json lists them"))
+        print_facts(env, facts)
         env.say("next:", command_line("ttt", "review", self.file))
 
 
@@ -122,9 +119,8 @@ class BuiltIn(Document, name="player"):
     options: dict[str, str]
 
     def show(self, env: Environment) -> None:
-        env.out(f"player    {self.usage}", f"plays     {self.about}")
-        for name, values in self.options.items():
-            env.out(f"option    {name}={values}", indent=10)
+        options = (("option", f"{name}={values}") for name, values in self.options.items())
+        print_facts(env, [("player", self.usage), ("plays", self.about), *options])
 
 
 @dataclass(frozen=True)
@@ -218,21 +214,11 @@ class Formats(Document, name="formats"):
 
 
 def _describe_runs(runs: Sequence[RunFields]) -> Iterator[str]:
-    """Describe the runs, those with most games first, with all runs of play in one line."""
-    sittings = [run for run in runs if run["kind"] == "play"]
-    others = sorted(
-        (run for run in runs if run["kind"] != "play"), key=lambda run: (-(run["games"] or 0), run["id"])
-    )
-    yield from map(_describe_run, others[:MOST])
-    if more := others[MOST:]:
+    """Describe the runs with most games, and count the others."""
+    longest = sorted(runs, key=lambda run: (-(run["games"] or 0), run["id"]))
+    yield from map(_describe_run, longest[:MOST])
+    if more := longest[MOST:]:
         yield f"and {len(more):,} more, {sum(run['games'] or 0 for run in more):,} games; --json lists them"
-    if len(sittings) == 1:
-        yield _describe_run(sittings[0])
-    elif sittings:
-        games = sum(run["games"] or 0 for run in sittings)
-        results = [run["results"] for run in sittings if run["results"]]
-        ended = {key: sum(each[key] for each in results) for key in ("x", "o", "draw")}
-        yield f"{len(sittings):,} sittings of play, {games:,} games: {_ended(ended)}"
 
 
 def _describe_run(run: RunFields) -> str:
@@ -295,11 +281,10 @@ def show(
 def _players() -> dict[str, BuiltIn]:
     plugged = {one.name: one for one in plugins(AGENTS, AgentType)}
     found = {}
-    for one in (players() | plugged).values():
-        options = {name: option.accepts for name, option in one.options.items()}
-        found[one.name] = BuiltIn(
-            one.name, one.usage, "plug-in" if one.name in plugged else "built-in", one.about, options
-        )
+    for name, one in (players() | plugged).items():
+        options = {key: option.accepts for key, option in one.options.items()}
+        kind: Literal["plug-in", "built-in"] = "plug-in" if name in plugged else "built-in"
+        found[name] = BuiltIn(name, one.usage, kind, one.about, options)
     for name in LEVELS:
         found[name] = BuiltIn(name, name, "level", f"the same as {level(name, None)}", {})
     for learner in plugged_learners():
@@ -309,22 +294,12 @@ def _players() -> dict[str, BuiltIn]:
 
 
 def _formats() -> Formats:
-    found: dict[str, Format] = {}
+    rows: dict[str, FormatRow] = {}
     for form in chain(all_formats(), plugged_formats()):
-        found.setdefault(form.name, form)
-    return Formats(
-        [
-            FormatRow(
-                form.name,
-                form.learner or None,
-                form.about,
-                form.holds in ("table", "games"),
-                form.holds in ("table", "policy", "games"),
-                form.written,
-            )
-            for form in found.values()
-        ]
-    )
+        reads, plays = form.holds in ("table", "games"), form.holds in ("table", "policy", "games")
+        row = FormatRow(form.name, form.learner or None, form.about, reads, plays, form.written)
+        rows.setdefault(form.name, row)
+    return Formats(list(rows.values()))
 
 
 def _by_entries(state: State) -> bool:
@@ -350,18 +325,18 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
             moves += 0 if values is None else int(np.isfinite(values).sum())
     runs = [{key: value for key, value in run.to_json().items() if key != "curve"} for run in state.runs]
     return StateSummary(
-        str(loaded.path),
-        loaded.format,
-        state.learner.name,
-        state.learner.choice,
-        state.rules.describe(),
-        state.symmetric,
-        state.games,
-        positions,
-        moves,
-        cast("list[RunFields]", runs),
-        state.learner.units if by_entries else ("position", "move"),
-        record_against_people(env.store / LOG, library.display_name(env.store, loaded.path)),
+        file=str(loaded.path),
+        format=loaded.format,
+        learner=state.learner.name,
+        choice=state.learner.choice,
+        rules=state.rules.describe(),
+        symmetry=state.symmetric,
+        games=state.games,
+        positions=positions,
+        moves=moves,
+        runs=cast("list[RunFields]", runs),
+        units=state.learner.units if by_entries else ("position", "move"),
+        against_people=record_against_people(env.store / LOG, library.display_name(env.store, loaded.path)),
     )
 
 

@@ -22,6 +22,12 @@ def table(
     return made
 
 
+def print_facts(env: Environment, facts: Iterable[tuple[str, str]]) -> None:
+    """Print labelled facts, one per line."""
+    for label, fact in facts:
+        env.out(f"{label:<9} {fact}", indent=10)
+
+
 def draw_table(
     env: Environment, headings: Sequence[str], rows: Iterable[Sequence[Any]], *, lead: int
 ) -> None:
