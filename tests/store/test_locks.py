@@ -128,16 +128,6 @@ def test_nonsense_in_a_lock_file_is_not_shown(path):
                 lock(path)
 
 
-def test_folders_are_made_when_asked(tmp_path):
-    path = tmp_path / "new" / "store" / "q.json"
-    with pytest.raises(TttError, match="cannot be locked") as caught:
-        lock(path)
-    assert "mkdir -p" in caught.value.hint
-    assert not path.parent.exists()
-    with lock(path, parents=True):
-        assert is_held(path)
-
-
 def test_a_link_in_the_lock_files_place_is_not_followed(path, tmp_path):
     (tmp_path / "precious").write_text("kept")
     lock_path(path).parent.mkdir()

@@ -9,7 +9,6 @@ import sys
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -17,10 +16,10 @@ from time import process_time
 import numpy as np
 import pytest
 
-from tests.store.conftest import continued
+from tests.store.conftest import trained
 from tests.store.formats.strangers import by_cell, in_rows, move_values, position_values
 from tests.store.pickles import samples as pickles
-from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import TttError
 from ttt_cli.learners import LEARNERS
@@ -32,7 +31,6 @@ from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord, read_games
 from ttt_cli.store.pickles import read_pickle
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import State, learner_of
 from ttt_cli.training import curve
 
 SECONDS = 1.0
@@ -92,18 +90,13 @@ def from_file(read: Callable[[Path], object]) -> Callable[[bytes], object]:
 # ---- small valid files
 
 
-@cache
-def trained(learner: str, board: tuple[int, int, int] = (3, 3, 3)) -> State:
-    return continued(State.empty(learner_of(learner, "default"), Rules(*board)), 12, 1)
-
-
 def natives(*learners: str) -> list[bytes]:
-    boards = ((3, 3, 3), (2, 2, 2))
-    return [library.content(trained(name, board)) for name in learners for board in boards]
+    boards = (STANDARD, Rules(2, 2, 2))
+    return [library.content(trained(name, 12, rules=board)) for name in learners for board in boards]
 
 
 def exported(learner: str, name: str, ending: str = "") -> bytes:
-    form, state = get(name), trained(learner)
+    form, state = get(name), trained(learner, 12)
     assert form is not None
     return b"".join(form.write(ExportSource("", state, state.policy), ExportOptions(ending)))
 
@@ -127,7 +120,9 @@ def games() -> bytes:
 
 
 def curves() -> bytes:
-    row = curve.measure(10, trained("q", (2, 2, 2)).policy.table(StateSpace.of(Rules(2, 2, 2))))
+    row = curve.measure(
+        10, trained(games=12, rules=Rules(2, 2, 2)).policy.table(StateSpace.of(Rules(2, 2, 2)))
+    )
     return curve.to_csv([row, curve.Row(*(20, *list(vars(row).values())[1:]))])
 
 
