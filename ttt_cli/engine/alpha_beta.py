@@ -87,16 +87,16 @@ def search(
     rules, cells = positions.rules, positions.rules.cells
     scores = np.full((len(positions), cells), -np.inf)
     rows = np.flatnonzero(~positions.terminal)
-    found, state = scores[rows], np.zeros(1, SEARCH).view(np.recarray)[0]
+    searched, state = scores[rows], np.zeros(1, SEARCH).view(np.recarray)[0]
     patterns = np.zeros((cells + 1, 2, len(network.starts)), np.int32)
     room = board_of(rules), network, patterns, np.zeros(PLACES, ENTRY).view(np.recarray), state
     limits = min(depth, cells), UNLIMITED if nodes is None else nodes, exact
-    arguments = room, *positions[rows].stones_of_sides, found, *limits
+    arguments = room, *positions[rows].stones_of_sides, searched, *limits
     if nodes is not None and nodes * len(rows) <= FEW_NODES:
         _search(*arguments)
     else:
         run_until(_search, arguments, state)
-    scores[rows] = found
+    scores[rows] = searched
     return scores
 
 
@@ -298,9 +298,9 @@ class Search(Policy):
         """float64[k, cells]: the score of each move; see ``search``."""
         if not len(positions):
             return np.zeros((0, self.rules.cells))
-        found = classes(positions)
-        _, rows, places = np.unique(found.positions.keys, axis=0, return_index=True, return_inverse=True)
+        in_classes = classes(positions)
+        _, rows, places = np.unique(in_classes.positions.keys, axis=0, return_index=True, return_inverse=True)
         scores = search(
-            found.positions[rows], self.network, depth=self._depth, nodes=self._nodes, exact=exact
+            in_classes.positions[rows], self.network, depth=self._depth, nodes=self._nodes, exact=exact
         )
-        return found.lift(scores[places.reshape(-1)])
+        return in_classes.lift(scores[places.reshape(-1)])

@@ -34,7 +34,6 @@ Board = Any
 
 @lru_cache(maxsize=8)
 def board_of(rules: Rules) -> Board:
-    """The record of these rules."""
     board = np.zeros(1, BOARD).view(np.recarray)[0]
     board.number, board.line, board.cells = len(rules.lines), rules.line, rules.cells
     board.lines[: len(rules.lines)] = rules.line_masks

@@ -61,7 +61,6 @@ class Game:
 
     @property
     def is_over(self) -> bool:
-        """Whether the game has ended: won, drawn or resigned."""
         return self.resigned or self._boards[-1].terminal
 
     @property

@@ -46,7 +46,6 @@ class Policy(ABC):
         return None
 
     def table(self, space: StateSpace) -> "PolicyTable":
-        """The same policy as a table over a state space."""
         return PolicyTable(space, self.probabilities(space), self.values(space), self.known(space))
 
     def tabulated(self) -> "Policy":
@@ -154,10 +153,10 @@ class OneSided(Modified):
         return own
 
     def probabilities(self, positions: Positions) -> Floats:
-        found, own = uniform(positions.legal), np.flatnonzero(self._own(positions))
+        played, own = uniform(positions.legal), np.flatnonzero(self._own(positions))
         if len(own):
-            found[own] = self.player.probabilities(positions[own])
-        return found
+            played[own] = self.player.probabilities(positions[own])
+        return played
 
     def values(self, positions: Positions) -> Floats | None:
         values = self.player.values(positions)

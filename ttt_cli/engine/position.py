@@ -35,7 +35,6 @@ class Position:
 
     @classmethod
     def start(cls, rules: Rules = STANDARD) -> "Position":
-        """The empty board."""
         return cls.reached("." * rules.cells, rules)
 
     @classmethod
@@ -119,7 +118,6 @@ class Position:
 
     @cached_property
     def o(self) -> int:
-        """The stones of O as a bitboard."""
         return int(self.text[::-1].translate(_ONLY_O), 2)
 
     @property
@@ -147,7 +145,6 @@ class Position:
 
     @property
     def terminal(self) -> bool:
-        """Whether the game is over: won, or the board is full."""
         return self.winning_line is not None or "." not in self.text
 
     @property

@@ -38,7 +38,6 @@ class Positions:
 
     @classmethod
     def start(cls, rules: Rules) -> "Positions":
-        """The empty board alone."""
         return cls(rules, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
 
     @classmethod
@@ -233,12 +232,12 @@ def _line_masks(rules: Rules) -> Uint64s:
 
 def completing(rules: Rules, stones: Uint64s) -> Bools:
     """bool[k, cells]: where one more stone would complete a line of these stones."""
-    found = np.zeros((rules.cells, len(stones)), np.bool_)
+    cells = np.zeros((rules.cells, len(stones)), np.bool_)
     for cell, lines in enumerate(rules.lines_through):
         for line in lines:
             others = np.uint64(line & ~(1 << cell))
-            found[cell] |= stones & others == others
-    return found.T
+            cells[cell] |= stones & others == others
+    return cells.T
 
 
 def _packed(cells: Bools) -> Uint64s:

@@ -56,15 +56,15 @@ class Rules:
     @cached_property
     def lines(self) -> tuple[tuple[int, ...], ...]:
         """The winning lines as cells in ascending order, by their first cells."""
-        found = []
+        lines = []
         for row in range(self.rows):
             for col in range(self.cols):
                 for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
                     last_row, last_col = row + down * (self.line - 1), col + right * (self.line - 1)
                     if last_row < self.rows and 0 <= last_col < self.cols:
                         cells = [(row + down * k) * self.cols + col + right * k for k in range(self.line)]
-                        found.append(tuple(cells))
-        return tuple(dict.fromkeys(found))
+                        lines.append(tuple(cells))
+        return tuple(dict.fromkeys(lines))
 
     @cached_property
     def line_masks(self) -> tuple[int, ...]:
@@ -108,7 +108,6 @@ class Rules:
         return {"rows": self.rows, "cols": self.cols, "line": self.line}
 
     def describe(self) -> str:
-        """The rules in words."""
         return f"{self.rows}x{self.cols}, {self.line} in a row{', misère' if self.misere else ''}"
 
 

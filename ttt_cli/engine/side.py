@@ -17,7 +17,6 @@ class Side(IntEnum):
 
     @property
     def other(self) -> "Side":
-        """The opponent."""
         return Side(1 - self)
 
     @property
@@ -53,7 +52,6 @@ class Result(IntEnum):
 
     @property
     def winner(self) -> Side | None:
-        """The side that has won, if one has."""
         return None if self == 0 else Side.X if self > 0 else Side.O
 
     def outcome(self, side: Side) -> int:

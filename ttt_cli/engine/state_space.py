@@ -70,7 +70,6 @@ class StateSpace(Positions):
 
     @cached_property
     def legal(self) -> Bools:
-        """bool[n, cells]: where the mover may play."""
         return np.greater_equal(self.successors, 0)
 
     @cached_property
@@ -131,12 +130,12 @@ class StateSpace(Positions):
 
         :raises NotationError: if it belongs to other rules.
         """
-        found = -1
+        index = -1
         if position.rules == self.rules:
-            found = int(self.rows(Positions.batch([position], self.rules))[0])
-        if found < 0:
+            index = int(self.rows(Positions.batch([position], self.rules))[0])
+        if index < 0:
             raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
-        return found
+        return index
 
 
 def enumerated(rules: Rules) -> StateSpace | None:
@@ -179,9 +178,9 @@ def _build(rules: Rules) -> StateSpace:
 @lru_cache(maxsize=8)
 def _classes(rules: Rules) -> StateSpace:
     full = _build(rules)
-    found = classes(full)
-    same = (found.positions.x == full.x) & (found.positions.o == full.o)
+    classes_of = classes(full)
+    same = (classes_of.positions.x == full.x) & (classes_of.positions.o == full.o)
     own = np.flatnonzero(same)  # the positions that represent their classes
-    members = (np.cumsum(same, dtype=np.int32) - np.int32(1))[full.rows(found.positions)]
-    successors = np.where(found.legal[own], members[full.successors[own]], np.int32(-1))
+    members = (np.cumsum(same, dtype=np.int32) - np.int32(1))[full.rows(classes_of.positions)]
+    successors = np.where(classes_of.legal[own], members[full.successors[own]], np.int32(-1))
     return StateSpace(full[own], successors, symmetric=True)

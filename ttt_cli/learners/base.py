@@ -63,7 +63,6 @@ class Shard:
     journal: list[Int8s] | None = None
 
     def sides(self, game: int) -> str:
-        """The sides to learn from in a game of the shard."""
         if self.opponent is None:
             return "xo"
         return "x" if (self.first + game) % 2 == 0 else "o"

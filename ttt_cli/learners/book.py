@@ -88,7 +88,6 @@ class BookTable(Table):
 
     @property
     def stages(self) -> int:
-        """The number of possible stages."""
         return len(stages_of(self.rules))
 
     @property
@@ -290,7 +289,6 @@ def _read_rows(runs: dict[str, int], batch: Batch) -> tuple[Uint16s, Int8s, Int8
 
 
 def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
-    """The position of each row, and the row."""
     shares, rules = table.shares, table.rules
     runs = sorted(shares)
     run_of = np.repeat(np.arange(len(runs)), [len(shares[run][0]) for run in runs])

@@ -135,8 +135,8 @@ class Graph(TableLearner[Table]):
         for ply, nodes, edges, at, starts in backwards(table):
             scores, side = records["score"][after[edges]], 1 - 2 * (ply % 2)
             for name, sign in (("low", 1.0), ("high", -1.0)):
-                least, found = first_least(sign * scores, at, starts)
-                records[name][nodes] = np.where(least < 1, after[edges[found]], OPEN)
+                least, first_edges = first_least(sign * scores, at, starts)
+                records[name][nodes] = np.where(least < 1, after[edges[first_edges]], OPEN)
             least, backed_up = first_least(-side * scores, at, starts)
             bits = place_bits(table, nodes[at], edges) * (least[at] == -side * scores)
             records["best"][nodes] = np.bitwise_or.reduceat(bits, starts)
@@ -295,7 +295,7 @@ def first_least(values: Floats, at: Int64s, starts: Int64s) -> tuple[Floats, Int
 def walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:
     """Walk as the author's machine from some rows at once.
 
-    :returns: int64[k] each: the rows found, 0 if none, and the steps taken.
+    :returns: int64[k] each: the rows reached, 0 if none, and the steps taken.
     """
     records, plies = table.rows, table.positions(start).plies.astype(np.int64)
     targets, steps = np.zeros((2, len(start)), np.int64)
@@ -304,9 +304,9 @@ def walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:
     for step in range(longest_walk(table.rules.cells)):
         wanted = np.where(side > 0, records["high"][at], records["low"][at])
         other = np.where(side > 0, records["low"][at], records["high"][at])
-        found = side * records["score"][wanted] > 0
-        targets[walking[found]], steps[walking[found]] = wanted[found], step
-        walking, at, side = walking[~found], np.maximum(other, FIRST)[~found], -side[~found]
+        reached = side * records["score"][wanted] > 0
+        targets[walking[reached]], steps[walking[reached]] = wanted[reached], step
+        walking, at, side = walking[~reached], np.maximum(other, FIRST)[~reached], -side[~reached]
     return targets, steps
 
 
@@ -317,8 +317,8 @@ def authors_moves(table: Table, rows: Int64s, positions: Positions) -> Bools:
     wanted = np.where(positions.x_to_move == (steps == 0), 2, 1)[:, None]
     for stone in (3 - wanted, wanted):
         lowest_cell = first(positions.legal & (goal == stone))
-        found = (targets > 0) & lowest_cell.any(axis=1)
-        cells[found] = lowest_cell[found]
+        some = (targets > 0) & lowest_cell.any(axis=1)
+        cells[some] = lowest_cell[some]
     return cells
 
 

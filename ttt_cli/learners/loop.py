@@ -74,13 +74,11 @@ Ask = Callable[[Policy, Int64s], Floats]
 
 @Part
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
-    """A method's part."""
     raise NotImplementedError
 
 
 @Part
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
-    """A method's part."""
     raise NotImplementedError
 
 
@@ -168,7 +166,6 @@ def shares(weight: float, cells: int) -> Floats:
 def composed(
     name: str, choose: Part, learn: Part, unseen: int, resigned: bool, grows: bool, symmetric: bool
 ) -> Kernel:
-    """The loop with a method's parts."""
     parts = {"choose": choose, "learn": learn, "find_or_add": find_or_add if grows else nothing_to_add}
     return play_games.composed(
         name, **parts, UNSEEN=unseen if grows else -1, LEARNS_RESIGNED=resigned, SYMMETRIC=symmetric
@@ -201,8 +198,8 @@ def probabilities(table: Table, policy: Policy, rows: Int64s) -> tuple[Floats, B
     positions = table.positions(rows)
     if not table.symmetric:
         return policy.probabilities(positions), positions.legal
-    found = classes(positions)
-    return found.project(policy.probabilities(positions)), found.legal
+    in_classes = classes(positions)
+    return in_classes.project(policy.probabilities(positions)), in_classes.legal
 
 
 @Kernel

@@ -85,23 +85,23 @@ def sets_of(rules: Rules) -> list[frozenset[int]]:
     """The sets of cells of a board, none a subset of another."""
     rows, cols = rules.rows, rules.cols
     high, wide = min(BLOCK, rows), min(BLOCK, cols)
-    found = {
+    sets = {
         frozenset((top + row) * cols + left + col for row in range(high) for col in range(wide))
         for top in range(rows - high + 1)
         for left in range(cols - wide + 1)
     }
     for line in rules.lines:
-        found.update(frozenset(line[at : at + WIDEST]) for at in range(max(1, len(line) - WIDEST + 1)))
+        sets.update(frozenset(line[at : at + WIDEST]) for at in range(max(1, len(line) - WIDEST + 1)))
         for down, right in ((-1, 0), (0, -1), (0, 1), (1, 0)):
             moved = [(cell // cols + down, cell % cols + right) for cell in line]
             both = {row * cols + col for row, col in moved if 0 <= row < rows and 0 <= col < cols} | {*line}
             if len(both) <= WIDEST:
-                found.add(frozenset(both))
+                sets.add(frozenset(both))
     lines = [frozenset(line) for line in rules.lines]
     forks = {one | other for one, other in combinations(lines, 2) if len(one & other) == 1}
     if len(forks) <= FORKS:
-        found.update(fork for fork in forks if len(fork) <= WIDEST)
-    return sorted((cells for cells in found if not any(cells < other for other in found)), key=sorted)
+        sets.update(fork for fork in forks if len(fork) <= WIDEST)
+    return sorted((cells for cells in sets if not any(cells < other for other in sets)), key=sorted)
 
 
 class Shape(NamedTuple):
@@ -340,12 +340,12 @@ class NTuplePolicy(Search):
     def known(self, positions: Positions) -> Bools:
         """bool[k]: the positions of which all patterns have been learned."""
         shape, stones = shape_of(self.rules), positions.stones
-        found = np.full(len(positions), self._visited.any())
+        known = np.full(len(positions), self._visited.any())
         digits = np.where(stones == 0, 0, 1 + ((stones == 1) == positions.x_to_move[:, None]))
         for cells, start in zip(shape.sets, shape.network.starts.tolist(), strict=True):
             pattern = sum(digits[:, cell].astype(np.int64) * 3**at for at, cell in enumerate(cells))
-            found &= self._visited[shape.network.slots[start + pattern]] | (positions.plies == 0)
-        return found & ~positions.terminal
+            known &= self._visited[shape.network.slots[start + pattern]] | (positions.plies == 0)
+        return known & ~positions.terminal
 
 
 @dataclass(frozen=True)
@@ -478,8 +478,8 @@ def possible(rules: Rules, keys: NDArray[np.bytes_]) -> Bools:
     own, other, outside = ((stones == symbol).sum(axis=1) for symbol in _SYMBOLS[1:])
     # The side that has just moved has as many stones as the other one, or one more.
     missing = np.maximum(np.maximum(own - other - 1, other - own), 0)
-    found = (missing <= outside) & (own + other + missing < rules.cells)
+    can_occur = (missing <= outside) & (own + other + missing < rules.cells)
     for line in rules.lines:
         on_line = stones[:, list(line)]
-        found &= ~((on_line == _SYMBOLS[1]).all(axis=1) | (on_line == _SYMBOLS[2]).all(axis=1))
-    return found
+        can_occur &= ~((on_line == _SYMBOLS[1]).all(axis=1) | (on_line == _SYMBOLS[2]).all(axis=1))
+    return can_occur

@@ -362,8 +362,8 @@ class Table:
 
 def cells_on_classes(game: Game) -> Int8s:
     """int8[plies]: the cells of a game's moves on the boards that represent the classes."""
-    found = classes(Positions.parse(game.texts()[: len(game.moves)], game.rules))
-    return found.moves[np.arange(len(game.moves)), list(game.moves)].astype(np.int8)
+    in_classes = classes(Positions.parse(game.texts()[: len(game.moves)], game.rules))
+    return in_classes.moves[np.arange(len(game.moves)), list(game.moves)].astype(np.int8)
 
 
 def predecessors(positions: Positions) -> Positions:
@@ -374,8 +374,8 @@ def predecessors(positions: Positions) -> Positions:
         stone = ONE << np.uint64(cell)
         here = last & stone != 0
         parts.append(Positions(positions.rules, positions.x[here] & ~stone, positions.o[here] & ~stone))
-    found = Positions.concatenate(parts).distinct()
-    return found[~found.terminal]
+    earlier = Positions.concatenate(parts).distinct()
+    return earlier[~earlier.terminal]
 
 
 def chunks(rows: Int64s) -> Iterator[Int64s]:

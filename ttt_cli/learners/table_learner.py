@@ -69,11 +69,11 @@ class TablePolicy(Policy):
     def _look_up(self, positions: Positions) -> Answer:
         if not self._table.symmetric:
             return self._answer(self._table.find(positions), positions, positions.legal)
-        found = classes(positions)
-        rows = self._table.find(found.positions)
-        probabilities, values, known = self._answer(rows, found.positions, found.legal)
-        shared = found.lift_probabilities(probabilities, positions.legal)
-        return shared, np.where(positions.legal, found.lift(values), np.nan), known
+        in_classes = classes(positions)
+        rows = self._table.find(in_classes.positions)
+        probabilities, values, known = self._answer(rows, in_classes.positions, in_classes.legal)
+        shared = in_classes.lift_probabilities(probabilities, positions.legal)
+        return shared, np.where(positions.legal, in_classes.lift(values), np.nan), known
 
 
 class TableLearner(Learner[AnyTable]):

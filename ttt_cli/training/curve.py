@@ -87,11 +87,11 @@ class Curve:
             raise fault(FileNotFoundError(ENOENT, ""), path)
         if path is not None and path.exists():
             try:
-                found = read(path)
+                old_rows = read(path)
             except InvalidFileError as error:
                 hint = "--curve another file: this one would be overwritten"
                 raise InvalidFileError(error.message, where=error.where, hint=hint) from None
-            self.rows = [row for row in found if row.games <= done and done] or self.rows
+            self.rows = [row for row in old_rows if row.games <= done and done] or self.rows
         self._points = points(games, PER_DECADE if path else KEPT_PER_DECADE)
 
     @property

@@ -53,19 +53,16 @@ class Plan:
 
     @property
     def shards_a_block(self) -> int:
-        """The number of shards in a full block."""
         if self.shards is not None:
             return self.shards
         return 1 if self.games < SHARDED_FROM or self.learner.choice == "article" else SHARDS
 
     @property
     def block_games(self) -> int:
-        """The number of games in a full block."""
         shards = self.shards_a_block
         return self.learner.block_games if shards == 1 else self.learner.shard_games * shards
 
     def first_game(self, index: int) -> int:
-        """The number of the first game of a block."""
         small = min(index, ((self.block_games - 1) // FIRST_BLOCK).bit_length())
         return min(self.games, FIRST_BLOCK * (2**small - 1) + (index - small) * self.block_games)
 
@@ -80,7 +77,6 @@ class Plan:
         return index
 
     def block(self, index: int) -> list[Shard]:
-        """The shards of a block."""
         first = self.first_game(index)
         games = self.first_game(index + 1) - first
         shards = self.shards_a_block if games >= self.learner.block_games else 1
@@ -114,7 +110,6 @@ def train_shard(learner: Learner[Any], table: Any, shard: Shard, alone: bool = F
 
 
 def train_shards(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
-    """Train the shards one after the other."""
     if len(shards) == 1:  # it needs no copy
         return [(table, learner.train(table, shards[0]))]
     return [train_shard(learner, table, shard) for shard in shards]

@@ -71,7 +71,6 @@ class Design:
 
     @property
     def keys(self) -> list[Key]:
-        """The trainings, in the order of the file."""
         settings = product(*self.varied.values())
         return sorted((self.method, setting, seed) for setting in settings for seed in self.seeds)
 
@@ -90,7 +89,6 @@ class Design:
         return State.empty(kind.from_params(**parameters), self.rules, symmetric=self.symmetric)
 
     def training(self, key: Key) -> TrainingRun:
-        """The training run of a key."""
         (learner, preset), setting, seed = key
         name = learner if preset == "default" else f"{learner}.{preset}"
         name = "-".join([name, *map(str, setting), f"seed{seed}"])
@@ -279,7 +277,6 @@ def to_csv(study: Study) -> bytes:
 
 
 def is_study(path: Path) -> bool:
-    """Whether the file at ``path`` begins like a study."""
     return peek(path)[1].startswith(b"learner,preset,call,")
 
 

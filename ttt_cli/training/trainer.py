@@ -114,11 +114,11 @@ def fixed(agent: str | None, store: Path, start: State, path: Path, *, typed: bo
     """
     if agent is None or agent == "self":
         return ITSELF
-    found = resolve(agent, store, start.rules, typed=typed)
-    if found.source is not None and found.source.resolve() == path.resolve():
+    player = resolve(agent, store, start.rules, typed=typed)
+    if player.source is not None and player.source.resolve() == path.resolve():
         raise UsageError("the opponent is the state being trained", where=agent, hint="copy its file first")
-    policy = kept_to_its_answers(found.policy, start.symmetric)
-    return Fixed(agent, policy, found.digest, reproducible=not is_program(agent))
+    policy = kept_to_its_answers(player.policy, start.symmetric)
+    return Fixed(agent, policy, player.digest, reproducible=not is_program(agent))
 
 
 def kept_to_its_answers(policy: Policy, symmetric: bool) -> Policy:

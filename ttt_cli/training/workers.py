@@ -50,7 +50,6 @@ def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alon
 
 
 def _by(executor: Executor, train: Callable[..., Trained]) -> ShardTrainer:
-    """Train the shards of a block by an executor."""
 
     def trained(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
         task = partial(train, learner, table, alone=len(shards) == 1)
