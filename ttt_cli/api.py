@@ -52,7 +52,7 @@ from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of
-from ttt_cli.training.trainer import Fixed, advance, kept_to_its_answers, new_run
+from ttt_cli.training.trainer import TrainingSide, advance, asked_once, new_run
 
 Player = str | State | Policy | Callable[[str], int | str] | Any
 """A player; an object's ``probabilities`` of k open ``Positions`` must be float64[k, cells]."""
@@ -240,13 +240,13 @@ def train(
     else:
         start = State.empty(kind, rules, symmetric=symmetry)
     seed = randbits(32) if seed is None else seed
-    side: str | Fixed | None
+    side: str | TrainingSide | None
     if opponent is None or isinstance(opponent, str):
         side = opponent
     else:
-        fixed = kept_to_its_answers(policy(opponent, rules=start.rules, store=store), start.symmetric)
+        fixed = asked_once(policy(opponent, rules=start.rules, store=store), start.symmetric)
         known = isinstance(opponent, State | Policy)
-        side = Fixed(_name(opponent), fixed, _digest(opponent, fixed), reproducible=known)
+        side = TrainingSide(_name(opponent), fixed, _digest(opponent, fixed), reproducible=known)
     nowhere = Path()  # nothing is saved
     run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
     for _ in advance(run):

@@ -33,7 +33,7 @@ ENDS = ("o", "draw", "x")
 
 
 @dataclass(frozen=True, eq=False)
-class Fixed:
+class TrainingSide:
     """A side in training, fixed if it has a policy.
 
     :ivar digest: of the state that it plays by, if any.
@@ -46,7 +46,7 @@ class Fixed:
     reproducible: bool = True
 
 
-ITSELF = Fixed("self", None)
+LEARNER_ITSELF = TrainingSide("self", None)
 """The learner's own side, playing by what it has learned so far."""
 
 
@@ -104,7 +104,9 @@ class TrainingRun:
         return [replace(row, games=row.games - self.games_before) for row in rows]
 
 
-def fixed(agent: str | None, store: Path, start: State, path: Path, *, typed: bool = False) -> Fixed:
+def training_side(
+    agent: str | None, store: Path, start: State, path: Path, *, typed: bool = False
+) -> TrainingSide:
     """The side of an AGENT argument.
 
     :param start: the state that is trained.
@@ -113,15 +115,15 @@ def fixed(agent: str | None, store: Path, start: State, path: Path, *, typed: bo
     :raises UsageError: if it is the trained state itself, a person, or a program that was not typed.
     """
     if agent is None or agent == "self":
-        return ITSELF
+        return LEARNER_ITSELF
     player = resolve(agent, store, start.rules, typed=typed)
     if player.source is not None and player.source.resolve() == path.resolve():
         raise UsageError("the opponent is the state being trained", where=agent, hint="copy its file first")
-    policy = kept_to_its_answers(player.policy, start.symmetric)
-    return Fixed(agent, policy, player.digest, reproducible=not is_program(agent))
+    policy = asked_once(player.policy, start.symmetric)
+    return TrainingSide(agent, policy, player.digest, reproducible=not is_program(agent))
 
 
-def kept_to_its_answers(policy: Policy, symmetric: bool) -> Policy:
+def asked_once(policy: Policy, symmetric: bool) -> Policy:
     """A player from outside as a fixed side, asked only once about each position.
 
     On a board with a state space it is asked before the first game, about the positions that its own play
@@ -132,9 +134,7 @@ def kept_to_its_answers(policy: Policy, symmetric: bool) -> Policy:
     policy, space = policy.memoised(), enumerated(policy.rules)
     if space is None:
         return policy
-    if symmetric:
-        return policy.table(space)
-    return within_reach(policy)
+    return policy.table(space) if symmetric else within_reach(policy)
 
 
 def new_run(
@@ -143,19 +143,19 @@ def new_run(
     *,
     seed: int,
     games: int | None = None,
-    opponent: str | Fixed | None = None,
+    opponent: str | TrainingSide | None = None,
     store: Path = Path(),
 ) -> TrainingRun:
     """A new run from ``start``, with the defaults of the method, or of its author by the author's rule."""
-    learner, behaviour = start.learner, ITSELF
+    learner, behaviour = start.learner, LEARNER_ITSELF
     article = learner.choice == "article"
     if games is None:
         games = learner.article_games if article else learner.default_games
     if opponent is None and article:
         opponent = learner.article_opponent
-        behaviour = fixed(learner.article_behaviour, store, start, path)
-    if not isinstance(opponent, Fixed):
-        opponent = fixed(opponent, store, start, path, typed=True)
+        behaviour = training_side(learner.article_behaviour, store, start, path)
+    if not isinstance(opponent, TrainingSide):
+        opponent = training_side(opponent, store, start, path, typed=True)
     record = train_run(
         learner,
         start.rules,
@@ -164,7 +164,7 @@ def new_run(
         planned=games,
         opponent=opponent.name,
         opponent_digest=opponent.digest,
-        behaviour=None if behaviour is ITSELF else behaviour.name,
+        behaviour=None if behaviour is LEARNER_ITSELF else behaviour.name,
         start=library.digest(start) if start.runs else None,
     )
     if not opponent.reproducible:
@@ -179,42 +179,37 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     :param typed: the opponent as typed, required for programs: those that a file names are not run.
     :raises InvalidFileError: if there is none, or its opponent has changed.
     """
+
+    def refused(message: str, hint: str = "") -> InvalidFileError:
+        return InvalidFileError(message, where=str(path), hint=hint)
+
     record = state.unfinished
     if record is None:
-        raise InvalidFileError("holds no unfinished run", where=str(path), hint="train without --resume")
+        raise refused("holds no unfinished run", "train without --resume")
     details = record.details
     if typed is None and is_program(details["opponent"]):
-        raise InvalidFileError(
-            "the run's opponent is a program, which is run only if it is typed",
-            where=str(path),
-            hint=f"if you trust it: --resume --opponent {shlex.quote(details['opponent'])}",
-        )
+        hint = f"if you trust it: --resume --opponent {shlex.quote(details['opponent'])}"
+        raise refused("the run's opponent is a program, which is run only if it is typed", hint)
     if typed not in (None, details["opponent"]):
         raise UsageError(f"the run's opponent is {details['opponent']}, not {typed}", where="--opponent")
-    opponent = fixed(details["opponent"], store, state, path, typed=typed is not None)
-    behaviour = fixed(details["behaviour"], store, state, path)
+    opponent = training_side(details["opponent"], store, state, path, typed=typed is not None)
+    behaviour = training_side(details["behaviour"], store, state, path)
     if opponent.digest != details["opponent_digest"]:
-        raise InvalidFileError(
-            f"the opponent {opponent.name} has changed since the run began",
-            where=str(path),
-            hint="put the old file back, or start a new run without --resume",
-        )
+        hint = "put the old file back, or start a new run without --resume"
+        raise refused(f"the opponent {opponent.name} has changed since the run began", hint)
     learner = type(state.learner).from_params(**{**details["params"], "choice": state.learner.choice})
     state = replace(state, learner=learner)
     known = ("seed", "planned", "opponent", "opponent_digest", "behaviour", "start")
     again = train_run(learner, state.rules, state.symmetric, **{name: details[name] for name in known})
     if again.id != record.id:
-        raise InvalidFileError(
-            "the run was started by a version of ttt that plays different games",
-            where=str(path),
-            hint="train without --resume: a new run starts from the file",
-        )
+        hint = "train without --resume: a new run starts from the file"
+        raise refused("the run was started by a version of ttt that plays different games", hint)
     plan = Plan(learner, details["planned"], details["seed"], opponent.policy, behaviour.policy)
     games = record.games or 0
     try:
         plan.block_at(games)
     except ValueError as error:
-        raise InvalidFileError(f"the run stands inside a block: {error}", where=str(path)) from None
+        raise refused(f"the run has stopped inside a block: {error}") from None
     return TrainingRun(path, plan, state, record, games)
 
 
