@@ -1,6 +1,5 @@
 """A learner from a Python file: trained, played, merged and kept; its code runs only where it is typed."""
 
-import sys
 from pathlib import Path
 
 import orjson
@@ -10,7 +9,6 @@ from tests.store.conftest import continued
 from tests.ttt import Run
 from ttt_cli import Rules, State, train
 from ttt_cli.agents.registry import BUILT_IN, LEVELS
-from ttt_cli.guests import named_in
 from ttt_cli.learners import RESERVED, from_file
 from ttt_cli.store import library
 
@@ -168,24 +166,6 @@ def test_nothing_runs_that_is_not_typed_and_what_is_runs_once(ttt: Run, monkeypa
         with pytest.raises(SystemExit):
             ttt()
     assert not Path("RUN").exists()
-
-
-def test_the_file_of_its_kernels_enters_their_digest(ttt: Run):
-    """So that compiled code is found only where nothing in it has changed."""
-    Path("part.py").write_text(
-        "from ttt_cli.engine.kernel import Part\n@Part\ndef half(x):\n    return x / 2\n"
-    )
-    Path("fast.py").write_text(
-        "from part import half\nfrom ttt_cli.engine.kernel import Kernel\n"
-        "@Kernel\ndef quarter(x):\n    return half(half(x))\n"
-    )
-    found, _ = named_in("./fast.py:quarter")
-    assert found.python(8) == 2
-    made_of = found.digest()
-    Path("part.py").write_text(Path("part.py").read_text().replace("x / 2", "x / 16"))
-    sys.modules.pop("part")
-    changed, _ = named_in("./fast.py:quarter")
-    assert changed.digest() != made_of
 
 
 def test_a_newer_version_is_told(mc: Run):

@@ -115,16 +115,13 @@ def test_damaged_archives_are_told(ttt: Run) -> None:
     ttt("export", "minimax", "-o", "policy.npz")
     whole = dict(np.load("policy.npz"))
     for name, array, told in (
-        ("positions", np.arange(3), "expected texts"),
         ("positions", np.array(["?" * 9] * 5478), "is not a position"),
         ("probabilities", np.zeros((3, 9)), "expected float64 of shape"),
         ("values", np.array([{}]), "holds Python objects"),
-        ("probabilities", whole["probabilities"] * 2, "not probabilities"),
     ):
         np.savez("bad.npz", **{**whole, name: array})
         found = ttt("evaluate", "./bad.npz", "random")
-        assert found.code == 3 and told in found.err, (name, found.err)
-        assert "internal" not in found.err
+        assert found.code == 3 and told in found.err and "internal" not in found.err, found.err
     data = Path("policy.npz").read_bytes()
     Path("cut.npz").write_bytes(data[: len(data) // 2])
     assert ttt("evaluate", "./cut.npz").code == 3

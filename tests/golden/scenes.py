@@ -152,13 +152,9 @@ BOARDS = """
 
 LARGER = commands("""
     train q --games 20000 --seed 1 --board 3x4 --line 4 -o q.json --json
-    train q --games 5000 --seed 1 --board 3x4 --line 4 --opponent random -o r-q.json
     evaluate ./q.json random heuristic --explain --mistakes mistakes.csv --json
     export ./q.json -f policy-csv -o policy.csv
-    merge q.json r-q.json -o merged-q.json --json
     train q --games 20000 --seed 1 --board 3x4 --line 4 --symmetry -o s-q.json --json
-    evaluate ./s-q.json random --json
-    export ./s-q.json -f policy-csv -o policy.csv
 """)
 """A board of twelve cells, whole and up to symmetry."""
 
