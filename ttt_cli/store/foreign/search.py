@@ -101,34 +101,12 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     :raises InvalidFileError: if none fits.
     """
     stated = _stated_facets(options)
-    spelled = _boards(table, options, stated, space, where)
-    found: list[Reading] = []
-    fault: InvalidFileError | None = None
-    for boards in spelled:
-        try:
-            found += _readings(table, boards, options, where)
-        except InvalidFileError as error:
-            fault = fault or error
-    found = [reading for reading in found if reading.values.are_decisions] or found
-    if not found:
-        if other := next(filter(None, map(second_board, spelled)), None):
-            message = f"the keys hold more than a position: {quoted(other)} beside the first"
-            hint = "a key should hold only a board and, if need be, who is to move"
-            raise InvalidFileError(message, where=where, hint=hint)
-        message = "the keys are positions, but the values do not fit them"
-        hint = "expected a number for each position, or numbers for its free cells"
-        raise fault or InvalidFileError(message, where=where, hint=hint)
+    found = _readings(table, options, stated, space, where)
     agreeing = [reading for reading in found if stated.items() <= reading.facets.items()]
     if not agreeing:
         raise _not_borne_out(stated, [reading.facets for reading in found], where)
     best, rivals, near = decide(agreeing)
-    undecided = [best, *rivals]
-    if len({reading.facets["values"] for reading in undecided}) > 1:  # the usual meaning, however it plays
-        alike = [it for it in agreeing if {**it.facets, "values": ""} == {**best.facets, "values": ""}]
-        undecided.append(min(alike, key=lambda reading: reading.rarity))
-    undecided.sort(key=lambda reading: reading.rarity)
-    symmetries = [{"symmetry": name} for name in ("rotations", "yes", "no") if "symmetry" in best.facets]
-    asked = _questions(symmetries) + _questions([{**it.facets, "symmetry": ""} for it in undecided])
+    asked = _open_questions(best, rivals, agreeing)
     asked += list(filter(None, (_about_unknown(reading, options) for reading in [best, *rivals])))[:1]
     if asked or rivals:
         raise _undecided(asked, where, options)
@@ -161,6 +139,32 @@ def _stated_facets(options: Options) -> dict[str, str]:
                 raise UsageError(f"{name} is {', '.join(facets[name])}, not {stated[name]!r}")
     stated.pop("symmetry", "")
     return stated
+
+
+def _readings(
+    table: Candidate, options: Options, stated: Mapping[str, str], space: StateSpace, where: str
+) -> list[Reading]:
+    """The readings of a table; if it can be read as a policy, those alone.
+
+    :raises InvalidFileError: if there are none.
+    """
+    spelled = _boards(table, options, stated, space, where)
+    found: list[Reading] = []
+    fault: InvalidFileError | None = None
+    for boards in spelled:
+        try:
+            found += _spelled_readings(table, boards, options, where)
+        except InvalidFileError as error:
+            fault = fault or error
+    if found:
+        return [reading for reading in found if reading.values.are_decisions] or found
+    if other := next(filter(None, map(second_board, spelled)), None):
+        message = f"the keys hold more than a position: {quoted(other)} beside the first"
+        hint = "a key should hold only a board and, if need be, who is to move"
+        raise InvalidFileError(message, where=where, hint=hint)
+    message = "the keys are positions, but the values do not fit them"
+    hint = "expected a number for each position, or numbers for its free cells"
+    raise fault or InvalidFileError(message, where=where, hint=hint)
 
 
 def _boards(
@@ -249,7 +253,7 @@ def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: s
     return InvalidFileError(f"{what}: {listed}", where=where, hint=f"leave those keys out: {paste}")
 
 
-def _readings(table: Candidate, boards: Boards, options: Options, where: str) -> Iterator[Reading]:
+def _spelled_readings(table: Candidate, boards: Boards, options: Options, where: str) -> Iterator[Reading]:
     """The readings of a table under one spelling: as a policy if its values name cells, nearly all of them
     free, and nobody says that they are values."""
     rows, space = np.flatnonzero(~boards.left_out), boards.space
@@ -326,6 +330,17 @@ def _about_unknown(reading: Reading, options: Options) -> Question | None:
         return None
     answers["unknown=random"] = "nothing, it is made only where no move is known"
     return "what does a move count as that is not in the file", answers
+
+
+def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence[Reading]) -> list[Question]:
+    """The questions that would decide between the best reading and its rivals, and about its symmetry."""
+    undecided = [best, *rivals]
+    if len({reading.facets["values"] for reading in undecided}) > 1:  # the usual meaning, however it plays
+        alike = [it for it in agreeing if {**it.facets, "values": ""} == {**best.facets, "values": ""}]
+        undecided.append(min(alike, key=lambda reading: reading.rarity))
+    undecided.sort(key=lambda reading: reading.rarity)
+    symmetries = [{"symmetry": name} for name in ("rotations", "yes", "no") if "symmetry" in best.facets]
+    return _questions(symmetries) + _questions([{**it.facets, "symmetry": ""} for it in undecided])
 
 
 def _questions(rivals: Sequence[Mapping[str, str]]) -> list[Question]:
