@@ -1,7 +1,7 @@
 """``ttt evaluate``: how strong a player is, exactly."""
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated, Literal
@@ -72,9 +72,8 @@ def evaluate(
       ttt evaluate downloaded.json --mistakes mistakes.csv
       ttt evaluate q random --games 1000 --seed 1 --games-to games.jsonl
     """
-    values = (explain, mistakes, check, positions, exact)
-    names = ("--explain", "--mistakes", "--check", "--positions", "--exact")
-    for name, value in zip(names, values, strict=True):
+    proving = {"--explain": explain, "--mistakes": mistakes, "--check": check, "--positions": positions}
+    for name, value in {**proving, "--exact": exact}.items():
         if value and games is not None:
             raise UsageError(f"{name} does not go with --games, whose match proves nothing")
     if games_to is not None and games is None:
@@ -84,30 +83,31 @@ def evaluate(
         others = others[: len(usual_opponents(player.rules))]
     if seed is not None and games is None and enumerated(player.rules) is not None:
         raise UsageError("--seed goes with --games")
-    seed = secrets.randbits(32) if seed is None else seed
-
-    def explanation(lines: dict[Side, tuple[int, ...]]) -> Explanation | None:
-        found = (explained(player.policy, side, lines[side]) if side in lines else None for side in Side)
-        return Explanation(*found) if explain else None
-
     about = (player.rules, player.loaded is not None, check is not None)
-    verdict = None if games is not None else _judge(env, player, others, positions, exact)
-    if verdict is None:
+    if games is None and (verdict := _judge(env, player, others, positions, exact)) is not None:
         if mistakes is not None:
-            raise TttError("needs an exact verdict", where="--mistakes")
-        lines: dict[Side, tuple[int, ...]] = {}
+            found = find_blunders(player.policy, [one.policy for one in others], budget=positions or BUDGET)
+            write_report(env, mistakes, to_csv(blunder_rows(found, [one.name for one in others])))
+            env.say(f"mistakes written to {mistakes}")
+        _remark_ties(env, player, others[0])
+        return Exact(player.fields(), verdict, *about, _explain(player, verdict.lines) if explain else None)
+    if mistakes is not None:
+        raise TttError("needs an exact verdict", where="--mistakes")
+    lines: dict[Side, tuple[int, ...]] = {}
+    if games is None:
         with suppress(UnsteadyError):
-            lines = losing_lines(player.policy) if games is None else lines
-        sample = Sample(_matches(env, player, others, games or GAMES, seed, games_to), seed, lines)
+            lines = losing_lines(player.policy)
         if explain and not lines:
             env.say("--explain: no line of play that beats it was found at once, and not all can be searched")
-        return Sampled(player.fields(), sample, *about, explanation(lines))
-    if mistakes is not None:
-        found = find_blunders(player.policy, [one.policy for one in others], budget=positions or BUDGET)
-        write_report(env, mistakes, to_csv(blunder_rows(found, [one.name for one in others])))
-        env.say(f"mistakes written to {mistakes}")
-    _remark_ties(env, player, others[0])
-    return Exact(player.fields(), verdict, *about, explanation(verdict.lines))
+    seed = secrets.randbits(32) if seed is None else seed
+    sample = Sample(_matches(env, player, others, games or GAMES, seed, games_to), seed, lines)
+    return Sampled(player.fields(), sample, *about, _explain(player, lines) if explain else None)
+
+
+def _explain(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> Explanation:
+    return Explanation(
+        *(explained(player.policy, side, lines[side]) if side in lines else None for side in Side)
+    )
 
 
 def more_help(arguments: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -38,29 +38,21 @@ def text_plot(
 ) -> list[str]:
     """Return a plot in lines of text. For one curve it shows both sides separately, against random play and
     against the worst opponent."""
+
+    def points(value: Callable[[Row], float], of: Sequence[Row]) -> list[tuple[int, float]]:
+        return [(row.games, value(row)) for row in of]
+
     panels: dict[str, Series]
     if len(curves) == 1:
         rows = curves[0][1]
-        panels = {
-            "wins against random, as X and as O": {
-                "X": [(row.games, row.x_win) for row in rows],
-                "O": [(row.games, row.o_win) for row in rows],
-            },
-            "losses that can be forced, as X and O": {
-                "X": [(row.games, row.worst_x) for row in rows],
-                "O": [(row.games, row.worst_o) for row in rows],
-            },
-        }
+        wins = {"X": points(lambda row: row.x_win, rows), "O": points(lambda row: row.o_win, rows)}
+        losses = {"X": points(lambda row: row.worst_x, rows), "O": points(lambda row: row.worst_o, rows)}
+        panels = {"wins against random, as X and as O": wins, "losses that can be forced, as X and O": losses}
     else:
         marked = [(MARKS[at % len(MARKS)], rows) for at, (_, rows) in enumerate(curves)]
-        panels = {
-            "wins against random, mean": {
-                mark: [(row.games, (row.x_win + row.o_win) / 2) for row in rows] for mark, rows in marked
-            },
-            "exploitability": {
-                mark: [(row.games, row.exploitability) for row in rows] for mark, rows in marked
-            },
-        }
+        wins = {mark: points(lambda row: (row.x_win + row.o_win) / 2, rows) for mark, rows in marked}
+        gaps = {mark: points(lambda row: row.exploitability, rows) for mark, rows in marked}
+        panels = {"wins against random, mean": wins, "exploitability": gaps}
     beside = width >= 76
     inner = max(min((width - 15) // 2 if beside else width - 6, 60), 16)
     left, right = (_panel(title, series, inner, unicode) for title, series in panels.items())
@@ -93,12 +85,10 @@ def _legend(curves: Curves, unicode: bool, which: str) -> list[str]:
     return lines
 
 
-def _panel(
-    title: str, series: Mapping[str, Sequence[tuple[int, float]]], width: int, unicode: bool
-) -> list[str]:
+def _panel(title: str, series: Series, width: int, unicode: bool) -> list[str]:
     """Draw a plot of ``width`` columns with its frame, in lines of the same length. The scale of games is
     logarithmic, with 0 to the left of it."""
-    dot, upright, across, corner = ("·", "│", "─", "└") if unicode else (".", "|", "-", "+")
+    upright, across, corner = ("│", "─", "└") if unicode else ("|", "-", "+")
     games = sorted({number for points in series.values() for number, _ in points})
     logarithms = [math.log10(number) for number in games if number] or [0.0]
     low, high = logarithms[0], logarithms[-1]
@@ -108,35 +98,41 @@ def _panel(
         share = (math.log10(number) - low) / (high - low) if number and high > low else 1.0
         return start + round(share * (width - 1 - start)) if number else 0
 
-    canvas = [[" "] * width for _ in range(HEIGHT)]
-    drawn: dict[tuple[int, int], str] = {}
-    for mark, points in series.items():
-        places = [
+    places = {
+        mark: [
             (column(number), round((1 - min(max(value, 0.0), 1.0)) * (HEIGHT - 1)))
             for number, value in points
         ]
-        for (x1, y1), (x2, y2) in pairwise(places):  # the line between two points
-            for x in range(x1 + 1, x2):
-                canvas[round(y1 + (y2 - y1) * (x - x1) / (x2 - x1))][x] = dot
-        for x, y in places:
-            drawn[y, x] = mark if drawn.get((y, x), mark) == mark else BOTH
-    for (y, x), mark in drawn.items():
-        canvas[y][x] = mark
-    lines = [title[: width + 6]]
-    for number, cells in enumerate(canvas):
+        for mark, points in series.items()
+    }
+    lines = [title]
+    for number, cells in enumerate(_canvas(places, width, "·" if unicode else ".")):
         label = f"{1 - number / (HEIGHT - 1):4.0%}" if number % ((HEIGHT - 1) // 2) == 0 else "    "
         lines.append(f"{label} {upright}{''.join(cells)}")
     lines.append(f"     {corner}{across * width}")
-    end = f"{short(games[-1])} games"  # labels: 0, the powers of ten that fit, and the end
+    end = f"{short(games[-1])} games"
     labels = [*" " * (width - len(end)), *end]
     if start:
         labels[0] = "0"
-    for power in range(math.ceil(low), math.floor(high) + 1):
+    for power in range(math.ceil(low), math.floor(high) + 1):  # the powers of ten that have room
         at, label = column(10**power), short(10**power)
         if at >= start and not "".join(labels[max(at - 2, 0) : at + len(label) + 2]).strip():
             labels[at : at + len(label)] = label
-    lines.append(f"      {''.join(labels)[:width]}")
-    return [f"{line:<{width + 6}}" for line in lines]
+    lines.append(f"      {''.join(labels)}")
+    return [f"{line:<{width + 6}}"[: width + 6] for line in lines]
+
+
+def _canvas(places: Mapping[str, Sequence[tuple[int, int]]], width: int, dot: str) -> list[list[str]]:
+    """Draw points at columns and rows with their marks, and dotted lines between them."""
+    canvas = [[" "] * width for _ in range(HEIGHT)]
+    for points in places.values():
+        for (x1, y1), (x2, y2) in pairwise(points):
+            for x in range(x1 + 1, x2):
+                canvas[round(y1 + (y2 - y1) * (x - x1) / (x2 - x1))][x] = dot
+    for mark, points in places.items():
+        for x, y in points:
+            canvas[y][x] = mark if canvas[y][x] in (" ", dot, mark) else BOTH
+    return canvas
 
 
 def short(games: int) -> str:
