@@ -237,7 +237,7 @@ def _usage_error(error: typer.TyperException) -> UsageError:
         hint = f"write -- before a position that starts with a dash; {hint}"
     elif path == "ttt play" and (extra := re.fullmatch(r".* extra argument\(s\) \((\S+)\)\.?", message)):
         words = command_line(*path.split(), "--x", context.params["agent"], "--o", extra[1])
-        message, hint = "one AGENT plays against you", f"{words} lets two agents play"
+        message, hint = "only one AGENT can play against you", f"{words} lets two agents play"
     message = " ".join(message.split()).rstrip(".")
     return UsageError(message[:1].lower() + message[1:], where=where, hint=hint)
 
