@@ -81,13 +81,13 @@ class Undecorated(MonteCarlo):
 @pytest.mark.parametrize(
     ("kind", "check", "said"),
     [
-        (Alone, "it_plays_whom_it_is_given", "the opponent has not moved"),
-        (Elsewhere, "learn_is_what_train_does", "learn, game by game, leads to another table"),
-        (Moody, "its_policy_is_pure", "otherwise"),
+        (Alone, "it_plays_whom_it_is_given", "is not the opponent's move"),
+        (Elsewhere, "learn_is_what_train_does", "learn, game by game, gives another table"),
+        (Moody, "its_policy_is_pure", "differ"),
         (Remembering, "its_policy_is_pure", "asking the policy changes the table"),
-        (Doubling, "only_what_is_new_counts", "is changed"),
-        (Forgetful, "entries_come_back", "plays otherwise when its table is read again"),
-        (Unseeded, "the_seed_fixes_the_table", "all chance has to come from shard.rng"),
+        (Doubling, "only_what_is_new_counts", "merging one part changes it"),
+        (Forgetful, "entries_come_back", "plays differently when its table is read again"),
+        (Unseeded, "the_seed_fixes_the_table", "use no randomness but shard.rng"),
         (Undecorated, "describes_itself", "the parameter rate needs @dataclass(frozen=True)"),
     ],
 )

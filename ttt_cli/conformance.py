@@ -1,7 +1,7 @@
-"""Checks that every learner has to pass, those that are built in too.
+"""Checks that every learner must pass.
 
-python -m ttt_cli.conformance FILE.py:CLASS checks a learner of yours (or, by its name, a plug-in's), and says
-what is wrong with it.
+python -m ttt_cli.conformance FILE.py:CLASS checks your learner, or by its name a plug-in's, and reports its
+faults.
 """
 
 import pickle
@@ -33,47 +33,41 @@ from ttt_cli.learners.entries import alike
 from ttt_cli.training.runs import Plan, train_blocks
 
 GAMES = 200
-"""Games of a check's training."""
+"""Games of training in a check."""
 
 
 class NonconformityError(AssertionError):
-    """A learner breaks a rule."""
+    """A learner fails a check."""
 
 
-def expect(fits: Any, fault: str) -> None:
-    """Go on if it fits.
-
-    :raises NonconformityError: saying what is wrong, if not.
-    """
-    if not fits:
+def expect(condition: Any, fault: str) -> None:
+    """Raise ``NonconformityError`` with this fault unless the condition holds."""
+    if not condition:
         raise NonconformityError(fault)
 
 
-# Trying a learner
-
-
 def space_of(kind: type[Learner[Any]] | Learner[Any], rules: Rules = STANDARD) -> StateSpace:
-    """The positions, or their classes, that the learner's tables are about."""
+    """Return the positions, or classes of positions, of a learner's tables."""
     return StateSpace.of(rules, kind.symmetric_only)
 
 
 def empty_table(learner: Learner[Any], space: StateSpace) -> Any:
-    """The learner's empty table over the positions, or the classes, of a space."""
+    """Return a learner's empty table for a space."""
     return learner.empty(space.rules, space.symmetric)
 
 
 def read_table(learner: Learner[Any], space: StateSpace, entries: Mapping[str, Any]) -> Any:
-    """The learner's table of these entries."""
+    """Return a learner's table of these entries."""
     return learner.from_entries(space.rules, space.symmetric, entries.items())
 
 
 def agent(name: str | None, space: StateSpace) -> Policy | None:
-    """The policy of an agent that needs no file; none for ``self``."""
+    """Return the policy of an agent that needs no file; None for ``self``."""
     return None if name in (None, "self") else resolve(str(name), Path("nowhere"), space.rules).policy
 
 
 def resigning(space: StateSpace) -> Policy:
-    """Plays anywhere, but gives up in every third position from the fifth ply on."""
+    """Return a random player that resigns in every third position from the fifth ply on."""
     full = StateSpace.of(space.rules)
     probabilities = uniform(full.legal)
     probabilities[(full.plies >= 4) & (full.codes % 3 == 0)] = 0
@@ -81,7 +75,7 @@ def resigning(space: StateSpace) -> Policy:
 
 
 def block(learner: Learner[Any], space: StateSpace, games: int, seed: int = 1, **changes: Any) -> Shard:
-    """A block as in the learner's own training, or its author's."""
+    """Return a block with the opponents of the learner's default training, or of its author's."""
     fixed: dict[str, Any] = {"opponent": None, "behaviour": None}
     if learner.choice == "article":
         fixed = {"opponent": learner.article_opponent, "behaviour": learner.article_behaviour}
@@ -90,27 +84,27 @@ def block(learner: Learner[Any], space: StateSpace, games: int, seed: int = 1, *
 
 
 def after(learner: Learner[Any], space: StateSpace, games: int, seed: int = 1, **changes: Any) -> Any:
-    """The table after a block."""
+    """Return the table after training a block."""
     table = empty_table(learner, space)
     learner.train(table, block(learner, space, games, seed, **changes))
     return table
 
 
 def content(learner: Learner[Any], table: Any) -> bytes:
-    """The content of a table, to the byte."""
+    """Return the content of a table as bytes."""
     return orjson.dumps(dict(learner.to_entries(table)), option=orjson.OPT_SORT_KEYS)
 
 
 @cache
 def _moves_of_classes(space: StateSpace) -> dict[str, list[int]]:
-    """For each position the cells of its class's board that its cells correspond to."""
+    """For each position the cells of its class that correspond to its cells."""
     positions = StateSpace.of(space.rules)
     return dict(zip(positions.texts(), classes(positions).moves.tolist(), strict=True))
 
 
 def game_of(space: StateSpace, row: Int8s) -> Game:
-    """A game from a line of a shard's journal, whose moves are as a table over ``space`` knows them; resigned
-    if it is not over."""
+    """Return the game of a row of a shard's journal, whose cells are those of ``space``; a game that is open
+    at the end was resigned."""
     game = Game(space.rules)
     for cell in row[row >= 0].tolist():
         moves = _moves_of_classes(space)[game.text] if space.symmetric else range(space.cells)
@@ -121,25 +115,25 @@ def game_of(space: StateSpace, row: Int8s) -> Game:
 
 
 def same(learner: Learner[Any], table: Any, expected: Any, fault: str) -> None:
-    """Expect two tables, or a table and the content of another one, to be the same to the byte."""
+    """Expect a table to equal another table, or its content, to the byte."""
     other = expected if isinstance(expected, bytes) else content(learner, expected)
     expect(content(learner, table) == other, fault)
 
 
 def answers(policy: Policy, positions: Positions) -> list[Any]:
-    """All that a policy has to say, as arrays of float64; NaN where it has nothing to say."""
+    """Return a policy's probabilities, values and knowledge as floats; NaN where it has none."""
     values, known = policy.values(positions), policy.known(positions)
     found = [policy.probabilities(positions), values, known]
     return [np.full(len(positions), np.nan) if each is None else each.astype(float) for each in found]
 
 
 def agree(one: list[Any], other: list[Any]) -> bool:
-    """Whether two answers are the same to the bit."""
+    """Whether two answers are equal to the bit."""
     return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
 
 
 def check_policy(policy: Policy, *, resigns: bool) -> None:
-    """For positions from all over the board: it plays legal moves, or resigns where that is allowed."""
+    """Expect sound answers for positions of all stages: legal moves, or resignations if allowed."""
     space = StateSpace.of(policy.rules)
     positions = space[np.arange(0, len(space), max(1, len(space) // 5000))]
     rows, values, known = policy.probabilities(positions), policy.values(positions), policy.known(positions)
@@ -158,11 +152,8 @@ def check_policy(policy: Policy, *, resigns: bool) -> None:
         expect(not known[positions.terminal].any(), "a position that is over counts as known")
 
 
-# What has to hold
-
-
 def describes_itself(learner: Learner[Any]) -> None:
-    """It says what it is, and what its parameters are."""
+    """It has a title, a kernel version and parameters that can be read back."""
     kind = type(learner)
     lost = [name for name, value in vars(kind).items() if isinstance(value, Field)]
     expect(not lost, f"the parameter {', '.join(lost)} needs @dataclass(frozen=True) above the class")
@@ -173,7 +164,7 @@ def describes_itself(learner: Learner[Any]) -> None:
 
 
 def an_empty_table_plays(learner: Learner[Any]) -> None:
-    """It plays legal moves: empty, when it knows nothing, and after training, when it knows something."""
+    """Its policy is sound, and knows nothing at first and something after training."""
     space = space_of(learner)
     for games, resigns in ((0, False), (GAMES, learner.learns_resigned)):
         policy = learner.policy(after(learner, space, games) if games else empty_table(learner, space))
@@ -184,57 +175,57 @@ def an_empty_table_plays(learner: Learner[Any]) -> None:
 
 
 def its_policy_is_pure(learner: Learner[Any]) -> None:
-    """Its policy answers alike singly, in batches, in any order and again; asking changes nothing."""
+    """Its policy is a pure function of the position: batches, order and repetition change nothing."""
     table, positions = after(learner, space_of(learner), GAMES), StateSpace.of(STANDARD)
     before, policy = pickle.dumps(table), learner.policy(table)
     whole, rows = answers(policy, positions), np.arange(0, len(positions), 97)
     for asked in (rows, rows[::-1], *rows[:8, None]):
-        fault = f"answers {len(asked)} positions otherwise than when it is asked about all"
+        fault = f"answers for {len(asked)} positions differ from its answers for all"
         expect(agree(answers(policy, positions[asked]), [answer[asked] for answer in whole]), fault)
     again = answers(learner.policy(table), positions)
-    expect(agree(again, whole), "answers otherwise when it is asked again")
+    expect(agree(again, whole), "answers differ when it is asked again")
     expect(pickle.dumps(table) == before, "asking the policy changes the table")
 
 
 def the_seed_fixes_the_table(learner: Learner[Any]) -> None:
-    """Training from the same seed gives the same table, in another process too; another seed another one."""
+    """The same seed gives the same table, also after pickling; another seed gives another table."""
     space = space_of(learner)
     first, again, other = (content(learner, after(learner, space, GAMES, seed)) for seed in (1, 1, 2))
-    expect(first == again, "the same seed has led to two tables: all chance has to come from shard.rng")
-    expect(first != other, "another seed has led to the same table")
+    expect(first == again, "the same seed gives different tables: use no randomness but shard.rng")
+    expect(first != other, "another seed gives the same table")
     sent = pickle.loads(pickle.dumps((learner, empty_table(learner, space), block(learner, space, GAMES))))
     sent[0].train(sent[1], sent[2])
-    same(learner, sent[1], first, "a copy that was pickled learns something else")
+    same(learner, sent[1], first, "a pickled copy learns another table")
 
 
 def results_are_counted(learner: Learner[Any]) -> None:
-    """``train`` plays as many games as it is asked for, and counts how they ended."""
+    """``train`` plays the games it is asked for and counts their results."""
     space, journal = space_of(learner), list[Any]()
     counted = learner.train(empty_table(learner, space), block(learner, space, GAMES, journal=journal))
     expect(journal, "train does not write its games into shard.journal")
     games = [game_of(space, row) for row in np.concatenate(journal)]
     expected = [sum(game.result == result for game in games) for result in (-1, 0, 1)]
-    expect(sum(expected) == GAMES, f"has played {sum(expected)} games instead of {GAMES}")
-    expect(list(counted) == expected, f"counts {list(counted)} where games ended {expected}")
+    expect(sum(expected) == GAMES, f"plays {sum(expected)} games instead of {GAMES}")
+    expect(list(counted) == expected, f"counts the results {list(counted)} instead of {expected}")
 
 
 def it_plays_whom_it_is_given(learner: Learner[Any]) -> None:
-    """It trains against the opponent it is given, X and O in turn."""
+    """It trains against the opponent it is given, as X and O in turn."""
     space, journal = space_of(learner), list[Any]()
-    if space.symmetric:  # which of several equal cells was played, its journal does not tell
+    if space.symmetric:  # its journal does not tell equivalent cells apart
         return
     opponent = PolicyTable(space, uniform(first(space.legal)))
     after(learner, space, GAMES, journal=journal, opponent=opponent, behaviour=None)
     for number, row in enumerate(np.concatenate(journal)):
         for ply, board in enumerate(game_of(space, row).texts()[:-1]):
-            fault = f"game {number}: the opponent has not moved at ply {ply}"
+            fault = f"game {number}: ply {ply} is not the opponent's move"
             expect(ply % 2 == number % 2 or row[ply] == board.index("."), fault)
 
 
 def learn_is_what_train_does(
     learner: Learner[Any], opponents: Sequence[str] = ("own", "self", "random", "resigning")
 ) -> None:
-    """Replaying the games of a training through ``learn`` gives the same table, whoever the opponent was."""
+    """Replaying the games of a training through ``learn`` gives the same table, against any opponent."""
     space = space_of(learner)
     for opponent in opponents:
         changes: dict[str, Any] = {"journal": []}
@@ -248,12 +239,12 @@ def learn_is_what_train_does(
             game = game_of(space, row)
             if learner.learns_resigned or not game.resigned:
                 learner.learn(replayed, game, games.sides(number))
-        fault = f"learn, game by game, leads to another table than train (opponent: {opponent})"
+        fault = f"learn, game by game, gives another table than train (opponent: {opponent})"
         same(learner, replayed, trained, fault)
 
 
 def blocks_of_three_shards(learner: Learner[Any]) -> None:
-    """A run in several shards leads to the same table each time."""
+    """A run in several shards gives the same table each time."""
     space, games = space_of(learner), 2 * GAMES + 1
     sides = block(learner, space, 1)
     plan = Plan(learner, games, 1, sides.opponent, sides.behaviour, shards=3)
@@ -262,32 +253,32 @@ def blocks_of_three_shards(learner: Learner[Any]) -> None:
         *_, last = train_blocks(plan, empty_table(learner, space))
         expect((last.games, last.results.sum()) == (games, games), "a run in shards loses games")
         ends.append(content(learner, last.table))
-    expect(ends[0] == ends[1], "a run in shards leads to two tables")
+    expect(ends[0] == ends[1], "a run in shards gives different tables")
 
 
 def entries_come_back(learner: Learner[Any]) -> None:
-    """A table that was written to a file and read again is the same, plays the same and goes on learning."""
+    """A table that is written and read again is the same, plays the same and learns the same."""
     space, journal, empty = space_of(learner), list[Any](), empty_table(learner, space_of(learner))
     table = after(learner, space, GAMES, journal=journal)
     expect(dict(learner.to_entries(empty)) == {}, "an empty table has entries")
     keys = [key for key, _ in learner.to_entries(table)]
-    expect(keys == sorted(set(keys)), "entries are not in the order of their keys, each once")
+    expect(keys == sorted(set(keys)), "entries are not unique and sorted by key")
     played = next(game for row in journal[0] if not (game := game_of(space, row)).resigned)
     for written in (empty, table):
         read = read_table(learner, space, orjson.loads(content(learner, written)))
-        same(learner, read, written, "entries are not the same when they are read again")
+        same(learner, read, written, "entries change when they are read again")
         chosen, again = (
             answers(learner.policy(each), StateSpace.of(space.rules)) for each in (written, read)
         )
-        expect(agree(chosen[::2], again[::2]), "plays otherwise when its table is read again")
+        expect(agree(chosen[::2], again[::2]), "plays differently when its table is read again")
         for each in (written, read):
             learner.learn(each, played)
             learner.train(each, block(learner, space, GAMES, seed=2))
-        same(learner, read, written, "goes on otherwise after it was written and read")
+        same(learner, read, written, "learns differently when its table is read again")
 
 
 def merging_knows_no_order(learner: Learner[Any]) -> None:
-    """In which order and in how many steps tables are merged, and with empty ones, makes no difference."""
+    """Neither the order nor the steps of merging matter, nor do empty tables."""
     space = space_of(learner)
     parts = [
         after(learner, space, games, seed) for seed, games in ((1, GAMES // 2), (2, GAMES), (3, 2 * GAMES))
@@ -301,7 +292,7 @@ def merging_knows_no_order(learner: Learner[Any]) -> None:
         fault = "merging with an empty table changes the other one"
         same(learner, learner.merge(empty, inputs), before[0], fault)
     nested = learner.merge(empty, [learner.merge(empty, parts[:2]), parts[2]])
-    # An n-tuple network's weights are no values: they are not within 1.
+    # The weights of an n-tuple network are not bounded by 1 as values are.
     tolerance = 1e-9 if learner.name == "ntuple" else 1e-12
     equal = alike(dict(learner.to_entries(nested)), dict(learner.to_entries(merged[0])), tolerance)
     expect(equal, "merging in two steps gives another table")
@@ -309,18 +300,18 @@ def merging_knows_no_order(learner: Learner[Any]) -> None:
 
 
 def only_what_is_new_counts(learner: Learner[Any]) -> None:
-    """Of several parts that have grown from one table, merging counts that table once."""
+    """Merging tables that have grown from one base counts the base once."""
     space = space_of(learner)
     base = after(learner, space, GAMES)
     grown = [deepcopy(base, {id(space): space}) for _ in range(3)]
     for seed, table in enumerate(grown[:2], 2):
         learner.train(table, block(learner, space, GAMES, seed))
     before = [content(learner, table) for table in (base, *grown)]
-    same(learner, learner.merge(base, grown[:1]), before[1], "one part that has grown is changed")
-    same(learner, learner.merge(base, grown[2:]), before[0], "a part that has not grown changes")
+    same(learner, learner.merge(base, grown[:1]), before[1], "merging one part changes it")
+    same(learner, learner.merge(base, grown[2:]), before[0], "merging an untrained part changes the base")
     both = content(learner, learner.merge(base, grown))
-    same(learner, learner.merge(base, grown[:2]), both, "a part that has not grown adds something")
-    expect(both not in before, "what one of the parts has learned is lost")
+    same(learner, learner.merge(base, grown[:2]), both, "an untrained part adds something")
+    expect(both not in before, "what one part has learned is lost")
     expect([content(learner, table) for table in (base, *grown)] == before, "merging changes its inputs")
 
 
@@ -328,7 +319,7 @@ def other_boards(
     learner: Learner[Any],
     boards: Sequence[Rules] = (Rules(1, 1, 1), Rules(1, 3, 3), Rules(2, 2, 2), Rules(2, 4, 3)),
 ) -> None:
-    """It learns on other boards."""
+    """It learns on other boards too."""
     for rules in boards:
         space = space_of(learner, rules)
         table = after(learner, space, 60)
@@ -354,7 +345,7 @@ CHECKS: tuple[Callable[[Learner[Any]], None], ...] = (
 
 
 def fault(check: Callable[[Learner[Any]], None], learner: Learner[Any]) -> str:
-    """The fault that a check finds; empty if there is none."""
+    """Return the fault that a check finds; empty if there is none."""
     try:
         with guest("", ""):
             check(learner)
@@ -365,7 +356,7 @@ def fault(check: Callable[[Learner[Any]], None], learner: Learner[Any]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Check a learner; a line for each check. Returns the exit code: 1 if one fails."""
+    """Check a learner and print a line for each check. Return the exit code, 1 if one fails."""
     if len(arguments) != 1 or arguments[0].startswith("-"):
         print((__doc__ or "").strip())
         return 0 if set(arguments) & {"-h", "--help"} else 2

@@ -41,5 +41,5 @@ def test_a_player_is_beaten_where_all_that_can_happen_can_be_gone_through():
 
 
 def test_nobody_waits_long_for_what_beats_a_slow_player(monkeypatch):
-    monkeypatch.setattr(hints, "SECONDS", -1.0)
+    monkeypatch.setattr(hints, "MAX_SECONDS", -1.0)
     assert beat(Position("XX.OO...."), Uniform(Rules())) is None

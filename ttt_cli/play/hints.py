@@ -1,4 +1,4 @@
-"""Hints for a person: the value of each move against perfect play, and against the player at the board."""
+"""Hints for a person: the value of each move against perfect play, and against the actual opponent."""
 
 from time import monotonic
 
@@ -13,50 +13,52 @@ from ttt_cli.evaluation.analysis import Analysis, analyse
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.evaluation.worst_case import Response, best_response
 
-NODES = 40_000
-"""Nodes that the proofs of all moves may take together on a large board: a person is waiting."""
+HINT_NODES = 40_000
+"""Nodes that the proofs of all moves may take together, on a large board."""
 
-POSITIONS = 300_000
-"""Positions to go through for the best response to a player."""
+MAX_POSITIONS = 300_000
+"""Positions that a best response may take."""
 
-QUESTIONS = 3_000
-"""Positions about which a program is asked for that."""
+MAX_QUESTIONS = 3_000
+"""Positions that it may take against an external program."""
 
-SECONDS = 5.0
-"""The longest that it may take: a search answers slowly on a large board."""
+MAX_SECONDS = 5.0
+"""Seconds that the opponent may take to answer for all of them."""
 
 
 def hint(position: Position) -> tuple[Analysis, tuple[Cell, ...]]:
-    """The values of an open position's moves, as far as they can be proved at once; and what a search would
-    play where the best moves are not proved."""
+    """Return the values of an open position's moves, as far as they can be proved quickly; and the moves of a
+    search if the best are not proved."""
     here = Positions.batch([position], position.rules)
-    (found,) = analyse(here, nodes=NODES // len(position.legal))
+    (found,) = analyse(here, nodes=HINT_NODES // len(position.legal))
     suggested = () if found.best else np.flatnonzero(Search(position.rules).probabilities(here)[0]).tolist()
     return found, tuple(suggested)
 
 
 def beat(position: Position, policy: Policy) -> Response | None:
-    """The most that the side to move can get against a machine; None if that takes too long to find."""
+    """Return the most that the side to move can get against a policy; None if that takes too long to find."""
+    budget = MAX_QUESTIONS if policy.external else MAX_POSITIONS
     try:
-        return best_response(Hurried(policy), position, budget=QUESTIONS if policy.external else POSITIONS)
+        return best_response(_Hurried(policy), position, budget=budget)
     except (OutgrownError, TimeoutError):
         return None
 
 
-class Hurried(Policy):
-    """A policy that stops answering ``SECONDS`` after it was made.
-
-    :raises TimeoutError: by ``probabilities``.
-    """
+class _Hurried(Policy):
+    """A policy that raises TimeoutError instead of answering after ``MAX_SECONDS``."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy, self.rules, self.external = policy, policy.rules, policy.external
-        self.deadline = monotonic() + SECONDS
+        self.deadline = monotonic() + MAX_SECONDS
+        self.batch = 16  # grows with the time taken, so that the last batch overruns by that time at most
 
     def probabilities(self, positions: Positions) -> Floats:
-        pieces = [np.zeros((0, positions.cells))]
-        for start in range(0, len(positions), 256):
+        found = np.zeros((len(positions), positions.cells))
+        start = 0
+        while start < len(positions):
             if monotonic() > self.deadline:
                 raise TimeoutError
-            pieces.append(self.policy.probabilities(positions[start : start + 256]))
-        return np.concatenate(pieces)
+            batch = slice(start, start + self.batch)
+            found[batch] = self.policy.probabilities(positions[batch])
+            start, self.batch = batch.stop, 2 * self.batch
+        return found

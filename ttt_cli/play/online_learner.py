@@ -1,7 +1,7 @@
-"""A state that learns from the games it is in: its file is locked, taught what waits for it, saved.
+"""A state that learns from the games it plays: lock its file, learn the games that wait for it, save it.
 
-A game is in the store's log before any of this happens, so whatever goes wrong here costs nothing: the games
-wait, and whoever writes the state next learns them.
+Games are in the store's log before any of this happens, so that no failure loses one: games wait in the log
+until the state is next written.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,15 +20,15 @@ from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach
 
 SAVE_EVERY = 1.5
-"""Seconds between two saves of a machine that plays machines; more where a save takes long itself."""
+"""Seconds between two saves while machines play each other; more if a save takes long."""
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A lesson: how much a state has learned.
+    """What a state has learned.
 
-    :ivar games: from how many games.
-    :ivar new_positions: the positions that it knows now and did not before.
+    :ivar games: the games that it has learned from.
+    :ivar new_positions: the positions that it did not know before.
     :ivar waits: why the games wait instead; empty if they do not.
     """
 
@@ -42,11 +42,11 @@ class Learned:
 
 @dataclass(eq=False)
 class OnlineLearner:
-    """A state in its file.
+    """A state in a file that learns from games.
 
-    :ivar name: what game records call it: its name in the store, or its path.
-    :ivar state: what it knew when it was last looked at.
-    :ivar total: all that it has learned here.
+    :ivar name: its name in messages.
+    :ivar state: the state, as last read or taught.
+    :ivar total: all that it has learned so far.
     """
 
     store: Path
@@ -60,13 +60,13 @@ class OnlineLearner:
 
     @cached_property
     def taught_name(self) -> str:
-        """Its name in game records, among the states that a game teaches."""
+        """Its name in game records."""
         return library.taught_name(self.store, self.path)
 
     def take(self) -> str:
-        """Lock the file and read what it holds by now.
+        """Lock the file and read it again.
 
-        :returns: why the state cannot learn at present; empty if it can.
+        :returns: why the state cannot learn now; empty if it can.
         """
         with ExitStack() as stack:
             try:
@@ -82,7 +82,7 @@ class OnlineLearner:
         return ""
 
     def learn(self, records: Iterable[GameRecord]) -> Learned:
-        """Learn from games, in memory."""
+        """Learn from games in memory."""
         before = self.state.positions
         lesson = teach(self.state, records, self.name, going_on=self._run)
         if lesson.learnt:
@@ -92,24 +92,25 @@ class OnlineLearner:
         return learned
 
     def learn_waiting(self) -> Learned:
-        """Learn from the games of the log that wait for it, in memory."""
+        """Learn from the games that wait in the log, in memory."""
         return self.learn(waiting_games(self.store, self.taught_name, self.state))
 
     def save(self) -> None:
-        """Write what has been learned since the last time."""
+        """Save what it has learned since the last save."""
         if self._unsaved:
             library.save(self.state, self.path)
             self._unsaved = False
 
     def release(self) -> None:
-        """Let others write the file."""
-        held, self._held = self._held, None
-        if held is not None:
-            held.close()
+        """Unlock the file."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
     def catch_up(self) -> Learned:
-        """Learn from the games that wait for it and save, if the file is free."""
-        if waits := "" if self._held is not None else self.take():
+        """Learn from the games that wait, and save, if the file is free."""
+        waits = self.take() if self._held is None else ""
+        if waits:
             self.total += Learned(waits=waits)
             return Learned(waits=waits)
         try:
@@ -122,10 +123,10 @@ class OnlineLearner:
 
 @contextmanager
 def learning(learners: Sequence[OnlineLearner]) -> Iterator[Callable[[GameRecord], None]]:
-    """Keep the files of states locked while they learn from one game after the other: ``learn(record)``.
+    """Lock the files of states and yield a function that teaches them a game.
 
-    What they have learned is saved every second or two and at the end; what is not saved yet waits in the
-    log. A state whose file is not free learns nothing meanwhile, and tries again at the end.
+    They are saved every second or two and at the end. A state whose file is locked by somebody else learns
+    all games at the end, if it can then.
     """
     taken = [learner for learner in learners if not learner.take()]
     saved, pause = monotonic(), SAVE_EVERY

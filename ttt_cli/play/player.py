@@ -1,4 +1,4 @@
-"""The players of a session: a person, a machine that plays by a policy, or one that learns meanwhile."""
+"""The players of a session: persons, policies, and states that learn while they play."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from ttt_cli.store.state import State
 
 @dataclass(frozen=True, eq=False)
 class Player:
-    """One of the two at the board.
+    """One of the two players of a session.
 
-    :ivar name: as game records have it.
-    :ivar plays: how; None for a person; for a learner, by what it has learned by now.
-    :ivar learner: the state that learns from its games, if there is one.
+    :ivar name: its name in game records.
+    :ivar plays: its policy, or the policy that it has by its learner's state; None for a person.
+    :ivar learner: the state that learns from its games, if any.
     """
 
     name: str
@@ -27,12 +27,12 @@ class Player:
 
     @property
     def is_person(self) -> bool:
-        """Whether it has to be asked for its moves."""
+        """Whether it is a person."""
         return self.plays is None
 
     @property
     def policy(self) -> Policy | None:
-        """How it plays by now; None for a person."""
+        """Its present policy; None for a person."""
         if isinstance(self.plays, Policy | None):
             return self.plays
         assert self.learner is not None
@@ -40,9 +40,9 @@ class Player:
 
 
 def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Player]:
-    """The players that these agents are; two agents that play by one file share what it learns.
+    """Return the players for some agents; two agents of the same file share its learner.
 
-    :param learn: whether those that are native states learn from the games.
+    :param learn: whether native states learn from the games.
     """
     learners: dict[Path, OnlineLearner] = {}
     players = []
@@ -63,15 +63,12 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
 
 
 def plays_by(agent: Agent, state: State) -> Policy:
-    """How an agent plays by ``state``: by its options, and exploring where its author's program does."""
-    options = dict(agent.options)
-    if epsilon := exploration(agent, state):
-        options["epsilon"] = epsilon
-    return play_by(state, **options)
+    """Return the policy of an agent in play, with its options and the exploration of its author's program."""
+    return play_by(state, **{"epsilon": exploration(agent, state), **agent.options})
 
 
 def exploration(agent: Agent, state: State) -> float:
-    """How often an agent moves at random because its author's program does; ``epsilon`` overrides it."""
+    """Return how often an agent moves at random as its author's program does; 0 if it has an ``epsilon``."""
     choice = agent.options.get("choice")
     learner = (state.choosing(choice) if choice else state).learner
     if "epsilon" in agent.options or not learner.explores_in_play or learner.choice != "article":

@@ -1,15 +1,13 @@
-"""A session: games between two players, one after the other, and the score. It is stepped from outside.
+"""A session: consecutive games between two players, and the score. The caller makes each step::
 
-Whoever drives it, a terminal, a page or a test, asks whose turn it is and makes one step at a time::
-
-    session = Session(rules, (Player("human"), Player("random", policy)), seed=1)
-    while not session.over:
-        if session.to_move.is_person:
-            session.push(cell)
-        else:
-            session.machine_move()
-    record_game(store, session.record)
-    session.next_game()
+session = Session(rules, (Player("human"), Player("random", policy)), seed=1)
+while not session.over:
+    if session.to_move.is_person:
+        session.push(cell)
+    else:
+        session.machine_move()
+record_game(store, session.record)
+session.next_game()
 """
 
 from collections.abc import Sequence
@@ -39,9 +37,9 @@ class PlayerScore:
 
 @dataclass
 class Score:
-    """How the finished games of a session ended.
+    """The results of a session's finished games.
 
-    :ivar players: the one who was X in the first game, and the other.
+    :ivar players: X of the first game, and the other player.
     """
 
     DOCUMENT: ClassVar = ("games", "players", "x_wins", "o_wins", "draws")
@@ -58,14 +56,14 @@ class Score:
 
 
 class Session:
-    """Games between two players.
+    """Consecutive games between two players.
 
-    :ivar players: the first of them is X in the first game.
+    :param seed: for the machines' moves, together with the number of the game; None: drawn.
+    :ivar players: X of the first game, and the other player.
     :ivar alternate: whether they change sides after each game.
-    :param seed: fixes the machines' moves, for each game by its number; None: drawn.
-    :ivar game: the game being played.
-    :ivar score: of the finished games, this one included once it is over.
-    :ivar record: of this game, once it is over.
+    :ivar game: the current game.
+    :ivar score: the score of the finished games.
+    :ivar record: the record of the current game, once it is over.
     """
 
     def __init__(
@@ -83,7 +81,7 @@ class Session:
         self.next_game()
 
     def next_game(self) -> None:
-        """Begin the next game; one that is still open is dropped."""
+        """Begin the next game, and drop the current one if it is open."""
         number = self.score.games
         self.game = Game(self.rules)
         self.record: GameRecord | None = None
@@ -91,7 +89,7 @@ class Session:
         self._rng = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(number,)))
 
     def retry(self, plies: int) -> None:
-        """Begin the next game where this one stood after so many plies, with everybody on the same side."""
+        """Begin the next game from the current one's position after ``plies``, with the same sides."""
         moves, turned = self.game.moves[:plies], self._turned
         self.next_game()
         self._turned = turned
@@ -99,7 +97,7 @@ class Session:
             self.game.push(cell)
 
     def player(self, side: Side) -> Player:
-        """Who has this side in this game."""
+        """Return the player of a side in the current game."""
         return self.players[side ^ self._turned]
 
     @property
@@ -114,7 +112,7 @@ class Session:
 
     @property
     def over(self) -> bool:
-        """Whether this game is over."""
+        """Whether the current game is over."""
         return self.game.is_over
 
     def push(self, cell: Cell) -> None:
@@ -126,7 +124,7 @@ class Session:
         self._settle()
 
     def resign(self) -> None:
-        """The player to move gives up.
+        """Let the player to move resign.
 
         :raises NotationError: if the game is over.
         """
@@ -134,9 +132,9 @@ class Session:
         self._settle()
 
     def machine_move(self) -> Cell | None:
-        """Let the machine to move play by its policy.
+        """Let the machine to move play.
 
-        :returns: the cell it has played; None: it has resigned.
+        :returns: the cell played; None if it resigned.
         """
         policy = self.to_move.policy
         assert policy is not None, "a person's move is pushed"
@@ -149,7 +147,7 @@ class Session:
         return cell
 
     def undo(self) -> bool:
-        """Take back the last move of the player to move and what came after it, in a game that is open.
+        """Take back the last move of the player to move, and the reply to it, in an open game.
 
         :returns: whether there was such a move.
         """
@@ -161,7 +159,7 @@ class Session:
         return True
 
     def _settle(self) -> None:
-        """Once the game is over, count it and make its record."""
+        """Count and record the game if it is over."""
         result = self.game.result
         if result is None:
             return
@@ -182,5 +180,5 @@ class Session:
 
     @property
     def learners(self) -> list[OnlineLearner]:
-        """The states that learn from the games, each once."""
+        """The learners of the players, each once."""
         return list(dict.fromkeys(player.learner for player in self.players if player.learner))
