@@ -24,16 +24,12 @@ RULES = (Rules(), Rules(2, 5, 3), Rules(misere=True))
 
 
 @contextmanager
-def growing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def growing(space: StateSpace, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if no board had a state space: every table starts with the empty board alone."""
+    counted = {(space.rules, space.symmetric): len(space)}  # exploration goes by the size of the game
     with monkeypatch.context() as patch:
         patch.setattr(tables, "enumerated", lambda rules: None)
-        sizes = {
-            (rules, symmetric): len(StateSpace.of(rules, symmetric))
-            for rules in RULES
-            for symmetric in (0, 1)
-        }
-        patch.setattr(tables, "COUNTED", sizes)  # exploration goes by the size of the game
+        patch.setattr(tables, "COUNTED", counted)
         yield
 
 
@@ -51,15 +47,15 @@ def test_a_table_that_grows_learns_the_same(
     name: str, preset: str, symmetric: bool, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ):
     learner, space = learner_of(name, preset), StateSpace.of(rules, symmetric or name == "menace")
-    expected = after(learner, space, 250)
-    with growing(monkeypatch):
-        found = after(learner, space, 250)
+    expected = after(learner, space, 150)
+    with growing(space, monkeypatch):
+        found = after(learner, space, 150)
         assert content(learner, found) == content(learner, expected)
         assert len(found.rows) < len(expected.rows)
         again = learner.from_entries(rules, space.symmetric, learner.to_entries(found))
         for table in (found, again):
-            learner.train(table, Shard(250, 150, np.random.default_rng(7)))
-    learner.train(expected, Shard(250, 150, np.random.default_rng(7)))
+            learner.train(table, Shard(150, 100, np.random.default_rng(7)))
+    learner.train(expected, Shard(150, 100, np.random.default_rng(7)))
     assert content(learner, found) == content(learner, again) == content(learner, expected)
     positions = learner.seen(expected)
     assert np.array_equal(learner.seen(found).keys, positions.keys)
