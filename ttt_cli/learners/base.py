@@ -171,7 +171,7 @@ class Learner(ABC, Generic[T]):
 
     @abstractmethod
     def merge(self, base: T, parts: Sequence[T]) -> T:
-        """A new table with ``base`` and what each part has learned beyond it, in whatever order."""
+        """A new table of ``base`` and what each part has learned beyond it, in any order."""
 
     def changes(self, base: T, part: T) -> T:
         """What ``merge`` needs of a part that began as a copy of ``base``."""

@@ -79,20 +79,20 @@ class BookTable(Table):
         super().__init__(*arguments)
         self.runs: dict[str, Rows] = {}
 
-    def hold(self, shares: dict[str, Rows]) -> None:
-        """Hold exactly the rows of these runs; untagged rows have an empty name."""
+    def set_rows(self, by_run: dict[str, Rows]) -> None:
+        """Replace all rows by those of these runs; the run of untagged rows is empty."""
         self.moves["seen"] = 0
-        for keys, seen in shares.values():
+        for keys, seen in by_run.values():
             self.moves["seen"][np.divmod(keys, self.stages)] += seen
-        self.runs = {run: rows for run, rows in sorted(shares.items()) if run}
+        self.runs = {run: rows for run, rows in sorted(by_run.items()) if run}
 
     @property
     def stages(self) -> int:
         return len(stages_of(self.rules))
 
     @property
-    def shares(self) -> dict[str, Rows]:
-        """The rows of each run, untagged ones under an empty name."""
+    def rows_by_run(self) -> dict[str, Rows]:
+        """The rows of each run; the run of untagged rows is empty."""
         left = self.moves["seen"].ravel()  # a copy, since the column is not contiguous
         for keys, seen in self.runs.values():
             left[keys] -= seen
@@ -202,25 +202,23 @@ class Book(TableLearner[BookTable]):
     # ---- Runs and merging ----
 
     def tag_run(self, table: BookTable, run: str) -> None:
-        shares = table.shares
-        new = shares.pop("")
-        shares[run] = combined(np.add, [shares.get(run, (new[0][:0], new[1][:0])), new])
-        table.runs = dict(sorted(shares.items()))
-
-    def changes(self, base: BookTable, part: BookTable) -> BookTable:
-        return part
+        by_run = table.rows_by_run
+        new = by_run.pop("")
+        by_run[run] = combined(np.add, [by_run[run], new]) if run in by_run else new
+        table.runs = dict(sorted(by_run.items()))
 
     def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
         """The larger count of a row that several parts have of the same run; the sum of untagged counts."""
-        merged, together = deepcopy(base), {run: [rows] for run, rows in base.shares.items()}
+        merged, together = deepcopy(base), {run: [rows] for run, rows in base.rows_by_run.items()}
         keys, seen = together[""][0]
         together[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
             moves = merged.moves_of(merged.include_table(part))[1]
-            for run, (keys, seen) in part.shares.items():
+            for run, (keys, seen) in part.rows_by_run.items():
                 at, stages = np.divmod(keys, merged.stages)
                 together.setdefault(run, []).append((moves[at] * merged.stages + stages, seen))
-        merged.hold({run: combined(np.maximum if run else np.add, found) for run, found in together.items()})
+        how = {run: np.maximum if run else np.add for run in together}
+        merged.set_rows({run: combined(how[run], rows) for run, rows in together.items()})
         self.derive(merged)
         return merged
 
@@ -249,7 +247,7 @@ class Book(TableLearner[BookTable]):
         order = np.lexsort((keys, run_of))
         bounds = np.searchsorted(run_of[order], np.arange(1, max(len(runs), 1)))
         each = zip(np.split(keys[order], bounds), np.split(seen[order], bounds), strict=True)
-        table.hold(dict(zip(runs, each, strict=False)))
+        table.set_rows(dict(zip(runs, each, strict=False)))
         self.derive(table)
         return table
 
@@ -289,10 +287,10 @@ def _read_rows(runs: dict[str, int], batch: Batch) -> tuple[Uint16s, Int8s, Int8
 
 
 def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
-    shares, rules = table.shares, table.rules
-    runs = sorted(shares)
-    run_of = np.repeat(np.arange(len(runs)), [len(shares[run][0]) for run in runs])
-    keys, seen = (np.concatenate(column) for column in zip(*(shares[run] for run in runs), strict=True))
+    by_run, rules = table.rows_by_run, table.rules
+    runs = sorted(by_run)
+    run_of = np.repeat(np.arange(len(runs)), [len(by_run[run][0]) for run in runs])
+    keys, seen = (np.concatenate(column) for column in zip(*(by_run[run] for run in runs), strict=True))
     moves, stages = np.divmod(keys, table.stages)
     owners, cells = table.owners_of(moves), table.moves["cell"][moves]
     place = np.empty(len(table.rows), np.int64)

@@ -197,7 +197,7 @@ class TableLearner(Learner[AnyTable]):
         return merged
 
     def changes(self, base: AnyTable, part: AnyTable) -> AnyTable:
-        if part.complete:
+        if part.complete or not part.learned:
             return part
         count = part.learned[-1]
         changed = part.entries[count].copy()

@@ -1,8 +1,8 @@
 """Studies: the strength of learners trained from nothing with many seeds and settings.
 
-A study is a CSV file with a row for each point of each training. It is sorted and holds no times, so it is
-the same whoever trained what when, and the next call goes on from one that is not complete. After Patterson
-et al., Empirical design in reinforcement learning (2023): many seeds, reported by medians and ranges.
+A study is a CSV file with a row for each point of each training, sorted and without times, so that it does
+not depend on who trained what and when. The next call goes on from an incomplete one. After Patterson et al.,
+Empirical design in reinforcement learning (2023): many seeds, reported by medians and ranges.
 """
 
 import hashlib
