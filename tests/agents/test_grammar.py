@@ -121,7 +121,7 @@ def test_agents_that_meet_play_the_same_game(store: Path) -> None:
         ("", UsageError, "no agent is called ''"),
     ],
 )
-def test_what_cannot_be_meant(store: Path, text: str, error: type[TttError], says: str) -> None:
+def test_mistakes_in_names_are_explained(store: Path, text: str, error: type[TttError], says: str) -> None:
     with pytest.raises(error) as found:
         resolve(text, store)
     assert says in str(found.value)

@@ -85,7 +85,7 @@ def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
     ],
     ids=str,
 )
-def test_perfect_play_is_unbeatable_whatever_the_game_is_worth(rules: Rules, options: dict[str, Any]) -> None:
+def test_perfect_play_is_unbeatable_on_every_board(rules: Rules, options: dict[str, Any]) -> None:
     policy = tables.minimax(StateSpace.of(rules), **options)
     verdict = judge(policy)
     assert verdict.unbeatable and is_unbeatable(policy)

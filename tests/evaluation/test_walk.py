@@ -44,7 +44,7 @@ def test_bitboards_give_the_digits_that_indexes_give(rules: Rules, monkeypatch: 
     assert figures() == by_index
 
 
-def test_what_cannot_be_gone_through_is_given_up_at_once() -> None:
+def test_a_walk_that_would_be_too_large_is_given_up_at_once() -> None:
     with pytest.raises(OutgrownError, match="more than 10,000,000 positions") as found:
         Walk.of(Uniform(Rules(5, 5, 4)), Side.X)
     assert found.value.positions < 1_000_000  # long before the budget was spent

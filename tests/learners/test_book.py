@@ -165,7 +165,7 @@ def test_of_one_run_unfinished_and_finished_the_larger_counts_stay():
     assert content(DEFAULT, DEFAULT.merge(empty, [early, late])) == content(DEFAULT, late)
 
 
-def test_what_the_author_sees_again_adds_nothing_to_the_rows_of_several_runs():
+def test_a_game_that_the_author_knows_adds_nothing():
     tables = [book(ARTICLE, X_IN_FIVE) for _ in "ab"]
     for run, table in zip("ab", tables, strict=True):
         ARTICLE.tag_run(table, run)

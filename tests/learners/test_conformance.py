@@ -45,7 +45,7 @@ def fewer_games(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_it_keeps_to_what_every_learner_has_to(check: Callable[[Learner], None], learner: Learner):
+def test_every_learner_conforms(check: Callable[[Learner], None], learner: Learner):
     check(learner)
 
 
@@ -124,7 +124,7 @@ def test_its_default_training_is_enough_for_every_seed(name: str, sized: Any):
 
 
 @pytest.mark.parametrize("name", ["menace", "book"])
-def test_nothing_is_made_for_the_usual_winner(name: str):
+def test_the_exchanged_game_is_learned_as_well(name: str):
     usual, exchanged = (
         judge(trained(name, games=50_000, rules=rules).policy) for rules in (STANDARD, Rules(misere=True))
     )

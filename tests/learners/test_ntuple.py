@@ -85,7 +85,7 @@ def test_symmetric_positions_are_worth_the_same_to_the_last_bit():
         ("XXXXXXXX--------", "no game leads to it"),
     ],
 )
-def test_keys_that_cannot_be(key: str, says: str):
+def test_impossible_keys_are_refused(key: str, says: str):
     with pytest.raises(InvalidFileError, match=says) as refused:
         NTuple().from_entries(LARGE, True, [(key, [0.5, 1, 1.0, 1.0])])
     assert key in refused.value.where

@@ -80,7 +80,7 @@ def test_large_boards_start_at_once(name: str, rules: Rules):
 
 
 @pytest.mark.parametrize("name", GROWN)
-def test_what_a_shard_changed_is_all_that_merging_needs(name: str):
+def test_merging_needs_only_what_shards_changed(name: str):
     learner, rules = learner_of(name, "default"), Rules(4, 4, 4)
     start = learner.empty(rules, learner.symmetric_only)
     learner.train(start, Shard(0, 300, np.random.default_rng(9)))

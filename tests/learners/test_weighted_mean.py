@@ -35,12 +35,12 @@ def test_merging_is_the_definition_entry_by_entry(monkeypatch: pytest.MonkeyPatc
     values = merging.replaced(base[0])
     for entry in range(500):
         weights = [int(part[1][entry] - base[1][entry]) for part in parts]
-        learnt = [(weight, part[0][entry]) for weight, part in zip(weights, parts, strict=True) if weight]
+        learned = [(weight, part[0][entry]) for weight, part in zip(weights, parts, strict=True) if weight]
         expected = base[0][entry]
-        if len(learnt) == 1:
-            expected = learnt[0][1]
-        elif learnt:
-            expected = fsum(weight * value for weight, value in learnt) / sum(weights)
+        if len(learned) == 1:
+            expected = learned[0][1]
+        elif learned:
+            expected = fsum(weight * value for weight, value in learned) / sum(weights)
         assert values[entry] == expected
 
 

@@ -77,7 +77,7 @@ def test_a_machine_that_plays_itself_learns_each_game_once(tmp_path):
     assert loaded(tmp_path).games == 1
 
 
-def test_what_was_not_saved_waits_and_is_learnt_once(tmp_path):
+def test_games_that_were_not_saved_wait_and_are_learned_once(tmp_path):
     broken_off = play_and_learn(learning_session(tmp_path), tmp_path)
     for _ in range(3):
         next(broken_off)
@@ -122,7 +122,7 @@ def test_games_for_others_and_of_other_boards_teach_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["td", 'a "quoted" \\ name', "Überraschung"])
-def test_waiting_games_are_found_whatever_the_name(tmp_path, name):
+def test_waiting_games_are_found_by_any_name(tmp_path, name):
     state = untaught()
     for teaches in ((name,), (), ("other", name)):
         record_game(tmp_path, record(*X_WINS, teaches=teaches))
@@ -154,7 +154,7 @@ def test_some_learn_from_their_own_moves_alone(monkeypatch, x, o, sides):
         *(("graph.article", 0.0), ("menace", 0.0), ("book.article", 0.0)),
     ],
 )
-def test_an_article_that_explores_does_so_in_play_unless_told_otherwise(tmp_path, text, epsilon):
+def test_an_article_that_explores_does_so_in_play_unless_asked_not_to(tmp_path, text, epsilon):
     (agent,) = resolve_all([text], tmp_path, fresh=True)
     space, player = StateSpace.of(), plays_by(agent, agent.loaded.state)
     greedy, anything = agent.policy.probabilities(space), Uniform(STANDARD).probabilities(space)

@@ -109,7 +109,7 @@ def test_a_worker_of_another_version_trains_nothing(address: str, monkeypatch: p
         trained(Fragile(), cluster)
 
 
-def test_a_killed_scheduler_is_told_and_the_run_goes_on_without_it(tmp_path: Path) -> None:
+def test_a_killed_scheduler_is_reported_and_the_run_resumes_without_it(tmp_path: Path) -> None:
     path = tmp_path / "td.json"
     with scheduler() as (at, process), worker(at):
         new = ("--games", "4000000", "--seed", "1", "--checkpoint", "0.1", "--cluster", at)

@@ -69,14 +69,14 @@ def test_the_file_is_there_after_every_look_and_reads_back(tmp_path):
     assert path.read_text().startswith(HEADER + "\n0,")
 
 
-def test_what_is_not_known_reads_back(tmp_path):
+def test_unknown_figures_read_back(tmp_path):
     path = tmp_path / "curve.csv"
     rows = [replace(measure(0, RANDOM), mistakes=None, reachable=None, unbeatable=None), measure(9, RANDOM)]
     path.write_bytes(to_csv(rows))
     assert read(path) == rows
 
 
-def test_a_player_to_whom_too_much_can_happen_has_no_row(tmp_path, caplog):
+def test_a_player_that_cannot_be_judged_has_no_row(tmp_path, caplog):
     curve = Curve(100, tmp_path / "curve.csv")
     for games in (0, 40, 100):
         assert curve.look(games, lambda: Uniform(Rules(6, 6, 4))) is None

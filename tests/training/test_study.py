@@ -1,4 +1,4 @@
-"""Studies: what is trained, the same file whoever does it, and what is told of it."""
+"""Studies: what is trained, the same file for any number of workers, and what is read from it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_each_training_is_the_one_that_train_makes(tmp_path: Path):
     ]
 
 
-def test_what_they_have_in_common_tells_studies_apart():
+def test_studies_differ_by_all_but_their_seeds_and_values():
     others = ({"games": 700}, {"opponent": "random"}, {"varied": {"pace": [2.0]}}, {"symmetric": True})
     assert len({design().call, *(design(**changes).call for changes in others)}) == 5
     assert design().call == design(seeds=range(1, 9), varied={"alpha": [0.9]}).call
@@ -88,7 +88,7 @@ def test_what_they_have_in_common_tells_studies_apart():
         (["alpha=1", "alpha=2"], "varied twice"),
     ],
 )
-def test_what_cannot_be_varied(texts: list[str], says: str):
+def test_impossible_variations_are_refused(texts: list[str], says: str):
     with pytest.raises(UsageError) as error:
         variations(Q, texts)
     assert says in str(error.value)
