@@ -20,12 +20,12 @@ from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, MEANT, command_module
 from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
-from ttt_cli.guests import at_fault, described
 from ttt_cli.learners import LEARNERS, any_offered
-from ttt_cli.shell.frame import make_command, split_examples
+from ttt_cli.shell.command import make_command, split_examples
 from ttt_cli.shell.options import player_names
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
 from ttt_cli.streams import give_up
+from ttt_cli.user_code import describe_error, file_at_fault
 
 
 class Commands(TyperGroup):
@@ -187,12 +187,12 @@ def _translate(error: BaseException) -> TttError:
     if isinstance(error, MemoryError):
         return TttError("not enough memory", hint="a smaller --board needs less")
     debug = "--debug shows the traceback"
-    if (path := at_fault(error)) is not None:
-        return TttError(described(error, path), hint=debug)
+    if file_at_fault(error) is not None:
+        return TttError(describe_error(error), hint=debug)
     if any_offered() and isinstance(error, Exception):
         check = "python -m ttt_cli.conformance FILE.py:CLASS checks it"
         return TttError(
-            f"the learner that is not built in causes {described(error)}", hint=f"{check}; {debug}"
+            f"the learner that is not built in causes {describe_error(error)}", hint=f"{check}; {debug}"
         )
     return TttError(f"internal error: {type(error).__name__}: {error}", hint=f"please report it; {debug}")
 

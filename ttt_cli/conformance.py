@@ -26,11 +26,11 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import TttError
-from ttt_cli.guests import at_fault, described, guest
 from ttt_cli.learners import from_file, learner_class
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.learners.entries import alike
 from ttt_cli.training.runs import Plan, train_blocks
+from ttt_cli.user_code import describe_error, guarded
 
 GAMES = 200
 """Games of training in a check."""
@@ -347,11 +347,11 @@ CHECKS: tuple[Callable[[Learner[Any]], None], ...] = (
 def fault(check: Callable[[Learner[Any]], None], learner: Learner[Any]) -> str:
     """Return the fault that a check finds; empty if there is none."""
     try:
-        with guest("", ""):
+        with guarded("", ""):
             check(learner)
     except TttError as error:
         cause = error.__cause__ or error
-        return str(cause) if isinstance(cause, NonconformityError) else described(cause, at_fault(cause))
+        return str(cause) if isinstance(cause, NonconformityError) else describe_error(cause)
     return ""
 
 

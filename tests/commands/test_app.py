@@ -21,7 +21,7 @@ from ttt_cli.documents import Document
 from ttt_cli.environment import Environment
 from ttt_cli.errors import BusyError, ExitCode, InvalidFileError, Stopped, UsageError
 from ttt_cli.learners import LEARNERS
-from ttt_cli.shell.frame import make_command
+from ttt_cli.shell.command import make_command
 
 
 @pytest.fixture
@@ -263,7 +263,7 @@ def test_the_shell_completes_agents_of_the_store_at_once(tmp_path: Path) -> None
 ODD_INPUT = """
 from ttt_cli.app import Commands, main
 from ttt_cli.environment import Environment
-from ttt_cli.shell.frame import make_command
+from ttt_cli.shell.command import make_command
 def solve(env: Environment):
     env.out(env.stdin.read() + "\N{WHITE SQUARE}")
 Commands.load = lambda self, name, rest, runs: (name, make_command(name, solve), rest)

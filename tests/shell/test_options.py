@@ -11,7 +11,7 @@ from ttt_cli.app import Commands
 from ttt_cli.commands.train import Options, make_subcommand
 from ttt_cli.documents import json_text
 from ttt_cli.environment import Environment
-from ttt_cli.shell.frame import make_command
+from ttt_cli.shell.command import make_command
 from ttt_cli.shell.options import given_rules, whole
 
 

@@ -31,8 +31,8 @@ from ttt_cli.engine.policy import Exploring, OneSided, Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
-from ttt_cli.guests import AGENTS, guest, is_ours, plugin
 from ttt_cli.learners import LEARNERS
+from ttt_cli.user_code import AGENT_PLUGINS, guarded, is_ours, plugin
 
 if TYPE_CHECKING:
     from ttt_cli.store.formats.imported import Options
@@ -199,7 +199,7 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
         return replace(_find(meant, store, rules, fresh), name=text)
     if fresh and (untrained := library.untrained(store, name, rules)) is not None:
         return _of_state(text, untrained, _parse_options(text, "a state", options, STATE_OPTIONS))
-    if Path(name).suffix or (plugged := plugin(AGENTS, name, AgentType)) is None:
+    if Path(name).suffix or (plugged := plugin(AGENT_PLUGINS, name, AgentType)) is None:
         raise _unknown(name, store)
     return _of_type(text, replace(plugged, name=name, make=_checked(plugged, text)), options)
 
@@ -248,7 +248,7 @@ def _checked(player: AgentType, name: str) -> Callable[..., Policy]:
     """How to make the policy of a player from a plug-in, with errors that name it."""
 
     def make(rules: Rules, **values: Any) -> Policy:
-        with guest(name, "the plug-in fails: "):
+        with guarded(name, "the plug-in fails: "):
             policy = None if player.make is None else player.make(rules, **values)
         if not isinstance(policy, Policy):
             raise TttError(f"the plug-in makes {type(policy).__name__}, not a Policy", where=name)

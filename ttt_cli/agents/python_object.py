@@ -19,7 +19,7 @@ from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.guests import guest, is_ours, named_in, split
+from ttt_cli.user_code import guarded, is_ours, load_object, split_name
 
 EXAMPLE = "such as py:my_bot.py:choose"
 
@@ -30,7 +30,7 @@ def _asking(function: Any, path: Path | None) -> Ask:
     def ask(texts: Sequence[str]) -> Iterator[str]:
         for text in texts:
             try:
-                with guest("", "raised ", path=path):
+                with guarded("", "raised ", path=path):
                     answer = _text(function(text))
             except TttError as error:
                 raise NoAnswerError(f"{error.message} in answer") from error.__cause__ or error
@@ -57,7 +57,7 @@ def player_of(
     if isinstance(found, Policy) and is_ours(found):
         return found
     if isinstance(found, type):
-        with guest(name, f"{found.__name__}() raised ", path=path):
+        with guarded(name, f"{found.__name__}() raised ", path=path):
             found = found()
     if callable(getattr(found, "probabilities", None)):
         return Checked(getattr(found, "rules", rules), name, found, path)
@@ -76,15 +76,15 @@ def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
     :raises UsageError: if it names no player.
     :raises InvalidFileError: if the file cannot be run.
     """
-    found, path = named_in(argument, EXAMPLE)
+    found, path = load_object(argument, EXAMPLE)
     agent = f"{AGENT.name}:{argument}"
-    with guest(agent, "raised ", path=path):
+    with guarded(agent, "raised ", path=path):
         return player_of(found, rules, agent, path=path, samples=samples)
 
 
 def fingerprint(argument: str) -> str:
     """Return a digest of the file and the name."""
-    path, name = split(argument, EXAMPLE)
+    path, name = split_name(argument, EXAMPLE)
     return f"sha256:{sha256(path.read_bytes() + name.encode()).hexdigest()}"
 
 

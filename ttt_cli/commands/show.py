@@ -17,7 +17,6 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
-from ttt_cli.guests import AGENTS, plugins
 from ttt_cli.learners import plugged_learners
 from ttt_cli.shell.options import argument, complete_agents, flag, given_rules, player_names, stored_files
 from ttt_cli.store import library
@@ -26,6 +25,7 @@ from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.games import LOG, SoundGames, holds_games, record_against_people
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import State
+from ttt_cli.user_code import AGENT_PLUGINS, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.tables import draw_table, print_facts, table
 
@@ -279,7 +279,7 @@ def show(
 
 
 def _players() -> dict[str, BuiltIn]:
-    plugged = {one.name: one for one in plugins(AGENTS, AgentType)}
+    plugged = {one.name: one for one in plugins(AGENT_PLUGINS, AgentType)}
     found = {}
     for name, one in (players() | plugged).items():
         options = {key: option.accepts for key, option in one.options.items()}

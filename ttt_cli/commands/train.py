@@ -20,8 +20,8 @@ from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import LEARNERS, learner_class, offer, offer_file, typed_as
+from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
 from ttt_cli.shell.common import locked
-from ttt_cli.shell.frame import make_command, options_of, parameters_of, split_examples
 from ttt_cli.shell.options import (
     Games,
     Opponent,

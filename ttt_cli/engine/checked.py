@@ -10,7 +10,7 @@ from ttt_cli.engine.policy import Policy, are_sound
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError
-from ttt_cli.guests import guest
+from ttt_cli.user_code import guarded
 
 ROUGHLY = 1e-4
 """By how much the sum of a row may miss 1, as in single precision; it is then normalised."""
@@ -75,7 +75,7 @@ class Checked(Policy):
         if optional and not isinstance(self._player, Policy):
             return None
         shape = (len(positions), *width)
-        with guest(self._name, f"{method} raised ", path=self._path):
+        with guarded(self._name, f"{method} raised ", path=self._path):
             answer = getattr(self._player, method)(positions)
             if answer is None and optional:
                 return None

@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ttt_cli.errors import TttError, UsageError, did_you_mean
-from ttt_cli.guests import LEARNERS as PLUGGED
-from ttt_cli.guests import named_in, plugin, plugin_names
+from ttt_cli.user_code import LEARNER_PLUGINS, load_object, plugin, plugin_names
 
 if TYPE_CHECKING:
     from ttt_cli.learners.base import Learner
@@ -54,7 +53,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
     if name in _typed.get():
         return _typed.get()[name]
-    plugged = plugin(PLUGGED, name, type)
+    plugged = plugin(LEARNER_PLUGINS, name, type)
     if plugged is None:
         hint = did_you_mean(name, LEARNERS) or f"there are {', '.join(LEARNERS)}, and FILE.py:CLASS"
         raise UsageError(f"no learner is called {name!r}", hint=hint)
@@ -67,7 +66,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
 def plugged_learners() -> "list[type[Learner[Any]]]":
     """The usable learners of plug-ins, by name."""
     learners = []
-    for name in sorted({*plugin_names(PLUGGED)} - {*LEARNERS}):
+    for name in sorted({*plugin_names(LEARNER_PLUGINS)} - {*LEARNERS}):
         with suppress(TttError):
             learners.append(learner_class(name))
     return learners
@@ -76,7 +75,7 @@ def plugged_learners() -> "list[type[Learner[Any]]]":
 def is_learner(name: str) -> bool:
     """Whether there is a learner of that name; loads no plug-in."""
     known = name in LEARNERS or name in _typed.get()
-    return known or name in plugin_names(PLUGGED)
+    return known or name in plugin_names(LEARNER_PLUGINS)
 
 
 def from_file(argument: str) -> "type[Learner[Any]]":
@@ -85,7 +84,7 @@ def from_file(argument: str) -> "type[Learner[Any]]":
     :raises UsageError: if it is not a learner, or cannot have its name.
     :raises InvalidFileError: if the file cannot be run.
     """
-    learner = checked(named_in(argument, EXAMPLE)[0], argument)
+    learner = checked(load_object(argument, EXAMPLE)[0], argument)
     learner.typed = argument
     return learner
 

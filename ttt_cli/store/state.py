@@ -14,7 +14,6 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
-from ttt_cli.guests import guest, is_ours
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.curves import Row, from_record
@@ -28,6 +27,7 @@ from ttt_cli.store.plays import (
     values_by_move,
 )
 from ttt_cli.store.runs import Run
+from ttt_cli.user_code import guarded, is_ours
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class State:
             return policy_by(self.values, StateSpace.of(self.rules), self.plays)
         if is_ours(self.learner):
             return self.learner.policy(self.table)
-        with guest(self.learner.name, "policy raised "):
+        with guarded(self.learner.name, "policy raised "):
             return Checked(self.rules, self.learner.name, self.learner.policy(self.table))
 
     @cached_property

@@ -9,12 +9,11 @@ from functools import cache
 from importlib import import_module
 
 from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.guests import FORMATS as PLUGGED
-from ttt_cli.guests import guest, plugin, plugins
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import DEFAULTS, Options
 from ttt_cli.store.reading import scaled, too_large
 from ttt_cli.store.source import Source
+from ttt_cli.user_code import FORMAT_PLUGINS, guarded, plugin, plugins
 
 FORMATS = {
     "ttt-state": ".native:StateJson",
@@ -57,7 +56,7 @@ def get(name: str) -> Format | None:
     """
     if name in FORMATS:
         return _made(FORMATS[name])
-    kind = plugin(PLUGGED, name, type)
+    kind = plugin(FORMAT_PLUGINS, name, type)
     return kind() if kind is not None and issubclass(kind, Format) else None
 
 
@@ -68,7 +67,7 @@ def all_formats() -> Iterator[Format]:
 
 def plugged_formats() -> Iterator[Format]:
     """The formats of plug-ins."""
-    return (kind() for kind in plugins(PLUGGED, type) if issubclass(kind, Format))
+    return (kind() for kind in plugins(FORMAT_PLUGINS, type) if issubclass(kind, Format))
 
 
 def recognise(source: Source, options: Options = DEFAULTS) -> Format:
@@ -92,7 +91,7 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
 def plugged_format(source: Source, options: Options = DEFAULTS) -> Format | None:
     """The plug-in's format that a file is in, for a file that no built-in format reads."""
     for form in plugged_formats():
-        with suppress(TttError), guest(source.where, ""):  # a plug-in that fails does not recognise it
+        with suppress(TttError), guarded(source.where, ""):  # a plug-in that fails does not recognise it
             if form.holds and form.recognises(source, options):
                 return form
     return None

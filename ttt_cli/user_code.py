@@ -20,11 +20,11 @@ from ttt_cli.errors import InvalidFileError, Stopped, TttError, UsageError, did_
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-AGENTS = "ttt_cli.agents"
+AGENT_PLUGINS = "ttt_cli.agents"
 """The entry points of players, of type ``AgentType``."""
-FORMATS = "ttt_cli.formats"
+FORMAT_PLUGINS = "ttt_cli.formats"
 """The entry points of formats, of type ``Format``."""
-LEARNERS = "ttt_cli.learners"
+LEARNER_PLUGINS = "ttt_cli.learners"
 """The entry points of learners, subclasses of ``Learner``."""
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ def is_ours(found: object) -> bool:
     return type(found).__module__.startswith("ttt_cli.")
 
 
-def at_fault(error: BaseException) -> Path | None:
+def file_at_fault(error: BaseException) -> Path | None:
     """Return the last file of other people's code in an error's traceback."""
     from traceback import extract_tb
 
@@ -47,10 +47,11 @@ def at_fault(error: BaseException) -> Path | None:
     return next(known, None)
 
 
-def described(error: BaseException, path: Path | None = None) -> str:
-    """Describe an error in one line, with the line number in the file at ``path``."""
+def describe_error(error: BaseException, path: Path | None = None) -> str:
+    """Describe an error in one line, with its line number in a file of other people's code."""
     from traceback import extract_tb
 
+    path = path or file_at_fault(error)
     try:
         text = " ".join(str(error).split())
     except Exception:  # __str__ is other people's code too
@@ -63,7 +64,7 @@ def described(error: BaseException, path: Path | None = None) -> str:
 
 
 @contextmanager
-def guest(
+def guarded(
     where: str, failed: str, kind: type[TttError] = TttError, path: Path | None = None
 ) -> Iterator[None]:
     """Run other people's code; a process that it forks ends with the block.
@@ -79,7 +80,7 @@ def guest(
     except (Stopped, TttError):
         raise
     except BaseException as error:
-        raise kind(f"{failed}{described(error, path or at_fault(error))}", where=where) from error
+        raise kind(f"{failed}{describe_error(error, path)}", where=where) from error
     finally:
         if os.getpid() != process:
             os._exit(1)
@@ -93,7 +94,7 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
     for point in _offered(group, tuple(sys.path)):
         if point.name != name:
             continue
-        with guest(name, f"the plug-in {point.value} cannot be loaded: "):
+        with guarded(name, f"the plug-in {point.value} cannot be loaded: "):
             found = point.load()
         if not point.module.startswith("ttt_cli."):
             whole = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
@@ -126,7 +127,7 @@ def _offered(group: str, path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
     return tuple(entry_points(group=group))
 
 
-def split(argument: str, example: str = "") -> tuple[Path, str]:
+def split_name(argument: str, example: str = "") -> tuple[Path, str]:
     """Split ``PATH.py:NAME``.
 
     :raises UsageError: if a part is missing.
@@ -137,13 +138,13 @@ def split(argument: str, example: str = "") -> tuple[Path, str]:
     return Path(path), name
 
 
-def named_in(argument: str, example: str = "") -> tuple[Any, Path]:
+def load_object(argument: str, example: str = "") -> tuple[Any, Path]:
     """Run a file and return the object that ``PATH.py:NAME`` names, and the path.
 
     :raises UsageError: if there is no such name.
     :raises InvalidFileError: if the file cannot be run.
     """
-    path, name = split(argument, example)
+    path, name = split_name(argument, example)
     try:
         source = path.read_bytes()
     except OSError as error:
@@ -155,11 +156,11 @@ def named_in(argument: str, example: str = "") -> tuple[Any, Path]:
     folder = str(path.parent.resolve())
     sys.path.insert(0, folder)  # as for a script
     try:
-        with guest(str(path), "", InvalidFileError, path):
+        with guarded(str(path), "", InvalidFileError, path):
             exec(compile(source, str(path), "exec"), module.__dict__)
     finally:
         sys.path.remove(folder)
-    with guest(argument, "raised ", path=path):
+    with guarded(argument, "raised ", path=path):
         if hasattr(module, name):
             return getattr(module, name), path
     known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
