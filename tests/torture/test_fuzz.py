@@ -1,6 +1,5 @@
 """Any bytes are a valid object or one typed error, soon and in little memory, whichever reader gets them."""
 
-import io
 import pickle
 import random
 import re
@@ -17,7 +16,8 @@ import numpy as np
 import pytest
 
 from tests.store.conftest import trained
-from tests.store.formats.strangers import by_cell, in_rows, move_values, position_values
+from tests.store.formats.programs import npy
+from tests.store.formats.strangers import by_cell, in_rows, move_values, position_values, symbols
 from tests.store.pickles import samples as pickles
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -139,16 +139,11 @@ def tables() -> list[object]:
     ]
 
 
-def npy() -> list[bytes]:
+def arrays() -> list[bytes]:
     rows = np.zeros(3**9)
     for number, (board, value) in enumerate(position_values(20).items(), 1):
-        rows[int("".join(str(".XO".index(stone)) for stone in board), 3)] = value + number / 1000
-    files = []
-    for array in (np.array(tables()[0], object), rows):
-        file = io.BytesIO()
-        np.save(file, array, allow_pickle=True)
-        files.append(file.getvalue())
-    return files
+        rows[int("".join(symbols(board, "1", "2", "0")), 3)] = value + number / 1000
+    return [npy(np.array(tables()[0], object)), npy(rows)]
 
 
 SAMPLES: dict[str, tuple[Callable[[bytes], object], Callable[[], list[bytes]]]] = {
@@ -167,7 +162,7 @@ SAMPLES: dict[str, tuple[Callable[[bytes], object], Callable[[], list[bytes]]]] 
     "curve": (from_file(curve.read), lambda: [curves()]),
     "pickle": (foreign, lambda: [pickle.dumps(table, protocol) for protocol, table in enumerate(tables())]),
     "pickled-data": (unpickled, lambda: [*pickles.plain(), *pickles.inert()]),
-    "npy": (foreign, npy),
+    "npy": (foreign, arrays),
 }
 """By the name of a format: its reader, and what makes valid files."""
 WORDS: Sequence[bytes] = [

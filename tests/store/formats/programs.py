@@ -3,6 +3,7 @@
 A program is a function from a board to the probabilities of its cells, independent of the package.
 """
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -83,6 +84,18 @@ def refused(data: object, why: str | None = None, where: str = "f.json", **optio
     with pytest.raises(InvalidFileError, match=why) as caught:
         read(data, where, **options)
     return caught.value
+
+
+def npy(array: object) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=True)
+    return file.getvalue()
+
+
+def npz(**arrays: object) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
 
 
 def plays_as(state: State, program: Program, sides: str = "XO") -> None:

@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 EMPTY = "." * 9
@@ -96,6 +97,10 @@ def beads(games: int = 600, seed: int = 1) -> dict[tuple[str, int], float]:
             change = {"X": 3, "O": -1, None: 1}[winner(board)]
             boxes[place][cell] = max(0, boxes[place][cell] + change)
     return {(board, cell): float(count) for board, box in boxes.items() for cell, count in box.items()}
+
+
+def symbols(board: str, first: Any = 1, second: Any = -1, empty: Any = 0) -> list[Any]:
+    return [{"X": first, "O": second, ".": empty}[stone] for stone in board]
 
 
 def by_cell(table: dict[tuple[str, int], float]) -> dict[str, dict[int, float]]:

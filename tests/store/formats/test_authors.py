@@ -12,8 +12,8 @@ import numpy as np
 import orjson
 import pytest
 
-from tests.store.formats.programs import SPACE, TEXTS, read, refused
-from tests.store.formats.strangers import EMPTY, after, free, winner
+from tests.store.formats.programs import SPACE, TEXTS, npz, read, refused
+from tests.store.formats.strangers import EMPTY, after, free, symbols, winner
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.store import library, reading, source
@@ -37,10 +37,6 @@ def written_again(data: bytes, where: str) -> bytes:
     return written(to_state(found, "0" * 24), found.format)
 
 
-def stones(board: str) -> list[int]:
-    return [{".": 0, "X": 1, "O": -1}[stone] for stone in board]
-
-
 def brain_of(games: list[list[int]]) -> dict:
     """The graph machine's brain after these games, as its author's program keeps it."""
     brain: dict[str, dict] = {}
@@ -50,7 +46,7 @@ def brain_of(games: list[list[int]]) -> dict:
         if board not in keys:
             keys[board] = key = str(len(brain))
             won = {"X": 1, "O": -1, None: 0}[winner(board)]
-            brain[key] = {"state": stones(board), "next": [], "score": won, "end": won != 0}
+            brain[key] = {"state": symbols(board), "next": [], "score": won, "end": won != 0}
         return keys[board]
 
     for game in games:
@@ -127,23 +123,23 @@ def test_stale_scores_and_a_root_without_a_board_are_put_right(changes, repaired
 
 
 def test_a_second_empty_board_joins_such_a_root():
-    first, last = stones("X........"), stones("........X")
+    first, last = symbols("X........"), symbols("........X")
     brain = {
         "0": {"state": [], "next": ["1", "2"], "score": 0.0, "end": False},
-        "1": {"state": stones(EMPTY), "next": ["2", "3"], "score": 0.0, "end": False},
+        "1": {"state": symbols(EMPTY), "next": ["2", "3"], "score": 0.0, "end": False},
         "2": {"state": first, "next": [], "score": 0, "end": False},
         "3": {"state": last, "next": [], "score": 0, "end": False},
     }
     assert "'1'" in read(dump(brain), "brain.json").repaired[0]
     written = json.loads(written_again(dump(brain), "brain.json"))
-    assert [node["state"] for node in written.values()] == [stones(EMPTY), first, last]
+    assert [node["state"] for node in written.values()] == [symbols(EMPTY), first, last]
     assert written["0"]["next"] == ["1", "2"]
 
 
 @pytest.mark.parametrize(
     ("key", "change", "why"),
     [
-        ("3", {"state": stones("X........")}, "the same board as key"),
+        ("3", {"state": symbols("X........")}, "the same board as key"),
         ("3", {"state": [1] * 9}, "X moves first"),
         ("3", {"state": [1] * 8}, "state: 9 numbers"),
         ("1", {"next": ["3"]}, "not a node one move further"),
@@ -154,7 +150,7 @@ def test_a_second_empty_board_joins_such_a_root():
         ("1", {"end": True}, "nobody has won"),
         ("1", {"score": "0"}, "score: a number"),
         ("1", {"more": 0}, "and nothing else"),
-        ("0", {"state": stones("X........")}, "first node must be the empty board"),
+        ("0", {"state": symbols("X........")}, "first node must be the empty board"),
     ],
 )
 def test_a_broken_brain_is_refused_naming_the_key(key, change, why):
@@ -273,7 +269,7 @@ def value_csv(*changes: tuple[int, float]) -> bytes:
 
 def index_of(text: str) -> int:
     """Where a table keeps a board."""
-    return sum({".": 0, "X": 1, "O": 2}[stone] * 3**cell for cell, stone in enumerate(text))
+    return int("".join(symbols(text[::-1], "1", "2", "0")), 3)
 
 
 def test_values_come_back():
@@ -312,12 +308,6 @@ def test_boards_before_any_learning():
 def test_a_broken_value_table_is_refused(old, new, why, where):
     data = value_csv().replace(old, new, 1)
     assert where in refused(data.split(b"\n\n")[0], why, "values.csv").where
-
-
-def npz(**arrays) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
 
 
 def test_arrays_are_checked_and_pickles_in_them_not_loaded():

@@ -12,29 +12,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.store.formats.programs import read, refused
-from tests.store.formats.strangers import by_cell, free, in_rows, move_values, position_values
+from tests.store.formats.programs import npy, npz, read, refused
+from tests.store.formats.strangers import by_cell, free, in_rows, move_values, position_values, symbols
 from tests.store.pickles import samples
-from ttt_cli.store import npy
+from ttt_cli.store import npy as numpy_files
 
 MOVES, POSITIONS = move_values(), position_values()
 
 
-def stones(board: str) -> list[int]:
-    return [{".": 0, "X": 1, "O": -1}[stone] for stone in board]
-
-
 def array(board: str) -> np.ndarray:
-    return np.array(stones(board))
+    return np.array(symbols(board))
 
 
 def in_base_3(board: str) -> float:
-    return float(sum(3 ** (8 - cell) * (stone % 3) for cell, stone in enumerate(stones(board))))
+    return float(int("".join(symbols(board, "1", "2", "0")), 3))
 
 
 KEYS = {
     "text": str,
-    "tuple": lambda board: tuple(stones(board)),
+    "tuple": lambda board: tuple(symbols(board)),
     "tuple of tuples": lambda board: tuple(map(tuple, array(board).reshape(3, 3).tolist())),
     "tuple of NumPy's numbers": lambda board: tuple(array(board)),
     "printed array": lambda board: str(array(board).astype(float)),
@@ -100,8 +96,8 @@ def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
     refused(packed[:-5], "cut off")
     refused(packed[:-4] + b"????", "damaged")
     refused("x^2,1\n", "keys are not positions")
-    monkeypatch.setattr(npy, "USUAL", 1000)
-    monkeypatch.setattr(npy, "RATIO", 1)
+    monkeypatch.setattr(numpy_files, "USUAL", 1000)
+    monkeypatch.setattr(numpy_files, "RATIO", 1)
     assert "TTT_LIMITS" in refused(packed, "when unpacked").hint
 
 
@@ -151,20 +147,8 @@ def test_what_contains_itself_or_grows_without_end_is_read_or_refused(monkeypatc
     refused(pickle.dumps(loop))
 
 
-def saved(array: object) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array, allow_pickle=True)
-    return file.getvalue()
-
-
-def archived(**arrays: object) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
-
-
 def test_a_dict_in_a_file_of_numpy():
-    for data in (saved(POSITIONS), archived(q=POSITIONS), archived(q=POSITIONS, alpha=0.5)):
+    for data in (npy(POSITIONS), npz(q=POSITIONS), npz(q=POSITIONS, alpha=0.5)):
         found = read(data, "a.npy")
         assert found.format == "npy" and found.entries == wanted("positions")
 
@@ -179,7 +163,7 @@ def test_an_array_with_a_row_for_each_board(by_symbol):
         (np.base_repr(index, 3).rjust(9, "0") if by_symbol else str(index)): table[index].tolist()
         for index in np.flatnonzero(table.any(axis=1)).tolist()
     }
-    found = read(saved(shaped), "a.npy")
+    found = read(npy(shaped), "a.npy")
     assert found.learner == "q" and found.entries == read(keyed).entries
     assert "19,683" not in found.notes[0] and f"{19683 - len(keyed):,} rows" in found.notes[0]
     if not by_symbol:
@@ -187,25 +171,25 @@ def test_an_array_with_a_row_for_each_board(by_symbol):
         turn = np.array([np.base_repr(index, 3).count("1") % 2 for index in range(3**9)])
         turn ^= np.array([np.base_repr(index, 3).count("2") % 2 for index in range(3**9)])
         tables = np.where(turn[None, :, None] == [[[0]], [[1]]], table, 0.0)  # each player's own
-        assert read(saved(tables), "a.npy").entries == found.entries
+        assert read(npy(tables), "a.npy").entries == found.entries
 
 
 def test_files_of_numpy_that_hold_no_table_or_harm(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    whole = saved(POSITIONS)
+    whole = npy(POSITIONS)
     for data, why in [
-        (saved(np.zeros((4, 4))), "an array of shape"),
-        (saved(np.zeros(2, [("a", object)])), "damaged .npy"),
-        (saved(np.zeros(2, [("a", float)])), "damaged .npy"),
-        (saved(np.zeros(0)), "damaged .npy"),
-        (saved(np.zeros(19683))[:-8], "damaged .npy"),
+        (npy(np.zeros((4, 4))), "an array of shape"),
+        (npy(np.zeros(2, [("a", object)])), "damaged .npy"),
+        (npy(np.zeros(2, [("a", float)])), "damaged .npy"),
+        (npy(np.zeros(0)), "damaged .npy"),
+        (npy(np.zeros(19683))[:-8], "damaged .npy"),
         (whole[:-3], "ends in the middle"),
         (whole[:40], "damaged .npy"),
         (whole.replace(b"\x93NUMPY\x01", b"\x93NUMPY\x09"), "damaged .npy"),
-        (saved(np.zeros(9)).replace(b"(9,)", b"(9999999999999,)".ljust(4))[:200], "damaged .npy"),
-        (saved(samples.Call(os.mkdir, "PWNED")), "names '(posix|os|nt).mkdir'"),
-        (archived(q=POSITIONS)[:-20], "damaged .npz"),
-        (archived(q=samples.Call(os.mkdir, "PWNED")), "mkdir"),
+        (npy(np.zeros(9)).replace(b"(9,)", b"(9999999999999,)".ljust(4))[:200], "damaged .npy"),
+        (npy(samples.Call(os.mkdir, "PWNED")), "names '(posix|os|nt).mkdir'"),
+        (npz(q=POSITIONS)[:-20], "damaged .npz"),
+        (npz(q=samples.Call(os.mkdir, "PWNED")), "mkdir"),
     ]:
         refused(data, why, "a.npy")
     assert not list(Path().iterdir())

@@ -15,6 +15,7 @@ from tests.store.formats.strangers import (
     move_values,
     mover,
     position_values,
+    symbols,
 )
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -167,12 +168,8 @@ def test_values_that_say_nothing_are_read_by_custom(seed):
     reads_as(Spell().objects(table), goes_by(table))
 
 
-def _symbols(text: str, first: object, second: object, empty: object) -> list:
-    return [{"X": first, "O": second, ".": empty}[stone] for stone in text]
-
-
-def _rows(symbols: list) -> list[list]:
-    return [symbols[row : row + 3] for row in (0, 3, 6)]
+def in_threes(items: list) -> list[list]:
+    return [items[row : row + 3] for row in (0, 3, 6)]
 
 
 PAIRED: dict[str, Callable[[str, int], str]] = {
@@ -180,14 +177,14 @@ PAIRED: dict[str, Callable[[str, int], str]] = {
     "board|player-cell": lambda text, cell: f"{text.replace('.', ' ')}|{mover(text)}-{cell}",
     "(board, cell)": lambda text, cell: str((text.replace(".", " "), cell)),
     "(printed rows, (row, column))": lambda text, cell: str(
-        (str(_rows(_symbols(text, "X", "O", " "))), divmod(cell, 3))
+        (str(in_threes(symbols(text, "X", "O", " "))), divmod(cell, 3))
     ),
-    "(number, cell)": lambda text, cell: str((int("".join(_symbols(text, "1", "2", "0")), 3), cell)),
+    "(number, cell)": lambda text, cell: str((int("".join(symbols(text, "1", "2", "0")), 3), cell)),
 }
 ALONE: dict[str, Callable[[str], str]] = {
-    "signed digits": lambda text: "".join(_symbols(text, "1", "-1", "0")),
-    "turn in the tuple": lambda text: str((*_symbols(text, 1, -1, 0), 1 if mover(text) == "X" else -1)),
-    "turn in front": lambda text: str("XO".index(mover(text)) + 1) + "".join(_symbols(text, "1", "2", "0")),
+    "signed digits": lambda text: "".join(symbols(text, "1", "-1", "0")),
+    "turn in the tuple": lambda text: str((*symbols(text), 1 if mover(text) == "X" else -1)),
+    "turn in front": lambda text: str("XO".index(mover(text)) + 1) + "".join(symbols(text, "1", "2", "0")),
     "(bits of X, bits of O)": lambda text: str(
         tuple(sum(1 << cell for cell in range(9) if text[cell] == stone) for stone in "XO")
     ),
@@ -195,12 +192,12 @@ ALONE: dict[str, Callable[[str], str]] = {
         sum(".XO".index(stone) << 2 * cell for cell, stone in enumerate(text))
     ),
     "(board, is X to move)": lambda text: str((text, mover(text) == "X")),
-    "own stones": lambda text: str(_symbols(text, *((1, -1) if mover(text) == "X" else (-1, 1)), 0)),
-    "array of floats": lambda text: str(np.array(_symbols(text, 1.0, -1.0, 0.0))),
-    "array of rows": lambda text: str(np.array(_rows(_symbols(text, 1.0, -1.0, 0.0)))),
-    "array of objects": lambda text: str(np.array(_symbols(text, 2, 1, None), dtype=object)),
-    "array of texts": lambda text: str(np.array(_rows(_symbols(text, "X", "O", " ")))),
-    "lists of names": lambda text: str([[name] for name in _symbols(text, "Player.X", "Player.O", "Empty")]),
+    "own stones": lambda text: str(symbols(text, *((1, -1) if mover(text) == "X" else (-1, 1)), 0)),
+    "array of floats": lambda text: str(np.array(symbols(text, 1.0, -1.0, 0.0))),
+    "array of rows": lambda text: str(np.array(in_threes(symbols(text, 1.0, -1.0, 0.0)))),
+    "array of objects": lambda text: str(np.array(symbols(text, 2, 1, None), dtype=object)),
+    "array of texts": lambda text: str(np.array(in_threes(symbols(text, "X", "O", " ")))),
+    "lists of names": lambda text: str([[name] for name in symbols(text, "Player.X", "Player.O", "Empty")]),
 }
 
 

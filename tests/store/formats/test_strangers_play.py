@@ -31,6 +31,7 @@ from tests.store.formats.strangers import (
     move_values,
     mover,
     position_values,
+    symbols,
     winner,
 )
 from ttt_cli.errors import UsageError
@@ -47,11 +48,11 @@ def swapped(board: str) -> str:
 
 
 def digits(board: str) -> tuple[int, ...]:
-    return tuple(map(".XO".index, board))
+    return tuple(symbols(board, 1, 2))
 
 
 def numbers(board: str) -> str:
-    return str([{"X": 1, "O": -1, ".": 0}[stone] for stone in board])
+    return str(symbols(board))
 
 
 MOVED = {text: v if mover(text) == "O" else -v for text, v in VALUES.items() if text != EMPTY}
