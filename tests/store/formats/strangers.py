@@ -116,6 +116,8 @@ def in_rows(table: dict[tuple[str, int], float]) -> dict[str, list[float]]:
     return {board: [cells.get(cell, 0.0) for cell in range(9)] for board, cells in by_cell(table).items()}
 
 
+MOVES, POSITIONS = move_values(), position_values()
+ROWS = in_rows(MOVES)
 Key = Callable[[list[str]], str]
 
 

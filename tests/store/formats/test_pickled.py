@@ -13,11 +13,9 @@ import numpy as np
 import pytest
 
 from tests.store.formats.programs import npy, npz, read, refused
-from tests.store.formats.strangers import by_cell, free, in_rows, move_values, position_values, symbols
+from tests.store.formats.strangers import MOVES, POSITIONS, ROWS, by_cell, free, symbols
 from tests.store.pickles import samples
 from ttt_cli.store import npy as numpy_files
-
-MOVES, POSITIONS = move_values(), position_values()
 
 
 def array(board: str) -> np.ndarray:
@@ -45,7 +43,7 @@ KEYS = {
 """How authors key a table by positions."""
 VALUES = {
     "positions": lambda spell: {spell(board): value for board, value in POSITIONS.items()},
-    "arrays": lambda spell: {spell(board): np.array(row) for board, row in in_rows(MOVES).items()},
+    "arrays": lambda spell: {spell(board): np.array(row) for board, row in ROWS.items()},
     "by cell": lambda spell: {spell(board): cells for board, cells in by_cell(MOVES).items()},
     "beside": lambda spell: {(spell(board), cell): value for (board, cell), value in MOVES.items()},
 }
@@ -67,7 +65,7 @@ KEEPS = {
 @cache
 def wanted(kept: str) -> dict[str, object]:
     """What is read of the values, spelled in JSON."""
-    rows = {board: {c: row[c] for c in free(board)} for board, row in in_rows(MOVES).items()}
+    rows = {board: {c: row[c] for c in free(board)} for board, row in ROWS.items()}
     return read({"positions": POSITIONS, "arrays": rows}.get(kept, by_cell(MOVES))).entries
 
 

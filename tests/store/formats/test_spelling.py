@@ -7,21 +7,11 @@ import numpy as np
 import pytest
 
 from tests.store.formats.programs import goes_by, looks_up, read, reads_as, refused
-from tests.store.formats.strangers import (
-    CELLS,
-    Spell,
-    free,
-    in_rows,
-    move_values,
-    mover,
-    position_values,
-    symbols,
-)
+from tests.store.formats.strangers import CELLS, MOVES, POSITIONS, ROWS, Spell, free, mover, symbols
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 
-MOVES, POSITIONS = move_values(), position_values()
 SHAPES = ("positions", "objects", "lists", "pairs")
 SPELLED = [
     *(("joined", stones) for stones in ("XO.", "-110", "own", "XO ", "+-")),
@@ -206,5 +196,5 @@ def test_keys_as_they_are_met(name):
     if name in PAIRED:
         table = {PAIRED[name](text, cell): value for (text, cell), value in MOVES.items()}
     else:
-        table = {ALONE[name](text): row for text, row in in_rows(MOVES).items()}
+        table = {ALONE[name](text): row for text, row in ROWS.items()}
     reads_as(table, goes_by(MOVES))

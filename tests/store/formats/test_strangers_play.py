@@ -22,15 +22,16 @@ from tests.store.formats.programs import (
 )
 from tests.store.formats.strangers import (
     EMPTY,
+    MOVES,
+    POSITIONS,
+    ROWS,
     Spell,
     after,
     beads,
     by_cell,
     free,
-    in_rows,
     move_values,
     mover,
-    position_values,
     symbols,
     winner,
 )
@@ -38,8 +39,6 @@ from ttt_cli.errors import UsageError
 from ttt_cli.store import library
 from ttt_cli.store.formats.imported import to_state
 
-MOVES, VALUES = move_values(), position_values()
-ROWS = in_rows(MOVES)
 NUMBERED = Spell(stones="120")
 
 
@@ -55,20 +54,20 @@ def numbers(board: str) -> str:
     return str(symbols(board))
 
 
-MOVED = {text: v if mover(text) == "O" else -v for text, v in VALUES.items() if text != EMPTY}
+MOVED = {text: v if mover(text) == "O" else -v for text, v in POSITIONS.items() if text != EMPTY}
 """What positions are worth to whoever has moved."""
 
 
 @pytest.mark.parametrize(("spell", "ended"), [(Spell(), True), (Spell("quoted nested", "XO "), False)])
 def test_a_table_of_positions_knows_no_wins_of_its_own(spell, ended, tmp_path):
     """Without the boards on which the game is over, their wins are not seen: ``values.get(board, 0)``."""
-    table = {text: value for text, value in VALUES.items() if ended or free(text)}
+    table = {text: value for text, value in POSITIONS.items() if ended or free(text)}
     judged(spell.positions(table), looks_up(table), tmp_path)
     reads_as(spell.positions(table), looks_up(table, sees=True), wins="known")
 
 
 def test_what_is_not_in_a_file_counts_as_its_author_says(tmp_path):
-    table = {text: 0.6 + value for text, value in VALUES.items() if free(text)}
+    table = {text: 0.6 + value for text, value in POSITIONS.items() if free(text)}
     assert "(unknown=0.6)" in str(refused(table, r"count as .* 0\.6, as"))
     for unknown in (0.6, -0.25):
         judged(table, looks_up(table, unknown=unknown), tmp_path, unknown=unknown, values_for="x")
@@ -76,7 +75,7 @@ def test_what_is_not_in_a_file_counts_as_its_author_says(tmp_path):
 
 @pytest.mark.parametrize(("meaning", "x", "o"), [("mover", -1, -1), ("moved", 1, 1), ("o", -1, 1)])
 def test_unknown_positions_are_worth_something_to_whoever_the_values_are_for(meaning, x, o, tmp_path):
-    table = {text: value * (x if mover(text) == "O" else -o) for text, value in VALUES.items()}
+    table = {text: value * (x if mover(text) == "O" else -o) for text, value in POSITIONS.items()}
     program = looks_up(table, x, o, unknown=0.1)
     judged(Spell("tuple", "120").positions(table), program, tmp_path, unknown=0.1, values_for=meaning)
 
@@ -173,7 +172,7 @@ def canonical(board: str, order: str = ".XO", rotations: bool = False) -> tuple[
 def folded(*how) -> tuple[dict[str, float], Program]:
     """A table of canonical positions, and the program that looks up what a position stands for."""
     table: dict[str, float] = {}
-    for text, value in VALUES.items():
+    for text, value in POSITIONS.items():
         table.setdefault(canonical(text, *how)[0], value)
     return table, looks_up({text: table.get(canonical(text, *how)[0], 0.0) for text in SPACE.texts()})
 
@@ -214,15 +213,15 @@ def test_moves_under_keys_up_to_symmetry_are_mapped_back_or_not(mapped):
 
 
 def test_boards_played_on_after_a_win_are_left_out_and_counted(tmp_path):
-    won = [text for text in VALUES if winner(text) and text.count(".") > 1]
+    won = [text for text in POSITIONS if winner(text) and text.count(".") > 1]
     late = dict(list({after(text, text.index(".")): 0.3 for text in won}.items())[:20])
-    found = judged(VALUES | late, looks_up(VALUES), tmp_path, spelling={"first": "X"})
+    found = judged(POSITIONS | late, looks_up(POSITIONS), tmp_path, spelling={"first": "X"})
     assert len(found.rejected) == len(late) == 20
     assert all("went on after it was won" in item.why for item in found.rejected)
     (told,) = (note for note in found.remarks if note.startswith("left out"))
     assert "and 18 more (ttt verify lists them): the game went on" in told
-    refused(VALUES | late, "are not positions", strict=True)
-    few = dict(list(late.items())[:9]) | dict(list(VALUES.items())[:5])  # they are the larger part
+    refused(POSITIONS | late, "are not positions", strict=True)
+    few = dict(list(late.items())[:9]) | dict(list(POSITIONS.items())[:5])  # they are the larger part
     refused(few, "does not bear out", spelling={"first": "X"})
 
 
