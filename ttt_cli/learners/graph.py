@@ -116,7 +116,7 @@ class Graph(TableLearner[Table]):
         return (choose_article if self.choice == "article" else choose), learn
 
     def rule(self, table: Table) -> Rule:
-        return self.choice == "article", table.growth, np.zeros(len(table.room[0]), np.uint32)
+        return self.choice == "article", table.growth, np.zeros(len(table.buffers[0]), np.uint32)
 
     def empty(self, rules: Rules, symmetric: bool = False) -> Table:
         """The graph without nodes.
@@ -181,9 +181,9 @@ class Graph(TableLearner[Table]):
         return part  # whole, for it may be the one whose order stays
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
-        """The union of nodes and edges, the visits added up. If one part alone has found new ones its order
+        """The union of nodes and edges, with visits added up. If only one part has found new edges its order
         stays; if several have, nodes are numbered by plies, then text, and edges by cell."""
-        merged, grown = deepcopy(base), 0
+        merged, growing, base_edges = deepcopy(base), 0, np.count_nonzero(base.moves["order"])
         for part in parts:
             rows = merged.include_table(part)
             moves = merged.moves_of(rows)[1]
@@ -192,8 +192,8 @@ class Graph(TableLearner[Table]):
             mine["visits"][rows[old]] -= base.rows["visits"][rows[old]]
             mine["seen"][rows] = np.maximum(mine["seen"][rows], part.rows["seen"])
             edges[moves] = np.maximum(edges[moves], part.moves["order"])
-            grown += int(np.count_nonzero(part.moves["order"]) > np.count_nonzero(base.moves["order"]))
-        if grown > 1:
+            growing += int(np.count_nonzero(part.moves["order"]) > base_edges)
+        if growing > 1:
             (nodes,), (edges,) = np.nonzero(merged.rows["seen"] >= 0), np.nonzero(merged.moves["order"])
             nodes, owners = nodes[merged.positions(nodes).order()], merged.owners_of(edges)
             merged.rows["seen"][nodes] = np.arange(len(nodes))

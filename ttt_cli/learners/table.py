@@ -118,7 +118,7 @@ class Table:
             self._add(Positions.start(rules))
         elif row_columns or move_columns:
             bare = complete_table(rules, symmetric)
-            self._make_room(len(bare.rows), len(bare.moves))
+            self._resize(len(bare.rows), len(bare.moves))
             for own, copied in ((self._rows, bare.rows), (self._moves, bare.moves)):
                 for name in copied.dtype.names or ():
                     own[name] = copied[name]
@@ -146,8 +146,8 @@ class Table:
         return self.moves if self.by_move else self.rows
 
     @property
-    def room(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Rows and moves with their free room, as kernels take them."""
+    def buffers(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Rows and moves with their free capacity, as kernels take them."""
         return self._rows, self._moves
 
     @property
@@ -173,8 +173,8 @@ class Table:
         rows, moves = count + games * (cells + 1), moves_now + games * cells * (cells + 1) // 2
         if rows > len(self._rows) or moves > len(self._moves):
             more = max(count, min(7 * count, MAX_STRIDE))
-            self._make_room(max(rows, count + more), max(moves, moves_now + moves_now * more // count))
-        self._make_slots(games * (cells + 1))
+            self._resize(max(rows, count + more), max(moves, moves_now + moves_now * more // count))
+        self._grow_slots(games * (cells + 1))
         self.link()
 
     def include(self, positions: Positions) -> Int64s:
@@ -229,10 +229,10 @@ class Table:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_rows": self.rows, "_moves": self.moves}
 
-    def _make_room(self, rows: int, moves: int) -> None:
+    def _resize(self, rows: int, moves: int) -> None:
         self._rows, self._moves = enlarged(self.rows, rows), enlarged(self.moves, moves)
 
-    def _make_slots(self, more: int) -> None:
+    def _grow_slots(self, more: int) -> None:
         """Keep the hash table at most two thirds full now, and never full after ``more`` rows."""
         count = int(self.used[0])
         size = 1 << max(3 * count // 2, (count + more) * 17 // 16).bit_length()
@@ -248,14 +248,14 @@ class Table:
         cells = np.concatenate([np.nonzero(part)[1].astype(np.int8) for part in legal])
         rows_then, moves_then = rows + len(numbers), moves + len(cells)
         if rows_then > len(self._rows) or moves_then > len(self._moves):
-            self._make_room(rows_then + rows // 2, moves_then + moves // 2)
+            self._resize(rows_then + rows // 2, moves_then + moves // 2)
         new = self._rows[rows:rows_then]
         new["x"], new["o"], new["end"], new["number"] = positions.x, positions.o, positions.results, numbers
         new["first"] = moves + np.cumsum(numbers, dtype=np.uint32) - numbers
         self._moves["cell"][moves:moves_then] = cells
         self.used[:2], slots = (rows_then, moves_then), len(self.slots)
         self._set_unseen(rows)
-        self._make_slots(0)
+        self._grow_slots(0)
         if len(self.slots) == slots:
             self._enter(rows)
         if self._unlinked is None:
@@ -283,7 +283,7 @@ class Table:
                 link = kernel.run_uncompiled
             elif count > FEW_ROWS:
                 link = kernel.compiled_call
-            link(*self.room, self.growth, self._unlinked)
+            link(*self.buffers, self.growth, self._unlinked)
         self._unlinked = None
 
     # ---- Looking up ----

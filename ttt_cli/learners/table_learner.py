@@ -180,7 +180,7 @@ class TableLearner(Learner[AnyTable]):
         kernel = loop.composed(name, *self.parts, self.unseen_up_to, self.learns_resigned, *board)
         method = (table.growth, self.rule(table), self.exploration(table, number), sides)
         path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
-        kernel(*table.room, *method, history, luck, number, fixed, results, path, taken)
+        kernel(*table.buffers, *method, history, luck, number, fixed, results, path, taken)
 
     # ---- Merging ----
 
