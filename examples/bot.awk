@@ -1,10 +1,10 @@
 # A player in awk: ttt evaluate 'exec:awk -f examples/bot.awk'
-# Where awk is mawk (Debian, Ubuntu): 'exec:awk -W interactive -f examples/bot.awk', else it waits for more.
-# It reads a position a line, such as X...O...., and answers each with the cell it plays, from 1 to 9.
+# Where awk is mawk (Debian, Ubuntu): 'exec:awk -W interactive -f examples/bot.awk', or it waits for more input.
+# It reads one position per line, such as X...O...., and answers each with the cell to play, from 1 to 9.
 
 BEGIN {
     lines = split("123 456 789 147 258 369 159 357", line, " ")
-    split("5 1 3 7 9 2 4 6 8", liked, " ") # the centre, then corners, then edges
+    split("5 1 3 7 9 2 4 6 8", preferred, " ") # the centre, then corners, then edges
 }
 
 # The first cell with which this side completes a line, or 0.
@@ -29,7 +29,7 @@ function completing(board, stone,    i, j, cell, stones, empty) {
     cell = completing(board, mine)
     if (!cell) cell = completing(board, theirs)
     for (i = 1; !cell; i++)
-        if (substr(board, liked[i], 1) == ".") cell = liked[i]
+        if (substr(board, preferred[i], 1) == ".") cell = preferred[i]
     print cell
     fflush()
 }

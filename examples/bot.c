@@ -1,10 +1,10 @@
 /* A player in C: cc -O2 -o bot examples/bot.c && ttt evaluate exec:./bot
-   It reads a position a line, such as X...O...., and answers each with the cell it plays, from 1 to 9. */
+   It reads one position per line, such as X...O...., and answers each with the cell to play, from 1 to 9. */
 #include <stdio.h>
 
 static const int LINES[8][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6},
                                 {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}};
-static const int LIKED[9] = {4, 0, 2, 6, 8, 1, 3, 5, 7}; /* the centre, then corners, then edges */
+static const int PREFERRED[9] = {4, 0, 2, 6, 8, 1, 3, 5, 7}; /* the centre, then corners, then edges */
 
 /* The first cell with which this side completes a line, or -1. */
 static int completing(const char *board, char stone) {
@@ -29,7 +29,7 @@ int main(void) {
         cell = completing(board, mine);
         if (cell < 0) cell = completing(board, theirs);
         while (cell < 0 && at < 9) {
-            if (board[LIKED[at]] == '.') cell = LIKED[at];
+            if (board[PREFERRED[at]] == '.') cell = PREFERRED[at];
             at++;
         }
         printf("%d\n", cell + 1);

@@ -4,8 +4,8 @@
     ttt evaluate mc --learner ./examples/my_learner.py:MonteCarlo --explain
     python -m ttt_cli.conformance ./examples/my_learner.py:MonteCarlo
 
-The table is a dict. Its keys are positions as texts, its entries lists of numbers that add up when tables are
-merged: in how many games a board was made, and what these games came to for the side that made it.
+The table is a dict. Its keys are positions as texts; its entries are lists of numbers, which are added when
+tables are merged: in how many games a side made this board, and the sum of their results for that side.
 """
 
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ class MonteCarlo(PlainLearner):
     name = "mc"  # its states are mc.json in the store
     default_games = 20_000
 
-    draw: float = parameter(0.0, "what a draw is worth to either side", least=-1, most=1)
+    draw: float = parameter(0.0, "the value of a draw for both sides", least=-1, most=1)
 
     def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
-        """A board comes up once in a game at most: every visit is a first one."""
+        """A board occurs at most once in a game, so every visit is a first visit."""
         for ply, board in enumerate(game.texts()[1:]):
             maker = Side.to_move(ply)
             if maker.key in sides:
@@ -31,6 +31,6 @@ class MonteCarlo(PlainLearner):
                 table[board] = [visits + 1, total + (game.result.outcome(maker) or self.draw)]
 
     def value(self, table: Table, position: Position, cell: int) -> float | None:
-        """The mean result, to the side to move, of the games that went there; None if there were none."""
+        """Return the mean result of the games with this move, for the side to move; None without games."""
         visits, total = table.get(position.play(cell).text, (0, 0))
         return total / visits if visits else None

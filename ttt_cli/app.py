@@ -226,10 +226,8 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     if parameter is not None and error.message:
         is_option = parameter.param_type_name == "option"
         where, message = parameter.opts[0] if is_option else parameter.human_readable_name, error.message
-    if limited := re.fullmatch(r"(\S+) is not in the range (\S+?)\.?", message):
-        message = f"expected a number with {limited[2]}, not {limited[1]}"
-    elif mistyped := re.fullmatch(r"('.*') is not a valid (int|float).*", message):
-        message = f"expected a {'whole ' * (mistyped[2] == 'int')}number, not {mistyped[1]}"
+    message = re.sub(r"^(\S+) is not in the range (\S+?)\.?$", r"expected a number with \2, not \1", message)
+    message = re.sub(r"^('.*') is not a valid (int|float).*", r"expected a number, not \1", message)
     common = {item.name for item in fields(Environment) if item.metadata}
     if isinstance(getattr(context, "command", None), TyperGroup) and option.lstrip("-") in common:
         hint = f"it comes after the command; {hint}"

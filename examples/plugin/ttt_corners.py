@@ -30,7 +30,7 @@ from ttt_cli import (
 
 
 class Corners(Policy):
-    """Any free corner, else any free cell; with ties=first, the first of them."""
+    """Plays any free corner, else any free cell; with ties=first, the first of them."""
 
     def __init__(self, rules: Rules, *, ties: str = "random") -> None:
         self.rules, self._ties = rules, ties
@@ -47,7 +47,7 @@ class Corners(Policy):
 
 @dataclass(frozen=True)
 class ConstantStep(PlainLearner):
-    """Constant-step Monte Carlo: a move's value goes a part of the way to each result."""
+    """Constant-step Monte Carlo: a value moves part of the way towards each result."""
 
     name = "constant-mc"
     numbers = "means"  # an entry is [value, visits]
@@ -55,7 +55,7 @@ class ConstantStep(PlainLearner):
     rate: float = parameter(0.1, "the smallest step", least=0, most=1)
 
     def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
-        """Step sizes depend on the table alone: the mean at first, constant steps later."""
+        """Step sizes depend on the table alone: first the mean, later constant steps."""
         for ply, board in enumerate(game.texts()[1:]):
             maker = Side.to_move(ply)
             if maker.key in sides:
@@ -64,7 +64,7 @@ class ConstantStep(PlainLearner):
                 table[board] = [value + step * (game.result.outcome(maker) - value), visits + 1]
 
     def value(self, table: Table, position: Position, cell: int) -> float | None:
-        """Of the board that the move leads to."""
+        """Return the value of the board that the move leads to."""
         return table.get(position.play(cell).text, (None, 0))[0]
 
 

@@ -1,1 +1,1 @@
-"""Players of other libraries as players of ours, and ours as theirs. Needs the extra ``bridges``."""
+"""Players of other libraries as ours, and ours as theirs; needs the extra ``bridges``."""

@@ -1,4 +1,4 @@
-"""An environment for Gymnasium (Towers et al., 2024): one side of a game, any of our players on the other."""
+"""An environment for Gymnasium (Towers et al., 2024): one side of a game against any of our players."""
 
 from typing import Any
 
@@ -14,12 +14,13 @@ Observed = tuple[Board, dict[str, Any]]
 
 
 class KInARow(gymnasium.Env):  # type: ignore[misc]
-    """The game from one side. Observed is the board, int8[rows, columns]: 1 own, -1 the opponent's, 0 empty;
-    an action is a cell from 0. The reward comes at the end: 1 won, 0 drawn, -1 lost; an illegal action loses.
-    ``info["action_mask"]`` is int8[cells], 1 where an action is legal.
+    """A game seen from one side. An observation is the board, int8[rows, columns]: 1 for own stones, -1 for
+    the opponent's, 0 for free cells; an action is a cell from 0. The reward at the end is 1 for a win, 0 for
+    a draw, -1 for a loss; an illegal action loses. ``info["action_mask"]``, int8[cells], is 1 where an action
+    is legal.
 
-    :param opponent: any player, as ``policy`` takes it.
-    :param side: which one is played; None: drawn anew for each game.
+    :param opponent: any player that ``policy`` accepts.
+    :param side: the side to play; None: a random one in each game.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class KInARow(gymnasium.Env):  # type: ignore[misc]
         self.action_space = spaces.Discrete(self._rules.cells)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Observed:
-        """Begin a game; where the opponent is X it has moved."""
+        """Begin a game; if the opponent is X, it has moved."""
         super().reset(seed=seed)
         self._game = Game(self._rules)
         self._own = Side(self.np_random.integers(2)) if self._side is None else self._side
@@ -39,7 +40,7 @@ class KInARow(gymnasium.Env):  # type: ignore[misc]
         return self._observed()
 
     def step(self, action: int) -> tuple[Board, float, bool, bool, dict[str, Any]]:
-        """Play a cell, and have the opponent answer."""
+        """Play a cell, and let the opponent answer."""
         legal = int(action) in self._game.legal_moves
         if legal:
             self._game.push(int(action))

@@ -1,6 +1,6 @@
 """OpenSpiel (Lanctot et al., 2019): our players as its policies, its bots and policies as our players.
 
-Its games ``tic_tac_toe`` and ``mnk`` are ours; a cell's number, from 0, is the action.
+The games are ``tic_tac_toe`` and ``mnk``; an action is the number of a cell, from 0.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from ttt_cli.engine.arrays import Floats
 
 
 def rules_of(game: Any) -> Rules:
-    """The rules of ``tic_tac_toe`` or ``mnk``, whose m is the columns and n the rows."""
+    """Return the rules of ``tic_tac_toe`` or ``mnk`` (m columns, n rows, k in a row)."""
     if game.get_type().short_name == "tic_tac_toe":
         return Rules()
     sizes = game.get_parameters()
@@ -23,10 +23,9 @@ def rules_of(game: Any) -> Rules:
 
 
 class SpielPolicy(policy.Policy):  # type: ignore[misc]
-    """A player of ours as OpenSpiel's algorithms take one. It goes by the position alone, not by how it came
-    about.
+    """A player of ours as an OpenSpiel policy; it depends only on the position, not on its history.
 
-    :raises TttError: if the player resigns, which OpenSpiel does not know.
+    :raises TttError: if the player resigns, which OpenSpiel does not support.
     """
 
     def __init__(self, player: Player, game: Any) -> None:
@@ -35,24 +34,24 @@ class SpielPolicy(policy.Policy):  # type: ignore[misc]
         self._known: dict[str, dict[int, float]] = {}
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
-        """The probability of each legal action."""
+        """Return the probability of each legal action."""
         text = str(state).replace("\n", "").upper()
         if text not in self._known:
             (row,) = self._policy.probabilities(Positions.parse([text], self._policy.rules))
             if not row.any():
-                raise TttError("resigns, which OpenSpiel does not know", where=f"position {text}")
+                raise TttError("resigns, which OpenSpiel does not support", where=f"position {text}")
             self._known[text] = {action: float(row[action]) for action in state.legal_actions()}
         return self._known[text]
 
 
 def player_of(theirs: Any, game: Any) -> Any:
-    """A policy or a bot of OpenSpiel as a player of ours; a bot that gives no policy by the step it takes."""
+    """Return a policy or a bot of OpenSpiel as a player of ours."""
     if isinstance(theirs, pyspiel.Bot) and not theirs.provides_policy():
         return lambda text: theirs.step(_state(game, text)) + 1
-    return _Told(game, theirs)
+    return _SpielPlayer(game, theirs)
 
 
-class _Told:
+class _SpielPlayer:
     def __init__(self, game: Any, theirs: Any) -> None:
         self._game, self._ask = game, getattr(theirs, "get_policy", None) or theirs.action_probabilities
 
@@ -65,7 +64,7 @@ class _Told:
 
 
 def _state(game: Any, text: str) -> Any:
-    """A state with this board: the order of its moves is free."""
+    """Return a state with this board, reached by some order of moves."""
     state = game.new_initial_state()
     cells = [[cell for cell, stone in enumerate(text) if stone == side] for side in "XO"]
     for ply in range(len(cells[0]) + len(cells[1])):

@@ -1,6 +1,6 @@
 """PettingZoo's ``tictactoe_v3`` (Terry et al., 2021): our players in its loop, its policies as our players.
 
-An observation has the boards of the two sides, the observer's first (int8[3, 3, 2]); the action is the cell.
+An observation is int8[3, 3, 2], one board per side, the observer's first; an action is a cell from 0.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,9 +15,9 @@ Observation = Mapping[str, Any]
 
 
 def agent_of(player: Player, seed: int | None = None) -> Callable[[Observation], int]:
-    """A player of ours that answers an observation by an action.
+    """Return a player of ours as a function from an observation to an action.
 
-    :param seed: fixes what is drawn among several moves.
+    :param seed: the seed for choices among several moves.
     """
     policy = policy_of(player)
     rng = np.random.default_rng(seed)
@@ -28,14 +28,14 @@ def agent_of(player: Player, seed: int | None = None) -> Callable[[Observation],
         text = "".join(np.select([x, o], ["X", "O"], ".").tolist())
         (row,) = policy.probabilities(Positions.parse([text], policy.rules))
         if not row.any():
-            raise TttError("resigns, which PettingZoo does not know", where=f"position {text}")
+            raise TttError("resigns, which PettingZoo does not support", where=f"position {text}")
         return int(rng.choice(len(row), p=row / row.sum()))
 
     return act
 
 
 def player_of(act: Callable[[Observation], int]) -> Callable[[str], int]:
-    """A policy for ``tictactoe_v3``, from an observation to an action, as a player of ours."""
+    """Return a policy for ``tictactoe_v3``, from an observation to an action, as a player of ours."""
 
     def choose(text: str) -> int:
         stones = np.array(list(text)).reshape(3, 3)
