@@ -76,8 +76,9 @@ def merge(
             env.remark(loaded.remarks)
             inputs.append(loaded if kept else loaded.without_table())
         merged = merge_states(inputs, allow_overlap=allow_overlap)
-        state = merged.state
+        rows = [Input(it.path, it.state.games, it not in merged.contained) for it in inputs]
+        state, duplicates = merged.state, list(merged.duplicates)
+        del inputs, loaded, merged  # releases their tables before the state is written
         if target is not None:
             save_state(env, state, target)
-    rows = [Input(loaded.path, loaded.state.games, loaded in merged.used) for loaded in inputs]
-    return Merge(rows, state.games, state.positions, list(merged.duplicates), target, len(state.runs))
+    return Merge(rows, state.games, state.positions, duplicates, target, len(state.runs))

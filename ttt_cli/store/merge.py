@@ -25,13 +25,11 @@ TOLERANCE = 1e-9
 class Merged:
     """The outcome of a merge.
 
-    :ivar used: the inputs whose tables were merged.
-    :ivar contained: the inputs that another one contains.
+    :ivar contained: the inputs that another one contains, whose tables were not merged.
     :ivar duplicates: the ids of the runs in more than one input.
     """
 
     state: State
-    used: Sequence[Loaded]
     contained: Sequence[Loaded]
     duplicates: Sequence[str]
 
@@ -53,7 +51,7 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
             contained.insert(0, loaded)
     state, duplicates = kept[0].state, _shared_runs(inputs)
     if len(kept) == 1:
-        return Merged(replace(state, table=kept[0].table), kept, contained, duplicates)
+        return Merged(replace(state, table=kept[0].table), contained, duplicates)
     learner = state.learner
     games = _repeated({(game, run.id) for one in kept for run in one.state.runs for game in run.game_ids})
     overlap = [] if learner.keeps_runs_apart else _shared_runs(kept)
@@ -67,7 +65,7 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
         table = _in_one_run(kept, runs[0])
     else:
         table = learner.merge(learner.empty(state.rules, state.symmetric), _Tables(kept))
-    return Merged(replace(state, table=table, runs=runs), kept, contained, duplicates)
+    return Merged(replace(state, table=table, runs=runs), contained, duplicates)
 
 
 class _Tables(Sequence[Any]):
