@@ -43,14 +43,23 @@ def test_a_closed_standard_output_fails_where_there_is_something_to_write():
     ("words", "code", "stderr", "unbuffered"),
     [
         ("train q --games 30 --checkpoint 0", 0, "2>/dev/full", "1"),
-        ("train q --games 30 --checkpoint 0", 0, "2>&-", ""),
+        ("play --x random --o random --learn", 0, "2>&-", ""),
         ("nosuch", 2, "2> >(exit)", ""),
     ],
 )
 def test_notices_that_cannot_be_written_stop_nothing(tmp_path: Path, words, code, stderr, unbuffered):
     store = tmp_path / "store"
     assert shell(f"$TTT {words} --store {store} {stderr}", PYTHONUNBUFFERED=unbuffered).code == code
-    assert (store / "q.json").exists() == (code == 0)
+    assert [path.suffix for path in store.glob("*.json*")] == {"train": [".json"], "play": [".jsonl"]}.get(
+        words.split()[0], []
+    )
+
+
+def test_a_poor_locale_and_odd_bytes_are_no_error():
+    line = "printf 'X\\xff\\n' | $TTT move minimax -; $TTT analyze X........"
+    outcome = shell(line, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert r"'X\\xff'" in outcome.out and "---+---" in outcome.out
 
 
 def test_files_never_take_the_number_of_a_closed_stream(tmp_path: Path):

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import orjson
 import pytest
 import typer
 
-from tests.ttt import ROOT, Outcome, Run, start
+from tests.ttt import Outcome, Run, start
 from ttt_cli import __version__
 from ttt_cli.app import Commands, app
 from ttt_cli.commands import COMMANDS, HEADINGS
@@ -258,21 +257,3 @@ def test_the_shell_completes_agents_of_the_store_at_once(tmp_path: Path) -> None
     words = {"COMP_WORDS": f"ttt move --store {tmp_path} mi", "COMP_CWORD": "4"}
     modules, out = modules_after(_TTT_COMPLETE="complete_bash", **words)
     assert out == "minimax\nmine\n" and not modules & (HEAVY - {"numpy", "orjson"})
-
-
-ODD_INPUT = """
-from ttt_cli.app import Commands, main
-from ttt_cli.environment import Environment
-from ttt_cli.shell.command import make_command
-def solve(env: Environment):
-    env.out(env.stdin.read() + "\N{WHITE SQUARE}")
-Commands.load = lambda self, name, rest, runs: (name, make_command(name, solve), rest)
-main()
-"""
-
-
-def test_a_poor_locale_and_odd_bytes_are_no_error() -> None:
-    words = [sys.executable, "-c", ODD_INPUT, "solve"]
-    variables = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    outcome = subprocess.run(words, cwd=ROOT, input=b"X\xff", capture_output=True, env=variables, timeout=60)
-    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, b"X\\xff\\u25a1\n", b"")
