@@ -8,21 +8,17 @@ from tests.ttt import Run
 
 SCREENS = """
 train q --games 300 --seed 1
-train td --games 100 --seed 1 --curve td.csv
 train graph --games 100 --until unbeatable --seed 1
 train q --preset article --games 100 --seed 1
 play --x q --o random --games 3 --seed 1 --learn
 play --x q --o random --seed 1 --learn
 review
 review --game 2 --boards
-train q --games-from state_store/games.jsonl
 evaluate q.article random minimax minimax:depth=2,ties=first --explain
 evaluate random --games 500 --seed 1
-evaluate td --mistakes mistakes.csv
 tournament q.article minimax:depth=2 minimax:ties=trap
-analyze X...O.... --agent q --agent td --agent q.article
+analyze X...O.... --agent q --agent q.article
 solve
-solve --board 8x8 --line 6
 solve --board 5x5 --line 4 --nodes 5
 diff q q.article
 show q
@@ -30,24 +26,16 @@ export q --format q-table -o q_table.json
 import q_table.json -o copy.json
 evaluate q_table.json
 merge q copy.json -o both.json
-verify copy.json state_store/q.json q_table.json mistakes.csv
-verify --accept copy.json
-curve td.csv
 explore q -o page.html
 study q --seeds 2 --games 100 --vary alpha=0.1,0.5 -o study.csv
 curve study.csv
+verify copy.json state_store/q.json q_table.json study.csv
 show
 show --formats
 schema
-nonsense
 evaluate nobody
-evaluate q:epsilon=3
 evaluate minimax:depht=2
-train q --resume
 train q --board 9x9
-export q -f nothing
-move q X...O...X......
-import mistakes.csv
 """.strip().splitlines()
 KEYS = "x\n1\n5\nh\n2\n9\nfoo bar this is not a key\nu\n1\n2\n3\n4\n6\n7\n8\n9\nq\n"
 
