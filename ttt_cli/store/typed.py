@@ -21,7 +21,11 @@ _TYPES = {
 _MOST = 2**63 - 1  # of a count
 
 _schema = cache(schema_of)
-_rules = lru_cache(maxsize=16)(Rules)  # the same object for equal rules, whose properties are cached
+
+
+@lru_cache(maxsize=16)  # the same object for equal rules, whose properties are cached
+def _rules(*, rows: int, cols: int, line: int) -> Rules:
+    return Rules(rows, cols, line)
 
 
 def check(value: Any, kind: Any, where: str) -> None:
