@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isnan
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -47,9 +48,9 @@ class Difference:
 
     :ivar asked: the positions.
     :ivar differs: bool[n], whether their probabilities differ.
-    :ivar worth: float64[n] for each: the expected game value of its choice for the mover; -1 if it resigns;
-        NaN where it is not known.
-    :ivar known: bool[n] for each: what it has learned about; everything for players that need no experience.
+    :ivar worth: float64[2, n]: the expected game value of each player's choice for the mover; -1 if it
+        resigns; NaN where it is not known.
+    :ivar known: bool[2, n]: what each has learned about; everything for players that need no experience.
     :ivar order: int64[k]: the positions in which they differ or that only one of them knows, by difference in
         value.
     """
@@ -59,8 +60,8 @@ class Difference:
     asked: Positions
     players: tuple[Policy, Policy]
     differs: Bools
-    worth: tuple[Floats, Floats]
-    known: tuple[Bools, Bools]
+    worth: Floats
+    known: Bools
     order: Int64s
     positions: Count
     different: Count
@@ -78,17 +79,24 @@ class Difference:
     def listed(self, places: Int64s) -> Iterator[Row]:
         """Yield the rows of some positions."""
         for start in range(0, len(places), BATCH):
-            some = places[start : start + BATCH]
-            positions = self.asked[some]
+            batch = places[start : start + BATCH]
+            positions = self.asked[batch]
             played = [player.probabilities(positions) for player in self.players]
-            for at, (place, text) in enumerate(zip(some.tolist(), positions.texts(), strict=True)):
-                side = Side.to_move(int(positions.plies[at]))
-                a, b = (
-                    (*_choice(shares[at]), None if np.isnan(worth[place]) else float(worth[place]) + 0.0)
-                    for shares, worth in zip(played, self.worth, strict=True)
+            for at, (place, text) in enumerate(zip(batch.tolist(), positions.texts(), strict=True)):
+                cells_a, cells_b = (np.flatnonzero(shares[at]) for shares in played)
+                worths = self.worth[:, place].tolist()
+                worth_a, worth_b = (None if isnan(worth) else worth + 0.0 for worth in worths)
+                yield Row(
+                    position=text,
+                    to_move=Side.to_move(int(positions.plies[at])),
+                    a=cells_a.tolist(),
+                    a_shares=played[0][at, cells_a].tolist(),
+                    a_worth=worth_a,
+                    b=cells_b.tolist(),
+                    b_shares=played[1][at, cells_b].tolist(),
+                    b_worth=worth_b,
+                    known=KNOWN_BY[int(self.known[0, place]) + 2 * int(self.known[1, place])],
                 )
-                by = KNOWN_BY[int(self.known[0][place]) + 2 * int(self.known[1][place])]
-                yield Row(text, side, *a, *b, by)
 
 
 def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Difference:
@@ -99,37 +107,40 @@ def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Differe
     if positions is None:
         positions = StateSpace.of(a.rules)
     positions = positions[~positions.terminal]
-    parts = [_compared(a, b, part) for part in positions.parts()]
-    differs, worth_a, worth_b, known_a, known_b = map(np.concatenate, zip(*parts, strict=True))
-    only_a, only_b = known_a & ~known_b, known_b & ~known_a
-    found = np.flatnonzero(differs | only_a | only_b)
-    stake = np.nan_to_num(np.round(np.abs(worth_a - worth_b)[found], 12))
-    better = worth_a > worth_b + EQUAL, worth_b > worth_a + EQUAL, np.isnan(worth_a - worth_b)
-    counts = (differs, *(differs & where for where in better), only_a, only_b)
+    number, players = len(positions), (a, b)
+    differs = np.zeros(number, np.bool_)
+    worth, known = np.zeros((2, number)), np.ones((2, number), np.bool_)
+    start = 0
+    for part in positions.parts():
+        some = slice(start, start + len(part))
+        start = some.stop
+        values = move_values_of(part)
+        shares = [player.probabilities(part) for player in players]
+        differs[some] = (np.abs(shares[0] - shares[1]) > EQUAL).any(axis=1)
+        for row, player in enumerate(players):
+            worth[row, some] = _worth(shares[row], values)
+            learned = player.known(part)
+            if learned is not None:
+                known[row, some] = learned
+    a_only, b_only = known[0] & ~known[1], known[1] & ~known[0]
+    gain = worth[0] - worth[1]
+    listed = np.flatnonzero(differs | a_only | b_only)
+    stake = np.nan_to_num(np.round(np.abs(gain[listed]), 12))
     return Difference(
         positions,
-        (a, b),
+        players,
         differs,
-        (worth_a, worth_b),
-        (known_a, known_b),
-        found[np.lexsort((found, ~differs[found], -stake))],
-        len(positions),
-        *(int(where.sum()) for where in counts),
+        worth,
+        known,
+        listed[np.lexsort((listed, ~differs[listed], -stake))],
+        positions=number,
+        different=int(differs.sum()),
+        a_better=int((differs & (gain > EQUAL)).sum()),
+        b_better=int((differs & (gain < -EQUAL)).sum()),
+        unproven=int((differs & np.isnan(gain)).sum()),
+        a_only=int(a_only.sum()),
+        b_only=int(b_only.sum()),
     )
-
-
-def _compared(a: Policy, b: Policy, positions: Positions) -> tuple[Bools, Floats, Floats, Bools, Bools]:
-    """The ``differs``, ``worth`` and ``known`` of a ``Difference`` in some open positions."""
-    played_a, played_b = a.probabilities(positions), b.probabilities(positions)
-    values = move_values_of(positions)
-    differs: Bools = np.any(np.abs(played_a - played_b) > EQUAL, axis=1)
-    worth = _worth(played_a, values), _worth(played_b, values)
-    return differs, *worth, _known(a, positions), _known(b, positions)
-
-
-def _known(policy: Policy, positions: Positions) -> Bools:
-    known = policy.known(positions)
-    return np.ones(len(positions), np.bool_) if known is None else known
 
 
 def _worth(probabilities: Floats, values: Int8s) -> Floats:
@@ -138,8 +149,3 @@ def _worth(probabilities: Floats, values: Int8s) -> Floats:
     after = (probabilities * np.where(played, values, 0)).sum(axis=1)
     after[(played & (values == UNPROVEN)).any(axis=1)] = np.nan
     return np.where(played.any(axis=1), after, -1.0)
-
-
-def _choice(row: Floats) -> tuple[list[int], list[float]]:
-    cells = np.flatnonzero(row)
-    return cells.tolist(), row[cells].tolist()
