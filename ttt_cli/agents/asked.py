@@ -20,7 +20,7 @@ from ttt_cli.errors import TttError
 RESIGNS = -1
 """The cell of a player that resigns."""
 
-KEPT = 1 << 20
+MAX_CACHED = 1 << 20
 """Answers that are cached."""
 
 MOST_RESTARTS = 10
@@ -93,7 +93,7 @@ class Asked(Policy):
         """
         found, rows = np.zeros((len(positions), self.rules.cells)), np.flatnonzero(~positions.terminal)
         texts = positions[rows].texts()
-        if len(self._known) > KEPT and not self._memoised:
+        if len(self._known) > MAX_CACHED and not self._memoised:
             self._known.clear()
         if new := [text for text in dict.fromkeys(texts) if text not in self._known]:
             self._known.update(zip(new, self._answers(new), strict=True))

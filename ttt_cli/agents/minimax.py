@@ -32,7 +32,7 @@ from ttt_cli.errors import UsageError
 MOVE_NODES = 1_000
 """Nodes that the proof of each move may take, beyond the ``NODES`` of the position's own."""
 
-EQUAL = 1e-12
+ROUNDING = 1e-12
 """Chances closer than this are equal: they differ by rounding only."""
 
 
@@ -184,7 +184,7 @@ def _traps(space: StateSpace, sound: Bools) -> Bools:
         after, legal = space.successors[rows], space.legal[rows]
         chances = np.where(sound[rows], waiting[after], -1.0)
         most = chances.max(axis=1)
-        chosen[rows] = sound[rows] & (chances >= most[:, None] - EQUAL)
+        chosen[rows] = sound[rows] & (chances >= most[:, None] - ROUNDING)
         still_open = ~space.terminal[rows]
         moving[rows] = np.where(still_open, most, moving[rows])
         mean = (moving[after] * legal).sum(axis=1) / np.maximum(legal.sum(axis=1), 1)

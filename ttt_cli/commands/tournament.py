@@ -8,7 +8,7 @@ from rich.text import Text
 from ttt_cli.documents import Document
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.tournament import GAMES, Tournament, play_tournament
+from ttt_cli.evaluation.tournament import MATCH_GAMES, Tournament, play_tournament
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.shell.common import resolved
 from ttt_cli.shell.options import Walked, argument, complete_agents
@@ -64,5 +64,5 @@ def tournament(
         found = play_tournament(entered, budget=positions or BUDGET, tick=lambda done: tick(done, ""))
     if found.sampled:
         why = "too much can happen in them, or a player's choices vary"
-        env.say(f"{found.sampled:,} of the pairings are matches of {GAMES:,} games: {why}")
+        env.say(f"{found.sampled:,} of the pairings are matches of {MATCH_GAMES:,} games: {why}")
     return Standings(found)

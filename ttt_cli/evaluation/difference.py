@@ -14,9 +14,9 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.walk import BATCH
+from ttt_cli.evaluation.walk import WALK_BATCH
 
-EQUAL = 1e-12
+ROUNDING = 1e-12
 """Probabilities and values closer than this are equal but for rounding."""
 
 MATTERING = 10
@@ -78,8 +78,8 @@ class Difference:
 
     def listed(self, places: Int64s) -> Iterator[Row]:
         """Yield the rows of some positions."""
-        for start in range(0, len(places), BATCH):
-            batch = places[start : start + BATCH]
+        for start in range(0, len(places), WALK_BATCH):
+            batch = places[start : start + WALK_BATCH]
             positions = self.asked[batch]
             played = [player.probabilities(positions) for player in self.players]
             for at, (place, text) in enumerate(zip(batch.tolist(), positions.texts(), strict=True)):
@@ -116,7 +116,7 @@ def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Differe
         start = some.stop
         values = move_values_of(part)
         shares = [player.probabilities(part) for player in players]
-        differs[some] = (np.abs(shares[0] - shares[1]) > EQUAL).any(axis=1)
+        differs[some] = (np.abs(shares[0] - shares[1]) > ROUNDING).any(axis=1)
         for row, player in enumerate(players):
             worth[row, some] = _worth(shares[row], values)
             learned = player.known(part)
@@ -135,8 +135,8 @@ def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Differe
         listed[np.lexsort((listed, ~differs[listed], -stake))],
         positions=number,
         different=int(differs.sum()),
-        a_better=int((differs & (gain > EQUAL)).sum()),
-        b_better=int((differs & (gain < -EQUAL)).sum()),
+        a_better=int((differs & (gain > ROUNDING)).sum()),
+        b_better=int((differs & (gain < -ROUNDING)).sum()),
         unproven=int((differs & np.isnan(gain)).sum()),
         a_only=int(a_only.sum()),
         b_only=int(b_only.sum()),

@@ -19,7 +19,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
 
-BATCH = 1 << 14
+MATCH_BATCH = 1 << 14
 """Games played at a time. A change changes the games of a seed."""
 
 QUANTILE = 1.959963984540054
@@ -156,8 +156,8 @@ def play_match(
     cells, rng = agent.rules.cells, np.random.default_rng(seed)
     counts = np.zeros((2, 3), np.int64)
     seen: tuple[set[bytes], set[bytes]] = set(), set()
-    for first in range(0, games, BATCH):
-        number = min(BATCH, games - first)
+    for first in range(0, games, MATCH_BATCH):
+        number = min(MATCH_BATCH, games - first)
         moves, results = np.full((number, cells), -1, np.int8), np.zeros(number, np.int8)
         batch = Games(first, moves, results, np.zeros(number, np.bool_))
         uniforms = rng.random((number, cells))

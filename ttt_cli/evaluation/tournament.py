@@ -19,7 +19,7 @@ from ttt_cli.evaluation.match import SampledRates, play_match
 from ttt_cli.evaluation.matchup import Rates, play_exact
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 
-GAMES = 10_000
+MATCH_GAMES = 10_000
 """Games of a match between two players whose results cannot be computed."""
 
 ELO = 400.0
@@ -56,7 +56,7 @@ class Tournament:
 
     :ivar scores: float64[players, players], in the order of ``players``: the expected points of one player
         against another in two games, one as X and one as O; 0 on the diagonal.
-    :ivar sampled: pairings that were played as matches of ``GAMES`` games.
+    :ivar sampled: pairings that were played as matches of ``MATCH_GAMES`` games.
     """
 
     DOCUMENT: ClassVar = ("method", "players", "pairings")
@@ -92,7 +92,7 @@ def play_tournament(
             found = [play_exact(x, o, budget=budget) for x, o in permutations((a, b))]
         except (OutgrownError, UnsteadyError):
             sampled += 1
-            match = play_match(a, b, GAMES, seed=0)
+            match = play_match(a, b, MATCH_GAMES, seed=0)
             found = [_rates(match.as_x), _rates(match.as_o).turned()]
         rates[first, second], rates[second, first] = found
         tick(len(rates) // 2)

@@ -20,10 +20,10 @@ from ttt_cli.evaluation.refutation import losing_line
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError, Tick, Walk
 from ttt_cli.evaluation.worst_case import WorstCase, guaranteed_result, worst_case
 
-MOST_PROVED = 20_000
+MAX_PROVED = 20_000
 """The most positions in each role whose mistakes are counted, on a board without a state space."""
 
-NODES = 2_000
+MISTAKE_NODES = 2_000
 """Nodes that the proof of each value may take."""
 
 
@@ -141,18 +141,17 @@ def judge(
     few = True  # whether they are few enough to count mistakes
     rates: list[list[Rates]] = []  # for X
     worst: list[WorstCase] = []
-    asked, known = 0, None  # how many such positions there are, and of how many it knows something
+    asked = 0  # how many such positions there are
+    known: list[int] = []  # and of how many it knows something, by layers
     for side in Side:
         walk = Walk.of(policy, side, budget=budget, tick=tick)
         rates.append(play_on(walk, against) if against else [])
         worst.append(worst_case(walk))
-        open_positions = 0
-        for layer in walk.layers[side::2]:
-            open_positions += int((~layer.positions.terminal).sum())
-            if layer.known is not None:
-                known = (known or 0) + layer.known
+        own_layers = walk.layers[side::2]
+        open_positions = sum(int((~layer.positions.terminal).sum()) for layer in own_layers)
+        known += [layer.known for layer in own_layers if layer.known is not None]
         asked += open_positions
-        few &= enumerated(policy.rules) is not None or open_positions <= MOST_PROVED
+        few &= enumerated(policy.rules) is not None or open_positions <= MAX_PROVED
         own = [*own, *(positions for _, positions in walk.own)] if few else []
         del walk  # before the next
     as_x, as_o = worst
@@ -162,7 +161,7 @@ def judge(
         as_o,
         (holds(policy.rules, Side.X, as_x.guaranteed), holds(policy.rules, Side.O, as_o.guaranteed)),
         _mistakes(policy, own) if few else None,
-        None if known is None else Coverage(known, asked),
+        Coverage(sum(known), asked) if known else None,
     )
 
 
@@ -176,7 +175,7 @@ def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
         return MistakeCount(len(rows), int(reachable), len(still_open))
     count = 0
     for positions in own:
-        wrong, proved = wrong_moves(policy, positions, nodes=NODES)
+        wrong, proved = wrong_moves(policy, positions, nodes=MISTAKE_NODES)
         if not proved:
             return None
         count += len(np.unique(wrong["row"]))

@@ -25,10 +25,10 @@ from ttt_cli.errors import TttError
 BUDGET = 10_000_000
 """Positions that a walk goes through at most, by default: all of 4x4 with four in a row."""
 
-BATCH = 1 << 13
+WALK_BATCH = 1 << 13
 """Positions in one question to a policy, so that temporary arrays stay in the processor's cache."""
 
-MARGIN = 4.0
+FORECAST_MARGIN = 4.0
 """A walk is given up when its forecast, which is rough, exceeds the budget by this factor."""
 
 Tick = Callable[[int], None]
@@ -152,7 +152,7 @@ class Walk:
         sizes: list[int] = []
         while len(positions):
             sizes.append(len(positions))
-            hopeless = not (space or first) and forecast(sizes, policy.rules) > MARGIN * budget
+            hopeless = not (space or first) and forecast(sizes, policy.rules) > FORECAST_MARGIN * budget
             if sum(sizes) > budget or hopeless:
                 raise OutgrownError(len(sizes), sum(sizes), budget)
             own = (first + len(layers)) % 2 == side
@@ -203,8 +203,8 @@ def _moves(positions: Positions, policy: Policy | None) -> tuple[Int32s, Int8s, 
 def _open_batches(positions: Positions) -> Iterator[tuple[Int32s, Positions]]:
     """The open positions of a layer with their numbers, in the batches in which moves are listed."""
     still_open = np.flatnonzero(~positions.terminal).astype(np.int32)
-    for start in range(0, len(still_open), BATCH):
-        numbers = still_open[start : start + BATCH]
+    for start in range(0, len(still_open), WALK_BATCH):
+        numbers = still_open[start : start + WALK_BATCH]
         yield numbers, positions[numbers]
 
 

@@ -19,7 +19,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.walk import BUDGET, Layer, Walk, line_to
 
-EQUAL = 1e-12
+ROUNDING = 1e-12
 """Relative difference up to which probabilities are equal but for rounding."""
 
 
@@ -117,19 +117,19 @@ def _likeliest_loss(walk: Walk, losses: list[Floats]) -> tuple[int, ...]:
         lost = _results(layer, walk.side)[here] < 0
         if layer.probabilities is not None:
             lost |= layer.resigning[here]
-        if (top := chance[lost].max(initial=0.0)) > likeliest * (1 + EQUAL):
+        if (top := chance[lost].max(initial=0.0)) > likeliest * (1 + ROUNDING):
             likeliest = top
-            line = line_to(steps, int(np.flatnonzero(lost & (chance >= top * (1 - EQUAL)))[0]))
+            line = line_to(steps, int(np.flatnonzero(lost & (chance >= top * (1 - ROUNDING)))[0]))
         reached, place = np.zeros(len(layer), np.bool_), np.empty(len(layer), np.int32)
         reached[here], place[here] = True, np.arange(len(here))
         moves = np.flatnonzero(reached[layer.rows])
         left = following[layer.targets[moves]]
-        least = loss[layer.rows[moves]] * (1 - EQUAL) if layer.probabilities is None else 0.0
+        least = loss[layer.rows[moves]] * (1 - ROUNDING) if layer.probabilities is None else 0.0
         moves = moves[(left > 0) & (left >= least)]
         chances = chance[place[layer.rows[moves]]]
         if layer.probabilities is not None:
             chances = chances * layer.probabilities[moves]
-        likelier = chances > likeliest * (1 + EQUAL)  # a longer game only becomes less likely
+        likelier = chances > likeliest * (1 + ROUNDING)  # a longer game only becomes less likely
         if not likelier.any():
             break
         moves, chances = moves[likelier], chances[likelier]
@@ -137,7 +137,7 @@ def _likeliest_loss(walk: Walk, losses: list[Floats]) -> tuple[int, ...]:
         moves, chances = moves[order], chances[order]
         most = np.zeros(len(following))
         np.maximum.at(most, layer.targets[moves], chances)
-        moves = moves[chances >= most[layer.targets[moves]] * (1 - EQUAL)]
+        moves = moves[chances >= most[layer.targets[moves]] * (1 - ROUNDING)]
         _, firsts = np.unique(layer.targets[moves], return_index=True)
         moves = moves[np.sort(firsts)]
         steps.append((place[layer.rows[moves]], layer.cells[moves]))
@@ -162,7 +162,7 @@ class Response:
         """The moves most likely to win or, if none can win, most likely not to lose. Always playing one of
         them attains its figure."""
         wanted = self.win if np.nanmax(self.win) > 0 else self.save
-        return tuple(np.flatnonzero(wanted >= np.nanmax(wanted) * (1 - EQUAL)).tolist())
+        return tuple(np.flatnonzero(wanted >= np.nanmax(wanted) * (1 - ROUNDING)).tolist())
 
 
 def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -> Response:
@@ -179,5 +179,5 @@ def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -
         save = backward(layer, ((results >= 0) & layer.positions.terminal).astype(np.float64), save)
     first, found = walk.layers[0], np.full((2, policy.rules.cells), np.nan)
     found[:, first.cells] = win[first.targets], save[first.targets]
-    found[found > 1 - EQUAL] = 1.0  # certain but for rounding
+    found[found > 1 - ROUNDING] = 1.0  # certain but for rounding
     return Response(*found)

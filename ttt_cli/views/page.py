@@ -30,7 +30,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.evaluation.verdict import Verdict
-from ttt_cli.evaluation.walk import BATCH, OutgrownError, Walk
+from ttt_cli.evaluation.walk import WALK_BATCH, OutgrownError, Walk
 from ttt_cli.views.numbers import percent
 
 MOST_POSITIONS = 200_000
@@ -140,7 +140,7 @@ def page_data(
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
     shown = within_reach(policy) if policy.external and whole else policy
     shares, scores, values, known = [], [], [], []
-    for piece in described.parts(BATCH):
+    for piece in described.parts(WALK_BATCH):
         legal, own, learned = piece.legal, shown.values(piece), shown.known(piece)
         shares.append(shown.probabilities(piece)[legal])
         scores.append(_scores(piece, whole)[legal])
