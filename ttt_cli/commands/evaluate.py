@@ -117,23 +117,23 @@ def more_help(arguments: Sequence[str]) -> str:
 
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
     """Say how the rates of another program's table depend on which of equal values that program takes."""
-    said = []
+    parts = []
     for side, found in _rates_by_ties(player, other.policy).items():
-        for word, part in (("won", "win"), ("lost", "loss")):
-            shares = {ties: percent(getattr(rates, part)) for ties, rates in found.items()}
+        for word, end in (("won", "win"), ("lost", "loss")):
+            shares = {ties: percent(getattr(rates, end)) for ties, rates in found.items()}
             if len(set(shares.values())) > 1:
                 any_of_them = shares.pop("random")
                 each = ", ".join(f"{share} by ties={ties}" for ties, share in shares.items())
-                said.append(f"{word} as {side.name} {any_of_them} if any, {each}")
+                parts.append(f"{word} as {side.name} {any_of_them} if any, {each}")
                 break
-    if said:
+    if parts:
         what = f"{player.source}: the file does not say which of equal values its program takes"
-        env.remark([f"{what}; against {other.name} {'; '.join(said)}"])
+        env.remark([f"{what}; against {other.name} {'; '.join(parts)}"])
 
 
 def _rates_by_ties(player: Agent, opponent: Policy) -> dict[Side, dict[str, Rates]]:
-    """A player's rates in each role of which it has learned something, by its way to break ties; empty if
-    that way is known: if the player is no imported table, has no ties, or the user has chosen."""
+    """Return the player's rates on each side that it has learned, by its way to break ties; nothing unless it
+    is an imported table with ties and the user has not chosen a way."""
     loaded, space = player.loaded, enumerated(player.rules)
     if loaded is None or loaded.imported is None or loaded.imported.choice != "default" or space is None:
         return {}

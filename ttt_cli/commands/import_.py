@@ -81,9 +81,19 @@ def import_(
             hint = f"-o FILE saves elsewhere; {both} joins both"
             raise UsageError("already exists", where=str(path), hint=hint)
         save_state(env, state, path)
-    counts = (state.games, *state.entries)
-    told = found.repaired, found.rejected, found.notes
-    return Import(path, found.format, state.learner.name, *counts, *told, state)
+    positions, moves = state.entries
+    return Import(
+        file=path,
+        format=found.format,
+        learner=state.learner.name,
+        games=state.games,
+        positions=positions,
+        moves=moves,
+        repaired=found.repaired,
+        rejected=found.rejected,
+        notes=found.notes,
+        state=state,
+    )
 
 
 def more_help(arguments: Sequence[str]) -> str:
