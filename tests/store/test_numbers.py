@@ -12,7 +12,6 @@ from ttt_cli.store import library
 from ttt_cli.store.merge import merge
 from ttt_cli.store.runs import Run
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.runs import Plan
 
 START = "." * 9
 
@@ -61,14 +60,6 @@ def test_more_games_than_can_be_counted_are_not_saved(tmp_path):
     runs = tuple(Run(name, "import", 2**63 - 1) for name in "ab")
     with pytest.raises(TttError, match="more games than can be counted"):
         library.save(State(state.learner, STANDARD, False, state.table, runs), tmp_path / "q.json")
-
-
-def test_a_run_of_any_length_is_found_at_once():
-    plan = Plan(Q(), 2**62 + 7, 1)
-    for games in (0, 256, plan.first_game(2**40)):
-        assert plan.first_game(plan.block_at(games)) == games
-    with pytest.raises(ValueError, match="no block starts"):
-        plan.block_at(2**62 + 1)
 
 
 @pytest.mark.parametrize("run", ["=HYPERLINK(0)", "+1", "@x"])

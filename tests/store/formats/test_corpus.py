@@ -17,14 +17,6 @@ def test_numbers_are_kept_as_they_stand_and_scaled_where_training_goes_on():
     assert own["XXO.O.O.X"] == {"x": [0.0, 1], "o": [1.0, 1]}
 
 
-def test_whose_good_the_values_measure_is_asked_for_where_they_do_not_tell():
-    data = {"X........": 0.3, "....X....": 0.4, "X...O....": 0.35, "XX..O....": 0.1, "....X..O.": 0.2}
-    refused(data, r"whose win .* X's \(values=x\)")
-    for_x = read(data, values_for="x").entries["X........"]["x"][0]
-    for_mover = read(data, values_for="mover").entries["X........"]["o"][0]
-    assert (for_x, for_mover) == (0.3, 0.3)
-
-
 def test_readings_that_fit_equally_well_are_named_with_what_decides():
     """All of cells 1 to 8, counted from 0 as from 1, are free here, and the stones are no usual ones."""
     data = {".........": {"5": 0.1, "6": 0.2}, "#.......@": {"4": 0.3, "2": 0.1}}
