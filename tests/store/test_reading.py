@@ -23,9 +23,6 @@ def refusal(data: bytes, **options) -> InvalidFileError:
     return caught.value
 
 
-# ---- JSON: the strict reader against an independent oracle
-
-
 def oracle(text: str) -> object:
     """The standard library's reader made strict: a duplicate key, a huge number or a NaN raises."""
 
@@ -92,9 +89,6 @@ def test_reads_what_a_strict_reader_reads(text):
         refusal(text.encode())
     else:
         assert repr(load_json(text.encode(), "q.json")) == repr(wanted)
-
-
-# ---- JSON: places and limits
 
 
 @pytest.mark.parametrize(
@@ -169,9 +163,6 @@ def test_a_bad_byte_has_its_line():
             load_json(b'{"a":"%b"}' % byte, "games.jsonl", line=7)
         assert caught.value.where == "games.jsonl, line 7, byte 7"
     assert decode(b"\xef\xbb\xbfa", "book.csv", bom=True) == "a"
-
-
-# ---- the file itself
 
 
 def refused(path: object, why: str, **options) -> InvalidFileError:

@@ -22,7 +22,9 @@ from ttt_cli.store.reading import scale_limits
 def document(value):
     """What JSON could hold of what Python made of a pickle."""
     if isinstance(value, dict):
-        return {printed(key): document(part) for key, part in value.items()}
+        return {
+            str(key) if isinstance(key, str) else part_of(key): document(part) for key, part in value.items()
+        }
     if isinstance(value, (set, frozenset, list, tuple)):
         return [document(member) for member in value]
     if isinstance(value, np.ndarray):
@@ -32,11 +34,6 @@ def document(value):
     if isinstance(value, (bytes, bytearray)):
         return value.decode("latin-1")
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def printed(key):
-    """A key as a pickle's document writes it: a text as it stands."""
-    return str(key) if isinstance(key, str) else part_of(key)
 
 
 def part_of(key):
