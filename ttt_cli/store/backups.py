@@ -31,10 +31,7 @@ class Backup:
 
 
 def allowed() -> int:
-    """The number of backups to keep of a file.
-
-    :raises UsageError: if ``TTT_BACKUPS`` is not a number.
-    """
+    """The number of backups to keep of a file; raises UsageError if ``TTT_BACKUPS`` is not a number."""
     text = os.environ.get("TTT_BACKUPS") or str(KEPT)
     if not (text.isascii() and text.isdigit() and len(text) <= 4):
         raise UsageError(f"{text!r} is not a number of backups", where="TTT_BACKUPS", hint="such as 5")

@@ -27,8 +27,7 @@ class Row:
     :ivar games: of the run; in a run's record, of the whole state.
     :ivar x_win: and so on: exact rates against random play, as X and as O.
     :ivar worst_x: the highest probability of losing as X that an opponent can force; worst_o: as O.
-    :ivar mistakes: open positions in which it can give up game value; reachable: those that its own play can
-        reach.
+    :ivar mistakes: open positions in which it can give up game value; reachable: those that it can reach.
     :ivar exploitability: the mean gain of best responses over both sides.
     :ivar unbeatable: 1 if it is, as both sides, else 0.
     """

@@ -108,10 +108,7 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
 
 
 def try_append(path: AnyPath) -> None:
-    """Check that ``append_line`` can append to the log, as far as that can be known beforehand.
-
-    :raises TttError: with path and remedy if the system refuses.
-    """
+    """Raise TttError, with path and remedy, if ``append_line`` will not be able to append to the log."""
     real = Path(os.path.realpath(path))
     with translate_os_errors(path):
         if status(real) is not None:

@@ -113,10 +113,7 @@ class GameRecord:
 
 
 def try_log(store: Path) -> None:
-    """Check before a game that it can be recorded.
-
-    :raises TttError: if it cannot.
-    """
+    """Raise TttError if a game that is about to begin cannot be recorded."""
     try_append(store / LOG)
     _refuse_other_file(store / LOG)
 
@@ -192,8 +189,7 @@ def read_games(path: Path) -> Iterator[GameRecord]:
 
 
 def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
-    """The numbers of games that the agent called ``name`` won, drew and lost against people in a log; None
-    if there are none."""
+    """The games that the agent called ``name`` won, drew and lost against people in a log, if any."""
     if not path.exists():
         return None
     quoted, counts = orjson.dumps(name), [0, 0, 0]

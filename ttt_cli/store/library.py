@@ -172,10 +172,7 @@ def _native_format(source: Source) -> NativeFormat | None:
 
 
 def refuse_loss(path: Path, *, states: bool = True) -> None:
-    """Refuse to overwrite a log of games or, unless a state is about to be saved, a learned state.
-
-    :raises UsageError: if there is one at ``path``.
-    """
+    """Raise UsageError if ``path`` is a log of games or, unless a state is to be saved there, a state."""
     lost = "a log of games" if holds_games(path) else ""
     if not lost and states and holds_state(path):
         lost = "a learned state"
@@ -199,10 +196,7 @@ def load(path: Path, options: Options = DEFAULTS, learner: str | None = None) ->
 
 
 def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
-    """Read a foreign file as a state, as ``load``.
-
-    :raises InvalidFileError: also if it is native.
-    """
+    """Read a foreign file as ``load``; a native one is an InvalidFileError too."""
     if learner is not None:
         learner_class(learner)
     loaded = load(path, replace(options, empty_brain=learner == "graph"), learner)

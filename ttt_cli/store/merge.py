@@ -149,10 +149,7 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
 
 
 def _check_contained(part: Loaded, whole: Loaded) -> None:
-    """Check that ``part`` can be the experience that ``whole`` has from the same runs.
-
-    :raises InvalidFileError: if it cannot.
-    """
+    """Check that ``part`` can be the experience that ``whole`` has from the same runs."""
     if part.digest == whole.digest:
         return
     learner = whole.state.learner

@@ -34,10 +34,7 @@ def most_unpacked(data: bytes) -> int:
 
 
 def names(data: bytes, where: str) -> list[str]:
-    """The names of the arrays in an archive.
-
-    :raises InvalidFileError: if it is damaged.
-    """
+    """The names of the arrays in an archive; raises InvalidFileError if it is damaged."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]

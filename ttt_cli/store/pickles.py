@@ -63,8 +63,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Document:
     """The content of a pickle.
 
-    :ivar value: a dict with str keys, list, str, int, float (not NaN), bool or None; of a ``.npy`` file of
-        numbers the array.
+    :ivar value: a dict with str keys, list, str, int, float (not NaN), bool or None; or a NumPy array.
     :ivar objects: the names of the classes whose objects were taken as records.
     :ivar factories: the names of functions that would give defaults.
     """
@@ -108,8 +107,7 @@ class Object:
 def read_pickle(data: bytes, where: str) -> Document:
     """Read a pickle; several in a row, or tables side by side, become an object of them by number.
 
-    :raises InvalidFileError: if it is damaged or too large, holds other than plain data, or a dict has two
-        keys that are written alike.
+    :raises InvalidFileError: if it is damaged or too large, or holds other than plain data or repeated keys.
     """
     reader, file = _Reader(where, len(data)), io.BytesIO(data)
     values = [reader.load(file)]
@@ -188,8 +186,7 @@ class _Reader:
         raise AssertionError("unreachable: an opcode ends the pickle")
 
     def opcodes(self, file: io.BytesIO) -> Iterator[tuple[str, Any]]:
-        """The opcodes' names and arguments, as ``pickletools.genops``, but with bytes that Python 2 wrote as
-        text."""
+        """Names and arguments of opcodes, as ``pickletools.genops``; texts of Python 2 may be bytes."""
         while True:
             self.count(1)
             self.at = file.tell()

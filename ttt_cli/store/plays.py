@@ -35,8 +35,7 @@ class Plays:
     :ivar choice: ``most``: the largest value; ``draw``: values are beads, of which one is drawn.
     :ivar unknown: the value to X and to O of a move that the table does not hold; ``RANDOM``.
     :ivar wins: ``known``: a move that wins at once is seen even if the table does not hold it.
-    :ivar tables: ``shared``: what is good for one side is bad for the other; ``own``: each side has its own
-        values.
+    :ivar tables: ``shared``: one side's good is the other's bad; ``own``: each side has its own values.
     """
 
     ties: str = "random"
@@ -81,8 +80,7 @@ def _plain(value: Any) -> str:
 
 
 def are_beads(numbers: Floats, *, named: bool = False) -> bool:
-    """Whether numbers look like counts of beads: whole, not negative, and, unless the file has ``named`` them
-    so, of more than two values."""
+    """Whether numbers look like counts of beads: whole, not negative, and named so or of three values."""
     return bool(
         len(numbers)
         and np.all(np.isfinite(numbers) & (numbers >= 0) & (numbers == np.round(numbers)))

@@ -19,7 +19,8 @@ JSON_LIMIT = 32 * 2**20
 
 
 class Source:
-    """A file's content. A large file is read only when a format asks for it.
+    """A file's content, read only when a format asks for it. Its properties raise InvalidFileError if it is
+    too large, damaged, or not text.
 
     :ivar where: the file's name, for errors.
     :ivar start: its first 4,096 bytes.
@@ -41,10 +42,7 @@ class Source:
 
     @cached_property
     def data(self) -> bytes:
-        """The whole content.
-
-        :raises InvalidFileError: if it is too large.
-        """
+        """The whole content."""
         return read_bytes(self.where)
 
     def blocks(self) -> Iterator[bytes]:
@@ -61,8 +59,7 @@ class Source:
 
     @cached_property
     def is_json(self) -> bool:
-        """Whether the content begins as a JSON object or list, and not as a CSV row whose first field is in
-        brackets."""
+        """Whether the content begins as a JSON object or list, not as a CSV field in brackets."""
         first = self.start.removeprefix(BOM).lstrip()
         if first[:1] != b"[":
             return first[:1] in b"{["
@@ -76,10 +73,7 @@ class Source:
 
     @cached_property
     def json(self) -> Any:
-        """The JSON value; None if the file is not JSON.
-
-        :raises InvalidFileError: if it begins as JSON and is damaged.
-        """
+        """The JSON value; None if the file is not JSON."""
         if not self.is_json:
             return None
         refuse_binary(self.data, self.where)
@@ -87,10 +81,7 @@ class Source:
 
     @cached_property
     def first_line(self) -> str:
-        """The first line of a text that is not blank; empty if there is none, or the file is JSON.
-
-        :raises InvalidFileError: if the file is not text.
-        """
+        """The first line of a text that is not blank; empty if there is none, or the file is JSON."""
         if self.is_json:
             return ""
         if not self.large:
@@ -100,8 +91,5 @@ class Source:
 
     @cached_property
     def rows(self) -> list[tuple[int, list[str]]]:
-        """The rows of a CSV file that are not blank, with their line numbers.
-
-        :raises InvalidFileError: if the file is not valid CSV.
-        """
+        """The rows of a CSV file that are not blank, with their line numbers."""
         return list(csv_rows(self.data, self.where))

@@ -38,8 +38,7 @@ class State:
     :ivar symmetric: whether the table is over classes of positions instead of positions.
     :ivar table: the learner's table.
     :ivar runs: the provenance of the experience, sorted by id.
-    :ivar plays: how another program plays by its table, whose values are in that program's units; None: the
-        table is the learner's own.
+    :ivar plays: how another program plays by its table, in its own units; None: the table is the learner's.
     """
 
     learner: Learner[Any]
@@ -94,7 +93,7 @@ class State:
 
     @cached_property
     def positions(self) -> int:
-        """The number of positions seen, or of entries if the table is imported or does not say."""
+        """The number of positions seen, or of entries if it is imported or does not say."""
         if self.plays is not None or self.seen is None:
             return self.entries[0]
         return len(self.seen)

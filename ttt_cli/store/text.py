@@ -95,10 +95,7 @@ def as_text(name: str) -> str:
 
 
 def refuse_binary(data: bytes, where: AnyPath) -> None:
-    """Refuse archives, UTF-16 and other known kinds of binary files.
-
-    :raises InvalidFileError: naming the kind.
-    """
+    """Raise InvalidFileError for archives, UTF-16 and other known kinds of binary files."""
     fault = next((text for mark, text in _MARKS.items() if data.startswith(mark)), "")
     if not fault and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
         wide = "UTF-16BE" if data[0] == 0 else "UTF-16LE"

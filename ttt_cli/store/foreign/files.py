@@ -37,8 +37,7 @@ class Candidate:
         return Candidate([self.keys[row] for row in rows], [self.values[row] for row in rows], columns)
 
     def without_filler(self, rules: Rules) -> tuple["Candidate", list[str]]:
-        """A table of all boards without those never seen, which share the most frequent value, and a note
-        about them; any other table as it is."""
+        """A table of all boards without those never seen, which share the commonest value; with a note."""
         values = [str(value) for value in self.values]
         ((filler, many),) = Counter(values).most_common(1)
         parts = len(set(self.columns[0])) if self.columns else 1

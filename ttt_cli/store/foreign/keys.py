@@ -66,8 +66,7 @@ class Boards:
     :ivar form: one of ``FORMS``.
     :ivar empty: the symbol of an empty cell, or ``OWN``; None: no cell is empty.
     :ivar first: the stone of the side that moves first, ``second`` that of the other; None: it has none.
-    :ivar turn: if set, ``first`` is instead the stone of whoever is to move (``mover``) or has just moved
-        (``moved``).
+    :ivar turn: if set, ``first`` is instead the stone of who is to move (``mover``) or has moved (``moved``).
     :ivar indexes: int64[keys], the positions; -1 where a key is not one.
     :ivar played_on: bool[keys], boards of games that went on after their end.
     :ivar no_board: bool[keys], keys without a board, such as ``epsilon``.

@@ -123,8 +123,7 @@ def _is_board(column: Sequence[str], cells: int) -> bool:
 
 
 def _cells_played(column: Sequence[str], boards: Boards) -> Int64s | None:
-    """int64[keys], the cells that lead from each key's position to the board in a column; None if one does
-    not."""
+    """int64[keys], the cells that lead from each key's position to the board in a column, if all do."""
     space, digits = boards.space, {boards.empty: 0, boards.second: 1, boards.first: 2}
     if boards.turn or not _is_board(column, space.cells) or not {*"".join(column)} <= digits.keys():
         return None
@@ -134,8 +133,7 @@ def _cells_played(column: Sequence[str], boards: Boards) -> Int64s | None:
 
 
 def _players(column: Sequence[str], boards: Boards) -> Iterator[tuple[bool, dict[str, str], Int64s | None]]:
-    """The ways to take a column for players: whether they are called as their stones, the facets, and the
-    owners as in ``_Meaning``."""
+    """The ways to take a column for players: whether they are called as their stones, facets, owners."""
     labels, space = sorted(set(column)), boards.space
     sides, stones = space.movers[boards.indexes], (boards.first, boards.second)
     known = {(stone or "").rstrip(".").lower(): side for stone, side in zip(stones, (1, -1), strict=True)}

@@ -124,10 +124,7 @@ def in_words(facets: Mapping[str, str]) -> str:
 
 
 def _stated_facets(options: Options) -> dict[str, str]:
-    """The facets that the user has stated, except ``symmetry``.
-
-    :raises UsageError: if there is no such facet, symmetry or measure of values.
-    """
+    """The facets that the user has stated, checked, without ``symmetry``."""
     for name in options.spelling:
         if name not in FACETS:
             near, known = did_you_mean(name, FACETS), f"it has {', '.join(FACETS)}"
@@ -144,10 +141,7 @@ def _stated_facets(options: Options) -> dict[str, str]:
 def _readings(
     table: Candidate, options: Options, stated: Mapping[str, str], space: StateSpace, where: str
 ) -> list[Reading]:
-    """The readings of a table; if it can be read as a policy, those alone.
-
-    :raises InvalidFileError: if there are none.
-    """
+    """The readings of a table; if it can be read as a policy, those alone."""
     spelled = _boards(table, options, stated, space, where)
     found: list[Reading] = []
     fault: InvalidFileError | None = None
@@ -170,10 +164,7 @@ def _readings(
 def _boards(
     table: Candidate, options: Options, stated: Mapping[str, str], space: StateSpace, where: str
 ) -> list[Boards]:
-    """The spellings of a table's keys that are worth trying with its values.
-
-    :raises InvalidFileError: if none fits, or whose stones are whose must be asked.
-    """
+    """The spellings of a table's keys that are worth trying with its values."""
     of_keys = {name: value for name, value in stated.items() if name in OF_KEYS}
     relative = "mine" in stated or "theirs" in stated
 
@@ -273,8 +264,7 @@ def _spelled_readings(table: Candidate, boards: Boards, options: Options, where:
 
 
 def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Reading]]:
-    """The best reading, its rivals, which play differently and may be meant as well, and those that only
-    custom tells from it."""
+    """The best reading, its rivals, which play differently, and those that only custom tells from it."""
     found = [reading for reading in found if not reading.faults] or found
     alike: dict[bytes, Reading] = {}
     for reading in sorted(found, key=lambda reading: reading.rarity):

@@ -20,10 +20,7 @@ from ttt_cli.store.state import State
 
 @dataclass(frozen=True, eq=False)
 class Native:
-    """The content of a native file.
-
-    :ivar digest: the digest of the file without its learning curves.
-    """
+    """The state in a native file, and the file's digest without learning curves."""
 
     state: State
     digest: str

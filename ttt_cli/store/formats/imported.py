@@ -21,9 +21,8 @@ MOST_REJECTED = 1000
 
 @dataclass(frozen=True, order=True)
 class Row:
-    """A row of a book: how many games with this move in this position ended so.
+    """A row of a book: how many games with this move (a cell from 1) in this position ended so.
 
-    :ivar move: the cell, from 1.
     :ivar plies: the length of the games.
     :ivar result: ``X``, ``O`` or ``draw``.
     """
@@ -143,7 +142,7 @@ class Imported:
 
 
 def why_not(text: str) -> str:
-    """The reason why a board in native text is not a position of the usual game."""
+    """Why a board in native text is not a position of the usual game."""
     try:
         Position(text)
     except NotationError as error:
@@ -172,11 +171,7 @@ class Report:
             self.rejected.append(Rejected(place, why))
 
     def of(self, rows: int, what: str) -> list[Rejected]:
-        """The rows left out of so many.
-
-        :param what: what a row must be from, for the error.
-        :raises InvalidFileError: if none is left.
-        """
+        """The rows left out; raises InvalidFileError if that is all ``rows``, none being from ``what``."""
         if self.count and self.count == rows:
             first = self.rejected[0]
             message = f"none of the {rows:,} rows can be from {what}: {first.why}"
@@ -185,10 +180,7 @@ class Report:
 
 
 def truncated(rejected: list[Rejected], count: int = 0) -> list[Rejected]:
-    """The first thousand rejected rows, and the number of all others.
-
-    :param count: the number of all rows, if more than are listed.
-    """
+    """The first thousand of ``count`` rejected rows (default: those listed), and the number of the others."""
     more = max(len(rejected), count) - MOST_REJECTED
     return rejected[:MOST_REJECTED] + [Rejected("further on", f"{more:,} more rows")] * (more > 0)
 

@@ -143,8 +143,7 @@ class Npy(Format):
 
 
 def _rows(array: Array, where: str, rules: Rules) -> Any:
-    """The rows of an array, keyed by their boards if each cell has an axis; two tables if there are two of
-    each."""
+    """The rows of an array, keyed by their boards if each cell has an axis; or of each of two arrays."""
     boards = 3**rules.cells
     if array.shape[:2] == (2, boards):
         return {name: _rows(rows, where, rules) for name, rows in zip("ab", array, strict=True)}

@@ -60,10 +60,7 @@ def _join_roots(found: dict[str, Any]) -> list[str]:
 
 
 def _entries(found: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
-    """The nodes as native entries.
-
-    :raises InvalidFileError: naming the key of a node that does not fit the game.
-    """
+    """The nodes as native entries, checked against the rules of the game."""
     space = StateSpace.of(STANDARD)
     texts = {key: "".join(_SYMBOLS[stone] for stone in node["state"]) for key, node in found.items()}
     entries: dict[str, Any] = {}
@@ -147,8 +144,6 @@ class StateAction(Format):
         return isinstance(first, dict) and len(first.keys() & _FIELDS) >= 3
 
     def read(self, source: Source, options: Options) -> Imported:
-        """Scores with another spelling (0 is an int for a leaf, else a float) are kept, so that an export
-        gives the same bytes."""
         found, where = dict(source.json if source.size else {}), source.where
         for at, (key, node) in enumerate(found.items()):
             if key != str(at) or not _is_node(node, at == 0):
@@ -160,7 +155,7 @@ class StateAction(Format):
         for node, text, score in zip(found.values(), entries, _scores(entries), strict=True):
             if node["score"] != score:
                 stale += 1
-            elif repr(node["score"]) != repr(score):
+            elif repr(node["score"]) != repr(score):  # 0 for 0.0: an export gives the same bytes
                 spelled[text] = node["score"]
         if stale:
             repaired.append(f"{stale} of {len(entries)} scores were stale and have been recomputed")

@@ -88,7 +88,6 @@ class ValueTable(Format):
         return is_archive(source.data) or source.first_line.replace(" ", "").lower() == HEADER
 
     def read(self, source: Source, options: Options) -> Imported:
-        """Values that differ from those before any learning have been learned."""
         values = _values_in_arrays(source) if is_archive(source.data) else _values_in_lines(source)
         learned, texts, indexes = values != starts(), StateSpace.of(STANDARD).texts(), _indexes()
         entries: dict[str, Any] = {}
