@@ -33,7 +33,6 @@ def log() -> list[GameRecord]:
 
 def test_a_game_through_a_pipe(ttt):
     result = ttt("play", "minimax:ties=first", "--as", "x", "--games", 1, stdin="5\n2\n7\n6\n9\n8\n4\n")
-    assert result.code == 0
     assert result.out.startswith("Game 1: X is you, O is minimax:ties=first\n\n   1 │ 2 │ 3\n")
     assert "minimax:ties=first plays 1\n\n  (O)│ 2 │ 3\n" in result.out
     assert "X to move (1-9, h, b, u, ?, q): 5\n" in result.err
@@ -171,7 +170,6 @@ def test_machines_learn_and_are_recorded_only_on_request(ttt):
 def test_machines_show_one_line_a_game_with_running_rates(ttt):
     call = ("play", "--x", "minimax", "--o", "random", "--games", 20)
     result = ttt(*call, "--seed", 1)
-    assert result.code == 0
     lines = result.out.splitlines()
     wins = sum("minimax wins as X" in line for line in lines)
     drawn = percent(1 - wins / 20, 1)
@@ -195,8 +193,7 @@ def test_games_wait_while_the_state_is_being_written(ttt):
     TD.parent.mkdir()
     with lock(TD, "trained"):
         result = ttt("play", "td", "--games", 1, stdin=GAME)
-        assert result.code == 0
-        assert "busy: td.json is being trained" in result.err
+        assert result.code == 0 and "busy: td.json is being trained" in result.err
     assert not TD.exists()
     result = ttt("play", "td", "--games", 1, stdin=GAME)
     assert "td has learned 2 games" in result.err
@@ -207,7 +204,6 @@ def test_foreign_files_are_taught_nothing(ttt):
     Path("theirs.json").write_text((ROOT / "state_store" / "samples" / "q-table.json").read_text())
     before = Path("theirs.json").read_bytes()
     result = ttt("play", "theirs.json", "--games", 1, stdin=GAME)
-    assert result.code == 0
     assert "read-only here; to teach it, first: ttt import theirs.json" in result.err
     assert Path("theirs.json").read_bytes() == before
     assert [(game.o, game.teaches) for game in log()] == [("./theirs.json", ())]
