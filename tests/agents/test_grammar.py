@@ -113,6 +113,7 @@ def test_agents_that_meet_play_the_same_game(store: Path) -> None:
         ("minimax:depth", UsageError, "depth is N (from 1), and needs a value"),
         ("minimax:ties=frist", UsageError, "did you mean 'first'"),
         ("minimax:speed=maybe", UsageError, "speed is true|false"),
+        ("minimax:depth=2,depth=3", UsageError, "given twice"),
         ("random:epsilon=1", UsageError, "random takes no options"),
         ("td:epsilon=nan", UsageError, "from 0 to 1"),
         ("search:ties=first", UsageError, "search takes depth=N (from 1), nodes=N (from 1)"),
