@@ -98,7 +98,7 @@ def test_without_a_state_space_minimax_proves_its_moves():
     policy = Minimax(rules)
     for side in Side:
         assert guaranteed_result(Walk.of(policy, side)) == 0
-    positions = Positions.batch(sample(rules, 20), rules)
+    positions = Positions.batch(sample(rules, 8), rules)
     rows = positions[~positions.terminal]
     values = move_values_of(rows)
     best = values == np.where(rows.legal, values, -1).max(axis=1, keepdims=True)
