@@ -38,7 +38,7 @@ class Page(Document, name="page"):
 def explore(
     env: Environment,
     agent: AgentName,
-    out: Report = None,
+    out: Report,
     show: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
 ) -> Page | None:
     """Write a single web page to play against a player and to look inside it.
@@ -53,8 +53,6 @@ def explore(
       ttt explore minimax:depth=2 -o page.html
     """
     (player,) = resolved(env, agent)
-    if out is None:
-        raise UsageError("no output file given", where="-o", hint="-o page.html; -o - is stdout")
     if out == "-" and show:
         raise UsageError("a page on stdout cannot be opened", where="--open", hint="-o page.html")
     rules = player.rules

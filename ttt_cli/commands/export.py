@@ -68,7 +68,7 @@ def complete_formats() -> list[str]:
 def export(
     env: Environment,
     source: AgentName,
-    out: Report = None,
+    out: Report,
     format_name: Annotated[
         str | None,
         option("FORMAT", "By default as FILE's ending says.", "--format", "-f", complete=complete_formats),
@@ -86,8 +86,6 @@ def export(
       ttt export q -o q_table.json --format q-table
       ttt export graph -o graph.svg --from X...O.... --depth 2
     """
-    if out is None:
-        raise UsageError("no output file given", where="-o", hint="-o FILE; -o - is stdout")
     (agent,) = resolved(env, source, estimated=True)
     state = agent.loaded.state if agent.loaded else None
     if state is not None and "choice" in agent.options:

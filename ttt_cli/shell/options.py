@@ -104,7 +104,7 @@ Opponent = Annotated[
     option("AGENT", "By default itself, or the article's opponent.", complete=complete_agents),
 ]
 Out = Annotated[Path | None, option("FILE", "The state to write.", "--out", "-o")]
-Report = Annotated[str | None, option("FILE", "The file to write; - is stdout.", "--out", "-o")]
+Report = Annotated[str, option("FILE", "The file to write; - is stdout.", "--out", "-o")]
 Seed = Annotated[int | None, number("Random seed.", least=0)]
 Symmetry = Annotated[bool, flag("--symmetry", "Rotations and reflections of a position share an entry.")]
 Walked = Annotated[int | None, number("Visit at most N positions; by default 10,000,000.")]
