@@ -123,6 +123,7 @@ def test_its_default_training_is_enough_for_every_seed(name: str, sized: Any):
         check_strength(name, seed)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", ["menace", "book"])
 def test_the_exchanged_game_is_learned_as_well(name: str):
     usual, exchanged = (

@@ -41,6 +41,7 @@ def test_shards_follow_from_the_call_alone():
         assert len(set(draws)) == len(block)
 
 
+@pytest.mark.compiled
 def test_sharding_does_not_cost_learning():
     learner = type("Sharded", (Q,), {"block_games": 4096, "shard_games": 512}).from_params()
     *_, last = train_blocks(Plan(learner, 32_768, seed=1, shards=8), learner.empty(STANDARD))
