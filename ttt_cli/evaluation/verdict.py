@@ -147,13 +147,12 @@ def judge(
         walk = Walk.of(policy, side, budget=budget, tick=tick)
         rates.append(play_on(walk, against) if against else [])
         worst.append(worst_case(walk))
-        own_layers = walk.layers[side::2]
-        open_positions = sum(int((~layer.positions.terminal).sum()) for layer in own_layers)
-        known += [layer.known for layer in own_layers if layer.known is not None]
+        open_positions = sum(len(positions) for _, positions in walk.own)
+        known += [layer.known for layer in walk.layers if layer.known is not None]
         asked += open_positions
         few &= enumerated(policy.rules) is not None or open_positions <= MAX_PROVED
         own = [*own, *(positions for _, positions in walk.own)] if few else []
-        del walk  # before the next
+        del walk  # its memory is needed for the next
     as_x, as_o = worst
     return Verdict(
         tuple(Result(name, x, o.turned()) for (name, _), x, o in zip(opponents, *rates, strict=True)),
