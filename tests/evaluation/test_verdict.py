@@ -76,10 +76,9 @@ def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
 @pytest.mark.parametrize(
     ("rules", "options"),
     [
-        *(
-            (Rules(), options)
-            for options in ({"speed": False}, {"ties": "last"}, {"ties": "trap"}, {"depth": 99})
-        ),
+        (Rules(), {"speed": False}),
+        (Rules(), {"ties": "trap"}),
+        (Rules(), {"depth": 99}),
         (Rules(2, 4, 3), {"ties": "first"}),
         (Rules(2, 2, 2), {}),
     ],

@@ -29,9 +29,8 @@ def run(curve: Curve, games: int, block: int) -> list[int]:
 def test_a_row_is_exact():
     found = measure(5, RANDOM)
     assert (found.games, found.unbeatable) == (5, 0)
-    assert (found.x_win, found.x_draw, found.o_win) == pytest.approx(
-        (737 / 1260, 8 / 63, 121 / 420), abs=1e-15
-    )
+    rates = found.x_win, found.x_draw, found.o_win
+    assert rates == pytest.approx((737 / 1260, 8 / 63, 121 / 420), abs=1e-15)
     assert found.exploitability == pytest.approx(0.9598296957671959, abs=1e-14)
     assert found.mistakes == found.reachable > 0
     perfect = measure(0, PERFECT)

@@ -20,9 +20,8 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
     learner = type(kind.__name__, (kind,), {"block_games": 1000, "shard_games": 500}).from_params()
 
     def trained(executor: Executor) -> bytes:
-        *_, last = train_blocks(
-            Plan(learner, 4000, seed=1, shards=8), learner.empty(STANDARD), executor=executor
-        )
+        plan = Plan(learner, 4000, seed=1, shards=8)
+        *_, last = train_blocks(plan, learner.empty(STANDARD), executor=executor)
         return content(learner, last.table)
 
     found = {trained(train_shards)}
