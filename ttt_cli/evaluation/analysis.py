@@ -63,8 +63,7 @@ class Analysis:
 
 
 def analyse(positions: Positions, *, nodes: int = NODES) -> list[Analysis]:
-    """Analyse positions: by the state space if the board has one, else by proofs of at most ``nodes``
-    each."""
+    """Analyse positions by the state space if there is one, else by proofs of at most ``nodes`` each."""
     space = enumerated(positions.rules)
     if space is None:
         values, moves = values_of(positions, nodes=nodes), move_values_of(positions, nodes=nodes)

@@ -51,8 +51,7 @@ class Difference:
     :ivar worth: float64[2, n]: the expected game value of each player's choice for the mover; -1 if it
         resigns; NaN where it is not known.
     :ivar known: bool[2, n]: what each has learned about; everything for players that need no experience.
-    :ivar order: int64[k]: the positions in which they differ or that only one of them knows, by difference in
-        value.
+    :ivar order: int64[k]: the positions in which they differ or that only one knows, by difference in value.
     """
 
     DOCUMENT: ClassVar = (*("positions", "different", "a_better", "b_better", "a_only", "b_only", "rows"),)

@@ -99,8 +99,7 @@ class LosingLine:
 
 @dataclass(frozen=True)
 class Sample:
-    """The results of a player's matches, and lines of play by which it loses. What matches cannot tell is
-    None.
+    """A player's match results, and lines of play by which it loses; what matches cannot tell is None.
 
     :ivar lines: by side, as far as they were found.
     """

@@ -44,8 +44,7 @@ def play_on(
     opponents: Sequence[Policy] = (),
     watch: Callable[[list[Floats]], None] = lambda reach: None,
 ) -> list[Rates]:
-    """Return how games end for X, for each opponent. Whoever resigns (has no moves in an open position)
-    loses.
+    """Return how games end for X against each opponent. To resign (no moves in an open position) is to lose.
 
     :param opponents: those who play the side that can play anything.
     :param watch: called for each layer with the probability that a game against each opponent reaches its

@@ -182,8 +182,7 @@ def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
 
 
 def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
-    """Whether a guaranteed result is no worse for ``side`` than the game's value; None if that value is not
-    proved."""
+    """Whether a guaranteed result is no worse for ``side`` than the game's value; None if not proved."""
     lowest, highest = sorted(side.sign * bound for bound in game_bounds(rules))
     if not lowest <= guaranteed < highest:  # whatever the value is
         return guaranteed >= highest

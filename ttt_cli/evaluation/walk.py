@@ -122,8 +122,7 @@ class Walk:
 
     @property
     def own(self) -> Iterator[tuple[int, Positions]]:
-        """The plies at which the policy is to move, and the open positions there; of a walk from the empty
-        board."""
+        """The policy's plies and open positions there, in a walk from the empty board."""
         for ply in range(self.side, len(self.layers), 2):
             positions = self.layers[ply].positions
             yield ply, positions[~positions.terminal]
