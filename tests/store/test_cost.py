@@ -22,17 +22,12 @@ from ttt_cli.errors import TttError
 from ttt_cli.learners import learner_class
 from ttt_cli.store import curves, library
 from ttt_cli.store.formats import native
-from ttt_cli.store.games import SoundGames
+from ttt_cli.store.games import GameRecord, SoundGames
 from ttt_cli.store.library import verify
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training import study
 
 SECONDS, MEGABYTES = 1.0, 200
-
-GAME = {
-    **{"id": "g", "rules": {"rows": 3, "cols": 3, "line": 3}, "moves": [5, 1, 3, 7, 4, 6, 2, 8, 9]},
-    **{"result": "draw", "x": "a", "o": "b", "teaches": []},
-}
 
 
 def state(
@@ -84,7 +79,8 @@ def large(number: int) -> str:
 
 
 def log(**fields: object) -> bytes:
-    return orjson.dumps(GAME | fields) + b"\n"
+    game = orjson.loads(GameRecord((5, 1, 3, 7, 4, 6, 2, 8, 9), "draw", "a", "b").to_line())
+    return orjson.dumps(game | fields) + b"\n"
 
 
 def colliding(count: int) -> bytes:
