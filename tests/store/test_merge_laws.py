@@ -22,9 +22,9 @@ from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge
 from ttt_cli.store.state import State, learner_of
 
-RUNS = 5
+RUNS = 4
 FOREST = settings(max_examples=settings.default.max_examples // 3)
-"""Each example merges up to six times, and writes and reads what comes of it."""
+"""Each example merges up to four times, and writes and reads what comes of it."""
 
 BOARDS = (Rules(2, 3, 3), Rules(2, 2, 2), Rules())
 
@@ -73,7 +73,7 @@ def can_merge(parts: Sequence[frozenset[int]]) -> bool:
 def test_any_tree_of_merges_gives_the_same_experience(learner: str, data: st.DataObject):
     board = data.draw(st.sampled_from(BOARDS), "board")
     forest = [(frozenset({seed}), run(learner, board, seed)) for seed in range(1, RUNS + 1)]
-    for step in range(data.draw(st.integers(1, 6), "merges")):
+    for step in range(data.draw(st.integers(1, 4), "merges")):
         places = st.lists(st.integers(0, len(forest) - 1), min_size=1, max_size=4)
         chosen = [forest[place] for place in data.draw(places, "inputs")]
         parts = [runs for runs, _ in chosen]
