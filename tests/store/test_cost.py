@@ -48,7 +48,6 @@ def book(rows: str, runs: int) -> bytes:
 
 
 def header(kind: object, shape: tuple[int, ...]) -> bytes:
-    """The head of an ``.npy`` file."""
     text = f"{{'descr': {kind!r}, 'fortran_order': False, 'shape': {shape!r}, }}\n".encode()
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 

@@ -25,7 +25,7 @@ def announced(err: str) -> int:
 
 
 def test_a_trainer_killed_at_random_moments_loses_no_checkpoint(tmp_path, sized):
-    rng, kills, seed = random.Random(1), sized(6, 500), 0
+    rng, kills, seed = random.Random(1), sized(4, 500), 0
     train = ["train", "td", "--checkpoint", "0.05", "-o", "td.json"]
     work, undisturbed = tmp_path / "work", tmp_path / "undisturbed"
     work.mkdir()
@@ -33,7 +33,7 @@ def test_a_trainer_killed_at_random_moments_loses_no_checkpoint(tmp_path, sized)
     path = work / "td.json"
     while kills > 0:
         seed += 1
-        fresh = [*train, "-n", 1_000_000, "--seed", seed]
+        fresh = [*train, "-n", 400_000, "--seed", seed]
         began = monotonic()
         assert finish(*fresh, cwd=undisturbed).code == 0
         takes, floor, over = monotonic() - began, 0, False

@@ -72,7 +72,6 @@ def encoded(data: object) -> bytes:
 
 
 def read(data: object, where: str = "f.json", **options: Any) -> Imported:
-    """What a file of this content holds."""
     source, wanted = Source(where, encoded(data)), Options(**options)
     found = recognise(source, wanted).read(source, wanted)
     assert isinstance(found, Imported)

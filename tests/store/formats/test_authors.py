@@ -25,7 +25,6 @@ from ttt_cli.store.state import State
 
 
 def written(state: State, name: str) -> bytes:
-    """A state in a format."""
     form = get(name)
     assert form is not None
     return b"".join(form.write(ExportSource("", state, state.policy), ExportOptions()))
@@ -268,7 +267,6 @@ def value_csv(*changes: tuple[int, float]) -> bytes:
 
 
 def index_of(text: str) -> int:
-    """Where a table keeps a board."""
     return int("".join(symbols(text[::-1], "1", "2", "0")), 3)
 
 
