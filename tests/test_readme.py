@@ -21,11 +21,7 @@ from ttt_cli.app import run as ttt
 from ttt_cli.commands import COMMANDS, HIDDEN
 from ttt_cli.environment import Environment
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = {
-    path.name: path.read_text(encoding="utf-8")
-    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-}
+PAGES = {path.name: path.read_text("utf-8") for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))}
 
 
 def blocks(page: str, fence: str) -> list[str]:
@@ -33,40 +29,29 @@ def blocks(page: str, fence: str) -> list[str]:
     return re.findall(rf"^```{fence}\n(.*?)^```", PAGES[page], re.MULTILINE | re.DOTALL)
 
 
-def commands(page: str, fence: str) -> list[str]:
-    """The command lines of a page, but for the README's first two, which make an environment of their own."""
-    own = 2 if (page, fence) == ("README.md", "sh") else 0
-    return [line for block in blocks(page, fence)[own:] for line in block.splitlines()]
+def commands(fence: str) -> dict[str, list[str]]:
+    """The command lines of pages, but for the README's first two, which make an environment of their own."""
+    found = {page: "".join(blocks(page, fence)).splitlines() for page in PAGES}
+    del found["README.md"][: 2 * (fence == "sh")]
+    return {page: lines for page, lines in found.items() if lines}
 
 
-FAST = {page: commands(page, "sh") for page in PAGES if commands(page, "sh")}
-SLOW = {page: commands(page, "sh slow") for page in PAGES if commands(page, "sh slow")}
-TRAINED = """
-train q --seed 1
-train q --preset article --seed 1
-train td
-train graph
-play easy --games 1
-""".strip().splitlines()
+FAST, SLOW = commands("sh"), commands("sh slow")
+TRAINED = ["q --seed 1", "q --preset article --seed 1", "td", "graph"]
 """What the pages rely on."""
 
 
-def run(work: Path, script: str) -> str:
-    """What a shell script prints, where ``ttt`` is the program installed beside this Python."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = finish("-euc", script, program=["bash"], cwd=work, env={**os.environ, "PATH": path})
-    assert done.code == 0, (script, done)
-    return done.out
-
-
-def run_each(work: Path, lines: Iterable[str]) -> str:
+def run_each(work: Path, lines: Iterable[str], keys: str = GAME_KEYS) -> str:
     """What command lines print; those of ``ttt`` alone run in this process, which costs a tenth."""
     printed = ""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for line in lines:
         if not line.startswith("ttt ") or {"|", ">"} & {*line}:
-            printed += run(work, line)
+            done = finish("-euc", line, program=["bash"], cwd=work, env={**os.environ, "PATH": path})
+            assert done.code == 0, (line, done)
+            printed += done.out
             continue
-        env = Environment(StringIO(GAME_KEYS), StringIO(), StringIO())
+        env = Environment(StringIO(keys), StringIO(), StringIO())
         with chdir(work), patch.dict(os.environ):
             os.environ.pop("TTT_STORE", None)
             assert ttt(split(line)[1:], env) == 0, (line, env.stderr.getvalue())
@@ -80,7 +65,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     work = tmp_path_factory.mktemp("pages") / "work"
     work.mkdir()
     (work / "examples").symlink_to(ROOT / "examples")
-    run_each(work, [f"ttt {line}" for line in TRAINED])
+    run_each(work, [*(f"ttt train {line}" for line in TRAINED), "ttt play easy --games 1"])
     return work
 
 
@@ -113,20 +98,17 @@ def test_every_slow_command_runs(work: Path, page: str, sized):
 
 
 def test_the_readme_begins_with_the_two_commands_and_is_short():
-    for block, last in zip(
-        blocks("README.md", "sh"), ("ttt evaluate q", "python -m pytest -n auto"), strict=False
-    ):
-        assert block.count("\n") == 1
+    lasts = ("ttt evaluate q", "python -m pytest -n auto")
+    for block, last in zip(blocks("README.md", "sh"), lasts, strict=False):
         assert block.startswith("python3 -m venv .venv && .venv/bin/pip install ")
-        assert block.rstrip().endswith(last)
-    assert README.count("\n") <= 180
+        assert block.count("\n") == 1 and block.endswith(f"{last}\n")
+    assert PAGES["README.md"].count("\n") <= 180
 
 
 def test_the_readme_names_every_command_and_page_and_links_lead_somewhere():
-    assert re.findall(r"^\| `ttt (\w+)", README, re.MULTILINE) == [
-        name for name in COMMANDS if name not in HIDDEN
-    ]
-    assert all(f"(docs/{page})" in README for page in PAGES if page != "README.md")
+    listed = re.findall(r"^\| `ttt (\w+)", PAGES["README.md"], re.MULTILINE)
+    assert listed == [name for name in COMMANDS if name not in HIDDEN]
+    assert all(f"(docs/{page})" in PAGES["README.md"] for page in PAGES if page != "README.md")
     for page, text in PAGES.items():
         folder = ROOT if page == "README.md" else ROOT / "docs"
         for target in re.findall(r"\]\((?!https:)([^)#]+)", text):
@@ -134,11 +116,8 @@ def test_the_readme_names_every_command_and_page_and_links_lead_somewhere():
 
 
 def test_the_picture_is_what_b_shows(work: Path):
-    env = Environment(StringIO("1\nb\nq\n"), StringIO(), StringIO())
-    with chdir(work):
-        ttt(["play", "q.article", "--as", "o", "--seed", "3", "--quiet"], env)
-    shown = {line.strip() for line in env.stdout.getvalue().splitlines()}
-    assert {line.strip() for line in blocks("README.md", "text")[0].splitlines()} <= shown
+    shown = run_each(work, ["ttt play q.article --as o --seed 3 --quiet"], "1\nb\nq\n").splitlines()
+    assert {line.strip() for line in blocks("README.md", "text")[0].splitlines()} <= {*map(str.strip, shown)}
 
 
 def test_what_surprises_is_true(work: Path):

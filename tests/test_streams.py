@@ -10,7 +10,7 @@ import pytest
 
 from tests.ttt import PROGRAM, Outcome, finish, read_until, start
 
-BOOK = ["export", "minimax", "--format", "policy-csv", "-o", "-"]
+BOOK = "export minimax --format policy-csv -o -"
 """Writes 348,327 bytes."""
 
 
@@ -20,17 +20,15 @@ def shell(line: str, **variables: str) -> Outcome:
 
 
 def test_what_does_not_fit_on_the_disk_fails(tmp_path: Path):
-    outcome = shell(f"ulimit -f 64; trap '' XFSZ; $TTT {' '.join(BOOK)} > {tmp_path / 'part'}")
+    outcome = shell(f"ulimit -f 64; trap '' XFSZ; $TTT {BOOK} > {tmp_path / 'part'}")
     assert outcome == Outcome(1, "", "Error: standard output: File too large\n")
 
 
 @pytest.mark.parametrize(
-    ("reader", "read", "unbuffered"),
-    [("head -1", "position,move,probability,value\n141\n", "1"), ("wc -c", "348327\n0\n", "")],
+    ("reader", "read"), [("head -1", "position,move,probability,value\n141\n"), ("wc -c", "348327\n0\n")]
 )
-def test_a_reader_gets_all_and_one_that_goes_early_makes_the_exit_code(reader, read, unbuffered):
-    line = f"$TTT {' '.join(BOOK)} | {reader}; echo ${{PIPESTATUS[0]}}"
-    assert shell(line, PYTHONUNBUFFERED=unbuffered) == Outcome(0, read, "")
+def test_a_reader_gets_all_and_one_that_goes_early_makes_the_exit_code(reader, read):
+    assert shell(f"$TTT {BOOK} | {reader}; echo ${{PIPESTATUS[0]}}") == Outcome(0, read, "")
 
 
 def test_a_closed_standard_output_fails_where_there_is_something_to_write():
@@ -40,19 +38,15 @@ def test_a_closed_standard_output_fails_where_there_is_something_to_write():
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "stderr", "unbuffered"),
+    ("words", "stderr", "saved"),
     [
-        ("train q --games 30 --checkpoint 0", 0, "2>/dev/full", "1"),
-        ("play --x random --o random --learn", 0, "2>&-", ""),
-        ("nosuch", 2, "2> >(exit)", ""),
+        ("train q --games 30 --checkpoint 0", "2>/dev/full", "q.json"),
+        ("play --x random --o random --learn", "2>&-", "games.jsonl"),
     ],
 )
-def test_notices_that_cannot_be_written_stop_nothing(tmp_path: Path, words, code, stderr, unbuffered):
-    store = tmp_path / "store"
-    assert shell(f"$TTT {words} --store {store} {stderr}", PYTHONUNBUFFERED=unbuffered).code == code
-    assert [path.suffix for path in store.glob("*.json*")] == {"train": [".json"], "play": [".jsonl"]}.get(
-        words.split()[0], []
-    )
+def test_notices_that_cannot_be_written_stop_nothing(tmp_path: Path, words, stderr, saved):
+    assert shell(f"$TTT {words} --store {tmp_path} {stderr}").code == 0
+    assert (tmp_path / saved).exists()
 
 
 def test_a_poor_locale_and_odd_bytes_are_no_error():
@@ -87,8 +81,7 @@ def test_a_signal_at_any_moment_of_the_start_leaves_no_traceback(tmp_path: Path,
     moments = sized(4, 48)
     for moment in range(moments):
         process = start(program=[sys.executable, "-c", code])
-        assert process.stdout is not None
-        assert process.stdout.read(1) == "x"
+        assert process.stdout is not None and process.stdout.read(1) == "x"
         time.sleep(0.005 + 0.144 * moment / moments)
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
@@ -97,8 +90,7 @@ def test_a_signal_at_any_moment_of_the_start_leaves_no_traceback(tmp_path: Path,
         assert process.returncode in (-number, 128 + number, 3)
         if "<string>" in err:  # it came before main()
             continue
-        assert "Traceback" not in err
-        assert err.count("\n") <= 1
+        assert "Traceback" not in err and err.count("\n") <= 1
 
 
 def test_no_exception_is_raised_into_an_import(tmp_path: Path):
@@ -137,13 +129,6 @@ def test_signals_that_are_to_be_ignored_are():
         "os.kill(os.getpid(), signal.SIGHUP)\nfor _ in range(10**5): pass\nprint('here')\n"
     )
     assert finish(program=[sys.executable, "-c", code]) == Outcome(0, "here\n", "")
-
-
-def test_a_line_that_never_ends_is_one_error():
-    outcome = shell("head -c 20000000 /dev/zero | tr '\\0' X | $TTT move minimax -")
-    assert outcome.code == 1
-    assert "error: not a position" in outcome.out
-    assert len(outcome.out) < 300
 
 
 def test_a_signal_s_notice_comes_amid_another_one():

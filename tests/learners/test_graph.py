@@ -27,6 +27,9 @@ ARTICLE, DEFAULT = Graph.from_params(**Graph.article), Graph()
 GOLDEN = Path(__file__).parents[1] / "golden" / "graph-article-choices.csv"
 
 
+OTHER = {"X": "O", "O": "X"}
+
+
 class Author:
     """The author's machine, word for word: nodes by text, scores computed anew whenever one is asked for."""
 
@@ -35,66 +38,40 @@ class Author:
         self.score = cache(self._score)
 
     def _score(self, text: str) -> float:
-        ended = {"X": 1, "O": -1, None: 0}[Position(text).winner]
         scores = [self.score(child) for child in self.following.get(text, [])]
-        largest = 0.0
-        for score in scores:
-            if abs(score) > abs(largest):
-                largest = score
-        return 0.9 * largest if scores else ended
-
-    def find(self, text: str, side: str, been: frozenset[tuple[str, str]]) -> tuple[str | None, int]:
-        """The target, if any, and the number of steps from here."""
-        if (text, side) in been:
-            return None, 0
-        smallest = largest = None
-        least, most = 1.0, -1.0
-        for child in self.following.get(text, []):
-            score = self.score(child)
-            if score < least:
-                smallest, least = child, score
-            if score > most:
-                largest, most = child, score
-        if side == "X" and largest is not None and most > 0:
-            return largest, 0
-        if side == "O" and smallest is not None and least < 0:
-            return smallest, 0
-        other = "O" if side == "X" else "X"
-        target, steps = self.find(
-            (smallest if side == "X" else largest) or "." * 9, other, been | {(text, side)}
-        )
-        return target, steps + 1
+        if scores:
+            return 0.9 * max(0.0, *scores, key=abs)
+        return {"X": 1, "O": -1, None: 0}[Position(text).winner]
 
     def choices(self, text: str) -> list[int]:
-        """The cells, from 0, that the machine picks from."""
-        position = Position(text)
-        target, steps = None, 0
-        if self.following.get(text):
-            target, steps = self.find(text, position.mover, frozenset())
-        if target is None:
-            return list(position.legal)
-        wanted = position.mover if steps == 0 else "XO"[position.mover == "X"]
-        for stone in (wanted, "XO"[wanted == "X"]):
-            for cell in position.legal:
-                if target[cell] == stone:
-                    return [cell]
+        """The cells, from 0, that the machine picks from: it looks ahead for a node that is won."""
+        position, been = Position(text), set()
+        node, side = text, position.mover
+        while self.following.get(text) and (node, side) not in been:
+            been.add((node, side))
+            children, score = self.following.get(node, []), self.score
+            largest = max((child for child in children if score(child) > -1), key=score, default="")
+            smallest = min((child for child in children if score(child) < 1), key=score, default="")
+            if side == "X":
+                target, rest, won = largest, smallest, largest and score(largest) > 0
+            else:
+                target, rest, won = smallest, largest, smallest and score(smallest) < 0
+            if won:
+                wanted = position.mover if len(been) == 1 else OTHER[position.mover]
+                for stone in (wanted, OTHER[wanted]):
+                    for cell in position.legal:
+                        if target[cell] == stone:
+                            return [cell]
+                break
+            node, side = rest or "." * 9, OTHER[side]
         return list(position.legal)
 
 
-def graph_of(**following: list[int]) -> Table:
-    """A table from nodes, in the order of first sight, with the cells (from 1) played from them. Nodes begin
-    with ``_`` instead of a dot. The empty board comes first and needs no naming."""
-    nodes = {"." * 9: [], **{name.replace("_", "."): cells for name, cells in following.items()}}
-    entries = {
-        text: {"seen": at, "next": cells, "visits": 1} for at, (text, cells) in enumerate(nodes.items())
-    }
+def graph_of(following: dict[str, list[int]]) -> Table:
+    """A table from nodes, in the order of first sight, with the cells (from 1) played from them."""
+    nodes = enumerate(following.items())
+    entries = {text: {"seen": at, "next": cells, "visits": 1} for at, (text, cells) in nodes}
     return read_table(ARTICLE, SPACE, entries)
-
-
-def cells_played(table: Table, text: str, learner: Graph = ARTICLE) -> list[int]:
-    """The cells, from 1, that the machine may choose."""
-    row = policy_of(learner, table).played[SPACE.index(Position(text))]
-    return (np.flatnonzero(row) + 1).tolist()
 
 
 def authors(table: Table) -> Author:
@@ -113,9 +90,8 @@ def known(table: Table) -> np.ndarray:
 
 def complete() -> Table:
     """All positions, all moves."""
-    cells = [(np.flatnonzero(legal) + 1).tolist() for legal in SPACE.legal]
-    texts = SPACE.texts()
-    return graph_of(**dict(zip(texts[1:], cells[1:], strict=True)), **{texts[0]: cells[0]})
+    cells = ((np.flatnonzero(legal) + 1).tolist() for legal in SPACE.legal)
+    return graph_of(dict(zip(SPACE.texts(), cells, strict=True)))
 
 
 def test_the_choices_on_the_complete_graph_are_those_recorded():
@@ -171,8 +147,9 @@ def test_the_authors_machine_does_not_go_with_symmetry():
 
 
 def test_an_untried_move_rather_than_a_known_loss():
-    table = graph_of(X__OO___X=[2], XX_OO___X=[6], XX_OOO__X=[])
-    assert cells_played(table, "X..OO...X", DEFAULT) == [3, 6, 7, 8]
+    lost = {"." * 9: [], "X..OO...X": [2], "XX.OO...X": [6], "XX.OOO..X": []}
+    row = policy_of(DEFAULT, graph_of(lost)).played[SPACE.index(Position("X..OO...X"))]
+    assert np.flatnonzero(row).tolist() == [2, 5, 6, 7]
 
 
 def test_a_near_win_beats_a_far_one_and_a_far_loss_a_near_one():
@@ -196,23 +173,12 @@ def test_training_keeps_up_to_date_what_follows(learner: Graph, space: StateSpac
         assert np.array_equal(table.rows[name][known(table)], afresh.rows[name][known(table)]), name
 
 
-def merged(*tables: Table) -> Table:
-    return DEFAULT.merge(DEFAULT.empty(tables[0].rules), tables)
-
-
-def test_nodes_of_a_merged_graph_go_by_plies_and_text_and_edges_by_cell():
-    found = dict(DEFAULT.to_entries(merged(*(after(DEFAULT, SPACE, 3, seed) for seed in (1, 2)))))
-    in_order = sorted(found, key=lambda text: (-text.count("."), text))
-    assert [found[text]["seen"] for text in in_order] == list(range(len(found)))
-    assert all(entry["next"] == sorted(entry["next"]) for entry in found.values())
-
-
 def test_on_a_board_without_a_state_space_a_merged_graph_is_scored_as_if_read():
     rules, tables = Rules(4, 4, 4), []
     for seed in (1, 2):
         tables.append(DEFAULT.empty(rules))
         DEFAULT.train(tables[-1], Shard(0, 40, np.random.default_rng(seed)))
-    found = merged(*tables)
+    found = DEFAULT.merge(DEFAULT.empty(rules), tables)
     read = DEFAULT.from_entries(rules, False, DEFAULT.to_entries(found))
     nodes = DEFAULT.seen(found)
     scores = (table.rows["score"][table.find(nodes)] for table in (found, read))
@@ -225,7 +191,6 @@ ROOT = {"seen": 0, "next": [], "visits": 1}
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ({"." * 9: {**ROOT, "seen": 5478}}, '"seen"'),
         ({"." * 9: {**ROOT, "next": [1, 1]}}, '"next" must hold different ones of the cells'),
         ({"." * 9: {**ROOT, "next": [1]}}, "the position after it has no entry"),
         ({"." * 9: ROOT, "XXXOO....": {**ROOT, "seen": 1, "next": [6]}}, '"next" must be empty'),

@@ -33,14 +33,10 @@ def pupil(store: Path) -> OnlineLearner:
     return OnlineLearner(store, store / "td.json", "td", untaught())
 
 
-def learning_session(store: Path) -> Session:
-    """``td``, which learns, against ``random``."""
+def play_and_learn(store: Path, games: int, *players: Player) -> Iterator[GameRecord]:
+    """Games of ``td``, which learns, against ``random``, or of these, as ``ttt play`` has them learn."""
     td = Player("td", lambda state: state.policy, pupil(store))
-    return Session(STANDARD, (td, Player("random", Uniform(STANDARD))), seed=1)
-
-
-def play_and_learn(session: Session, store: Path, games: int = 10**9) -> Iterator[GameRecord]:
-    """Games of two machines, as ``ttt play`` has them learn."""
+    session = Session(STANDARD, players or (td, Player("random", Uniform(STANDARD))), seed=1)
     with learning(session.learners) as learn:
         for _ in range(games):
             played = play(session)
@@ -53,82 +49,69 @@ def loaded(store: Path) -> State:
     return library.load(store / "td.json").state
 
 
-def record(*cells: int, **fields: Any) -> GameRecord:
-    return GameRecord(cells, "x", "human", "td", **fields)
+def record(**fields: Any) -> GameRecord:
+    return GameRecord(X_WINS, "x", "human", "td", **fields)
 
 
 def test_machines_learn_from_every_game_and_are_saved(tmp_path):
-    session = learning_session(tmp_path)
-    played = list(play_and_learn(session, tmp_path, 6))
-    state = loaded(tmp_path)
-    (run,) = state.runs
+    played = list(play_and_learn(tmp_path, 6))
+    (run,) = loaded(tmp_path).runs
     assert (run.kind, run.games) == ("play", 6)
     assert run.details["game_ids"] == [one.id for one in played]
-    score = session.score
-    assert run.results == {"x": score.x_wins, "o": score.o_wins, "draw": score.draws}
+    assert run.results == {side: sum(one.result == side for one in played) for side in ("x", "o", "draw")}
     assert all(one.teaches == ("td.json",) for one in played)
 
 
 def test_a_machine_that_plays_itself_learns_each_game_once(tmp_path):
     agents = resolve_all(["td", "td:epsilon=0.5"], tmp_path, fresh=True)
-    session = Session(STANDARD, players_of(agents, tmp_path, learn=True))
-    (played,) = play_and_learn(session, tmp_path, 1)
+    (played,) = play_and_learn(tmp_path, 1, *players_of(agents, tmp_path, learn=True))
     assert (played.x, played.o, played.teaches) == ("td", "td:epsilon=0.5", ("td.json",))
     assert loaded(tmp_path).games == 1
 
 
 def test_games_that_were_not_saved_wait_and_are_learned_once(tmp_path):
-    broken_off = play_and_learn(learning_session(tmp_path), tmp_path)
+    broken_off = play_and_learn(tmp_path, 9)
     for _ in range(3):
         next(broken_off)
     broken_off.close()  # as if killed: nothing has been saved yet
     assert not (tmp_path / "td.json").exists()
-    again = pupil(tmp_path)
-    assert again.catch_up().games == 3
-    assert again.catch_up().games == 0
+    assert [pupil(tmp_path).catch_up().games for _ in range(2)] == [3, 0]
     assert loaded(tmp_path).games == 3
 
 
 def test_while_another_writes_the_state_games_wait(tmp_path):
-    session = learning_session(tmp_path)
-    (td,) = session.learners
+    record_game(tmp_path, record(teaches=("td.json",)))
     with lock(tmp_path / "td.json", "trained"):
-        assert len(list(play_and_learn(session, tmp_path, 2))) == 2
-        assert "td.json is being trained" in td.total.waits
+        assert "td.json is being trained" in pupil(tmp_path).catch_up().waits
         assert not (tmp_path / "td.json").exists()
-    assert td.catch_up().games == 2
-    assert loaded(tmp_path).games == 2
+    assert pupil(tmp_path).catch_up().games == 1
 
 
 def test_an_unfinished_training_run_lets_games_wait(tmp_path):
     state = untaught()
     run = train_run(state.learner, state.rules, state.symmetric, seed=1, planned=100, opponent="self")
     library.save(state.with_run(run, state.table), tmp_path / "td.json")
-    before = (tmp_path / "td.json").read_bytes()
-    record_game(tmp_path, record(*X_WINS, teaches=("td.json",)))
+    record_game(tmp_path, record(teaches=("td.json",)))
     assert "training run" in pupil(tmp_path).catch_up().waits
-    assert (tmp_path / "td.json").read_bytes() == before
     finished = replace(run, games=100, results=None)
     library.save(state.with_run(finished, state.table), tmp_path / "td.json")
     assert pupil(tmp_path).catch_up().games == 1
 
 
-def test_games_for_others_and_of_other_boards_teach_nothing(tmp_path):
-    wide = Rules(3, 4, 3)
-    record_game(tmp_path, record(*X_WINS, teaches=("q.json",)))
-    record_game(tmp_path, record(1, 5, 2, 6, 3, rules=wide, teaches=("td.json",)))
+def test_games_of_other_boards_teach_nothing(tmp_path):
+    wide = GameRecord((1, 5, 2, 6, 3), "x", "human", "td", Rules(3, 4, 3), teaches=("td.json",))
+    record_game(tmp_path, wide)
     assert pupil(tmp_path).catch_up().games == 0
-    assert not (tmp_path / "td.json").exists()
 
 
-@pytest.mark.parametrize("name", ["td", 'a "quoted" \\ name', "Überraschung"])
+@pytest.mark.parametrize("name", ["td", 'Eine "Überraschung" \\'])
 def test_waiting_games_are_found_by_any_name(tmp_path, name):
     state = untaught()
     for teaches in ((name,), (), ("other", name)):
-        record_game(tmp_path, record(*X_WINS, teaches=teaches))
+        record_game(tmp_path, record(teaches=teaches))
     with (tmp_path / "games.jsonl").open("ab") as log:  # another program may escape what need not be
         escaped = "".join(f"\\u{ord(char):04x}" for char in name).encode()
-        log.write(record(*X_WINS, teaches=("NAME",)).to_line().replace(b"NAME", escaped) + b"\n")
+        log.write(record(teaches=("NAME",)).to_line().replace(b"NAME", escaped) + b"\n")
     waiting = list(waiting_games(tmp_path, name, state))
     assert [one.teaches for one in waiting] == [(name,), ("other", name), (name,)]
     lesson = teach(state, waiting[:2], name)
@@ -148,11 +131,7 @@ def test_some_learn_from_their_own_moves_alone(monkeypatch, x, o, sides):
 
 
 @pytest.mark.parametrize(
-    ("text", "epsilon"),
-    [
-        *(("td.article", 0.1), ("td:choice=article", 0.1), ("td.article:epsilon=0", 0.0)),
-        *(("graph.article", 0.0), ("menace", 0.0), ("book.article", 0.0)),
-    ],
+    ("text", "epsilon"), [("td.article", 0.1), ("td.article:epsilon=0", 0.0), ("graph.article", 0.0)]
 )
 def test_an_article_that_explores_does_so_in_play_unless_asked_not_to(tmp_path, text, epsilon):
     (agent,) = resolve_all([text], tmp_path, fresh=True)
@@ -161,33 +140,26 @@ def test_an_article_that_explores_does_so_in_play_unless_asked_not_to(tmp_path, 
     assert np.allclose(player.probabilities(space), (1 - epsilon) * greedy + epsilon * anything)
 
 
-def test_a_state_outside_the_store_is_named_by_its_path(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["./td", "sub/td.json", "state_store/mine.json"])
+def test_a_state_outside_the_store_is_named_by_its_path(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
+    library.save(untaught(), Path(name))
     store = Path("state_store")
-    names = {}
-    for path in (Path("td"), Path("sub/td.json"), store / "mine.json"):
-        library.save(untaught(), path)
-        text = f"./{path}" if path.name == str(path) else str(path)
-        (player,) = players_of([resolve(text, store)], store, learn=True)
-        names[str(path)] = player.learner.name
-    assert names == {"td": "./td", "sub/td.json": "sub/td.json", str(store / "mine.json"): "mine"}
+    (player,) = players_of([resolve(name, store)], store, learn=True)
+    assert player.learner.name == {"state_store/mine.json": "mine"}.get(name, name)
 
 
 def test_a_run_in_a_file_that_was_put_back_is_not_continued(tmp_path):
     """Else two different lessons would have one name, and merging would believe that one holds the other."""
     td, path = pupil(tmp_path), tmp_path / "td.json"
-
-    def study() -> bytes:
-        record_game(tmp_path, record(*X_WINS, teaches=("td.json",)))
+    saved = []
+    for _ in range(3):
+        if len(saved) == 2:
+            path.write_bytes(saved[0])
+        record_game(tmp_path, record(teaches=("td.json",)))
         td.catch_up()
-        return path.read_bytes()
-
-    backup = study()
-    study()
-    (long,) = loaded(tmp_path).runs
-    assert long.games == 2
-    path.write_bytes(backup)
-    study()
+        saved.append(path.read_bytes())
+    (long,) = library.parse(saved[1], "td").runs
     runs = loaded(tmp_path).runs
-    assert sorted(run.games for run in runs) == [1, 2]
+    assert long.games == 2 and sorted(run.games for run in runs) == [1, 2]
     assert all(run.games == 1 for run in runs if run.id == long.id)

