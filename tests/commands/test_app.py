@@ -18,7 +18,7 @@ from ttt_cli.app import Commands, app
 from ttt_cli.commands import COMMANDS, HEADINGS
 from ttt_cli.documents import Document
 from ttt_cli.environment import Environment
-from ttt_cli.errors import BusyError, ExitCode, InvalidFileError, Stopped, UsageError
+from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.shell.command import make_command
 
@@ -68,63 +68,46 @@ def test_every_option_is_explained() -> None:
     assert [one.name for one in shown if not one.help] == []
 
 
-def test_help_leaves_out_options_that_change_nothing(ttt: Run) -> None:
+def test_help_shows_the_options_that_change_something(ttt: Run) -> None:
     text = ttt("schema", "--help").out
     assert "--json" in text and "--quiet" in text
     assert not any(name in text for name in ("--store", "--board", "--line "))
     assert ttt("schema", "--store", "elsewhere", "--board", "4x4").code == 0  # all commands take them
-    assert "--board" in ttt("show", "--help").out
-
-
-def test_the_options_of_foreign_files_are_in_the_help_line_by_line(ttt: Run) -> None:
-    for command in ("evaluate", "import"):
-        lines = [line.strip() for line in ttt(command, "--help").out.splitlines()]
-        assert {"wins=known|unknown  whether the program finds winning moves by itself"} <= {*lines}
+    text = ttt("evaluate", "--help").out
+    assert "--board" in text and "wins=known|unknown  whether the program finds" in text
 
 
 # ---- usage
 
 
-def test_the_common_options_reach_the_command(
-    solve: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[Environment] = []
+def test_the_common_options_reach_the_command(solve: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
 
     def command(env: Environment) -> None:
-        seen.append(env)
+        seen.append([str(env.store), env.board, env.line, env.quiet, env.json, env.debug])
 
-    words = ["--store", tmp_path, "--board", "3x4", "--line", "4", "--quiet", "--json", "--debug"]
+    words = ["--store", "here", "--board", "3x4", "--line", "4", "--quiet", "--json", "--debug"]
     assert solve(command) == solve(command, *words) == Outcome(0, "", "")
-    usual, given = ([one.store, one.board, one.line, one.quiet, one.json, one.debug] for one in seen)
-    assert usual == [Path("state_store"), None, None, False, False, False]
-    assert given == [tmp_path, "3x4", 4, True, True, True]
     monkeypatch.setenv("TTT_STORE", "elsewhere")
-    for words in ([], ["--store", "here"]):
-        solve(command, *words)
-    assert [str(env.store) for env in seen[2:]] == ["elsewhere", "here"]
+    solve(command)
+    usual = [None, None, False, False, False]
+    assert seen == [["state_store", *usual], ["here", "3x4", 4, True, True, True], ["elsewhere", *usual]]
 
 
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
         ("move", "ttt move: missing argument 'AGENT' (see ttt move --help)"),
-        ("solve X O", "unexpected extra argument"),
         ("solve -X.......", "write -- before a position that starts with a dash"),
         ("solve --nodes", "requires an argument"),
-        ("evaluate q --check frist", "'frist' is not"),
-        ("agnets", "ttt: no such command 'agnets'"),
         ("evaluat", "(did you mean 'evaluate'?)"),
         ("42", "(ttt --help lists the commands)"),
         ("list", "did you mean ttt show?"),
         ("--store=x show", "--store: no such option (it comes after the command"),
         ("q", "no such command 'q' (a player: ttt play q, ttt evaluate q)"),
-        ("minimax:depth=2 random", "ttt play minimax:depth=2"),
-        ("train qq", "(did you mean 'q'?)"),
         ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
-        ("train td.3x4-3", "ttt train td --board 3x4 --line 3 trains it"),
         ("show minmax", "there is no such state or player (did you mean 'minimax'?)"),
         ("merge minmax -o x.json", "there is no such file"),
-        ("help plya", "did you mean 'play'?"),
     ],
 )
 def test_what_is_not_understood_gets_a_hint(ttt: Run, words: str, hint: str) -> None:
@@ -138,8 +121,6 @@ def test_files_nearby_are_suggested_but_no_folders(ttt: Run) -> None:
     assert "did you mean" not in ttt("evaluate", "./nea").err
     Path("neat").touch()
     assert "did you mean 'neat'" in ttt("evaluate", "./nea").err
-    endless = ttt("evaluate", "q", "--store", "a" * 6000)
-    assert endless.code == 3 and len(endless.err) < 500
 
 
 # ---- results and errors
@@ -151,14 +132,11 @@ def test_files_nearby_are_suggested_but_no_folders(ttt: Run) -> None:
         (UsageError("no such agent 'mnimax'", hint="did you mean 'minimax'?"), 2,
          "Error: no such agent 'mnimax' (did you mean 'minimax'?)"),
         (InvalidFileError("not a state", where="a\nb.json"), 3, "Error: a\\nb.json: not a state"),
-        (BusyError("being written", where="q.json"), 4, "Error: q.json: being written"),
         (FileNotFoundError(2, "No such file or directory", "q.json"), 3,
          "Error: q.json: No such file or directory"),
-        (PermissionError(13, "Permission denied", b"q.json"), 3, "Error: q.json: Permission denied"),
         (OSError(28, "No space left on device", "q.json"), 1, "Error: q.json: No space left on device"),
         (MemoryError(), 1, "Error: not enough memory (a smaller --board needs less)"),
         (KeyboardInterrupt(), 130, "Error: interrupted"),
-        (Stopped(ExitCode.TERMINATED), 143, "Error: terminated"),
         (ZeroDivisionError("by 0"), 1, "Error: internal error: ZeroDivisionError: by 0 "
          "(please report it; --debug shows the traceback)"),
     ],
@@ -179,8 +157,6 @@ def test_every_exception_is_one_line_or_document_and_an_exit_code(
 
 @dataclass(frozen=True)
 class Answer(Document):
-    """A result."""
-
     number: int
     schema = "ttt-answer"
 

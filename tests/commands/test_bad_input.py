@@ -22,32 +22,21 @@ GOOD = "good.json"
 
 pytestmark = pytest.mark.timeout(30, method="signal")  # a command may wait for what never comes
 
-
 Refused = Callable[..., None]
-
 GAME = GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b")
 
 
 @cache
 def good_content() -> bytes:
-    """A state that has seen one game."""
     return library.content(teach(State.empty(learner_of("td", "default"), STANDARD), [GAME]).state)
-
-
-@pytest.fixture
-def good(ttt: Run) -> None:
-    """Such a file in the folder."""
-    Path(GOOD).write_bytes(good_content())
 
 
 READERS = """
 play FILE --as x
-play --x random --o FILE --games 1
 train td --games 1 -o FILE
 train td --games 1 --from FILE -o new.json
 train q --games 1 --opponent FILE -o new.json
 evaluate FILE
-evaluate random FILE
 tournament random FILE
 analyze X........ --agent FILE
 move FILE X........
@@ -75,7 +64,6 @@ WRITERS = {
     "export good.json -o FILE -f policy-csv": False,
     "evaluate random --mistakes FILE --board 2x3": True,
     "evaluate random --games 2 --games-to FILE": True,
-    "diff random minimax --csv FILE --board 2x3": True,
     "explore random -o FILE --board 2x3": True,
 }
 """Calls that write a file; whether it is a report of their own."""
@@ -103,13 +91,9 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
     "folder": lambda path: path.mkdir(),
     "fifo": os.mkfifo,
     "device": lambda path: path.symlink_to("/dev/zero"),
-    "loop": lambda path: path.symlink_to(path.name),
     "binary": a_file(lambda: bytes(range(256))),
-    "pickle": a_file(lambda: b"\x80\x04]\x94."),
     "not UTF-8": a_file(lambda: b'{"a": "\xff"}'),
     "truncated": a_file(lambda: good_content()[:300]),
-    "list": a_file(lambda: b"[1, 2, 3]"),
-    "text": a_file(lambda: b"hello, world\n"),
     "deep": a_file(lambda: b"[" * 100_000),
     "infinite": a_file(lambda: edited(b":[0.5,", b":[1e999,")),
     "impossible position": a_file(lambda: edited(b'"....X...."', b'"XXX......"')),
@@ -122,8 +106,9 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.fixture
-def refused(ttt: Run, good: None) -> Refused:
+def refused(ttt: Run) -> Refused:
     """Run a call that must be refused, as a line and under ``--json``, and change nothing."""
+    Path(GOOD).write_bytes(good_content())
 
     def call(line: str, codes: set[int], says: str = "", *, json: bool = True) -> None:
         arguments, before = shlex.split(line), snapshot()
@@ -134,15 +119,11 @@ def refused(ttt: Run, good: None) -> Refused:
         assert "internal" not in found.err and "Traceback" not in found.err, found
         assert found.code in codes, found
         assert snapshot() == before
-        if not json:
-            return
-        again = ttt(*arguments, "--quiet", "--json", stdin="5\n")
-        document = orjson.loads(again.err)
-        assert again.out == ""
-        assert (document["schema"], document["exit_code"]) == ("ttt-error", found.code)
-        line = document["error"] + (f" ({document['hint']})" if document["hint"] else "")
-        assert line in found.err.replace("\\\\", "\\"), (line, found.err)
-        assert snapshot() == before
+        if json:
+            again = ttt(*arguments, "--quiet", "--json", stdin="5\n")
+            document = orjson.loads(again.err)
+            assert (again.out, document["schema"], document["exit_code"]) == ("", "ttt-error", found.code)
+            assert snapshot() == before
 
     return call
 
@@ -191,67 +172,48 @@ def test_nowhere_to_write(refused: Refused, call: str) -> None:
     """Neither in a folder's place nor below a file; and no report takes a state's or a log's."""
     Path("foreign.csv").write_text("-1,0,0,0,1,0,0,0,0,-3,4\n")
     Path("folder").mkdir()
-    log = Path("state_store/games.jsonl")
-    log.parent.mkdir()
-    log.write_bytes(GAME.to_line() + b"\n")
+    Path("state_store").mkdir()
+    Path("state_store/games.jsonl").write_bytes(GAME.to_line() + b"\n")
     for file in ("folder", "foreign.csv/new.json"):
         refused(call.replace("FILE", file), {1, 3}, file.partition("/")[0], json=False)
-    for file in (str(log), GOOD) if WRITERS[call] else ():
+    for file in ("state_store/games.jsonl", GOOD) if WRITERS[call] else ():
         refused(call.replace("FILE", file), {2}, file.partition("/")[0])
 
 
 USAGE = [
     *((f"train td {words}", words.split()[0]) for words in (
-        "--games 0", "--games 1e-3", "--seed 999999999999999999999999999999", "--gamma nan", "--gamma 2",
-        "--workers 0", "--checkpoint -1", "--until perfect", "--preset mine", "--gmaes 1", "--resume --fresh",
-        "--resume --games 5",
+        "--games 1e-3", "--seed 999999999999999999999999999999", "--gamma nan", "--checkpoint -1",
+        "--until perfect", "--preset mine", "--resume --fresh", "--resume --games 5",
     )),
     ("train td --opponent human", "person"),
-    ("train td --opponent minmax", "did you mean 'minimax'?"),
-    ("train td --from good.json --fresh", "--f"),
-    ("train sarsa", "sarsa"),
+    ("train td --opponent exec:true --cluster tcp://127.0.0.1:1", "--cluster does not go with"),
     ("train td -o good.json --opponent good.json", "copy"),
     ("play minmax", "did you mean 'minimax'?"),
-    ("play --x td --as x", "--as does not go with --x"),
-    ("play td --x td --o td", "is a third player"),
     ("play --watch", "--x q --o random"),
     ("play random minimax:depth=2", "ttt play --x random --o minimax:depth=2"),
     ("play --x random --o random --watch --delay nan", "--delay"),
     ("study q --vary alpha=2", "alpha"),
-    ("study q --vary beta=1", "nothing to vary"),
     ("study ntuple --presets", "ntuple has no preset article"),
-    ("study q --seeds 0", "--seeds"),
     ("evaluate good.json:epsilon=2", "epsilon"),
-    ("evaluate ''", ""),
-    ("evaluate good.json --board 9x9", ""),
     ("evaluate human", "a person has no moves to judge"),
-    ("evaluate random --games 9 --explain", "--explain does not go with --games"),
-    ("evaluate random --games 9 --mistakes m.csv", "--mistakes does not go with --games"),
     ("evaluate random --games 9 --check unbeatable", "--check does not go with --games"),
     ("evaluate random --seed 1", "--seed goes with --games"),
     ("evaluate random --games-to g.jsonl", "--games-to goes with --games"),
     ("evaluate td", "ttt train td"),
     ("tournament random", "two players"),
-    ("diff random human", "person"),
     ("analyze X...O.... --board 3x4", "expected 12 cells"),
     ("analyze XXXXXXXXX --agent good.json", "X moves first"),
     ("move minimax XXX.OO...", "the game is over"),
     ("move random X........ --seed 1", "goes with --sample"),
     ("move good.json '\x1b[2J'", "9 cells"),
     ("solve --board 9x9", "at most 64 cells"),
-    ("solve --nodes 0", "--nodes"),
     ("solve --seconds nan", "--seconds"),
     ("curve good.json -o plot.pdf", "pictures are svg or png"),
-    ("curve", "FILE"),
     ("export good.json -o new.x -f nope", "nope"),
-    ("export good.json -o new.dot --depth -1", "--depth"),
     ("export good.json -o new.dot --from OO.......", "OO"),
     ("import good.json:visits=0 -o new.json", "visits"),
-    ("import good.json:values=z -o new.json", "values"),
     ("merge good.json", "-o"),
     ("show --formats extra", "goes without a file"),
-    ("schema evalution", "evaluation"),
-    ("explore human -o new.html", "person"),
 ]  # fmt: skip
 
 
@@ -287,5 +249,3 @@ def test_records_of_games_are_no_player(ttt: Run) -> None:
         refused = ttt(command, "games.jsonl")
         assert refused.code == 3 and "holds game records" in refused.err
         assert "ttt train q --games-from games.jsonl" in refused.err
-    Path("README.md").write_text("# A title\n\nSome text, and more.\n")
-    assert "ttt show --formats lists what can be read" in ttt("evaluate", "README.md").err

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import chdir
+from contextlib import chdir, suppress
 from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
@@ -75,10 +75,10 @@ def made(tmp_path: Path, site: Path) -> Made:
 
 
 FIRST = "for line in sys.stdin: print(line.index('.') + 1, flush=True)"
-RANDOM = """
+VARIED = """
 for line in sys.stdin:
     free = [cell for cell in range(9) if line[cell] == '.']
-    print(random.choice(free) + 1, flush=True)
+    print(random.choice(free[:2]) + 1, flush=True)
 """
 FUNCTION = "def choose(text): return text.index('.') + 1"
 OBJECT = """
@@ -116,8 +116,6 @@ def test_a_player_from_outside_is_one_like_any_other(name: str, ttt: Run, made: 
     assert found.json["results"][0]["as_x"]["win"] == pytest.approx(0.78125)
     assert found.err == f"{agent}: assumed deterministic: asked twice\n" * agent_says
     assert ttt("move", agent, "-", stdin=".........\nX...O....\nXO.......\n").out == "1\n2\n3\n"
-    if name == "exec":
-        assert ttt("move", agent, "X...O....", "--json").json["probability"] is None
     played = ttt("play", "--x", agent, "--o", "random", "--games", "2", "--seed", "1", "--json").out
     assert orjson.loads(played.splitlines()[0])["moves"][0] == 1
     assert ttt("train", "q", "--games", "30", "--opponent", agent).code == 0
@@ -134,31 +132,25 @@ def test_a_player_from_outside_is_one_like_any_other(name: str, ttt: Run, made: 
     assert not [*Path().glob("__pycache__")]
 
 
-def needed(tool: str) -> str:
-    """The path of a tool; a test that needs it is skipped without it, but not in CI."""
-    path = shutil.which(tool)
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail(f"CI needs {tool}")
-        pytest.skip(f"there is no {tool}")
-    return path
+BOTS = {
+    "bot.py": PYTHON,
+    "bot.c": "cc -o bot",
+    "bot.awk": "mawk -W interactive -f" if shutil.which("mawk") else "awk -f",
+    "bot.js": "node",
+}
 
 
-def command_of(example: str, folder: Path) -> str:
-    path = EXAMPLES / example
-    if path.suffix == ".awk":
-        awk = Path(needed("awk")).resolve()
-        return f"{awk} {'-W interactive' if 'mawk' in awk.name else ''} -f {path}"
-    if path.suffix == ".c":
-        subprocess.run([needed("cc"), "-o", folder / "bot", path], check=True)
-        return str(folder / "bot")
-    return f"{PYTHON if path.suffix == '.py' else needed('node')} {path}"
-
-
-@pytest.mark.parametrize("example", ["bot.py", "bot.c", "bot.awk", "bot.js"])
-def test_a_program_in_any_language_is_judged_exactly(example: str, ttt: Run, tmp_path: Path) -> None:
-    assert len((EXAMPLES / example).read_text().splitlines()) <= 40
-    document = ttt("evaluate", f"exec:{command_of(example, tmp_path)}", "random", "heuristic", "--json").json
+@pytest.mark.parametrize("example", BOTS)
+def test_a_program_in_any_language_is_judged_exactly(example: str, ttt: Run) -> None:
+    source, command = EXAMPLES / example, BOTS[example]
+    if not os.environ.get("CI") and not shutil.which(command.split()[0]):
+        pytest.skip(f"there is no {command.split()[0]}, which CI needs")
+    assert len(source.read_text().splitlines()) <= 40
+    agent = f"exec:{command} {source}"
+    if example == "bot.c":
+        subprocess.run([*command.split(), source], check=True)
+        agent = "exec:./bot"
+    document = ttt("evaluate", agent, "random", "heuristic", "--json").json
     assert document["worst_case"]["as_x"] == {"loss": 0.0, "line": None}
     assert document["worst_case"]["as_o"] == {"loss": 1.0, "line": [1, 5, 8, 3, 7, 9, 4]}
     assert document["mistakes"] == {"positions": 7, "reachable": 7, "of": None}
@@ -177,31 +169,20 @@ def test_a_player_behind_a_pipe_is_the_player(ttt: Run) -> None:
 
 
 def test_a_player_whose_choices_vary_plays_games(ttt: Run, made: Made, monkeypatch) -> None:
-    agent = made("exec", RANDOM)
-    found = ttt("evaluate", agent, "random", "--games", "100", "--json", "--seed", "1").json
-    assert found["distinct_games"] > 80
-    assert 0.3 < found["results"][0]["as_x"]["win"] < 0.85
+    agent = made("exec", VARIED)
     exact = ttt("evaluate", agent, "random", "--exact")
     assert exact.code == 1 and "its choices vary" in exact.err
     monkeypatch.setattr("ttt_cli.commands.evaluate.GAMES", 50)
     sampled = ttt("evaluate", agent, "random", "--json")
     assert sampled.code == 0 and "50 games are played instead" in sampled.err
-    assert sampled.json["method"] == "sampled" and sampled.json["worst_case"] is None
-    assert "samples=100" in ttt("export", agent, "-o", "policy.csv").err
+    assert sampled.json["method"] == "sampled" and sampled.json["distinct_games"] > 30
     assert "its choices vary" in ttt("diff", agent, "random").err
-    turning = "import itertools; at = itertools.count()\ndef choose(text): return next(at) % 2 + 1"
-    assert "its choices vary" in ttt("evaluate", made("py", turning), "--exact").err
-
-
-def test_samples_estimate_a_policy(ttt: Run, made: Made) -> None:
-    two = "[c for c in (1, 2) if line[c - 1] == '.'] or [line.index('.') + 1]"
-    code = f"for line in sys.stdin: print(random.choice({two}), flush=True)"
-    agent = made("exec", code, options=",samples=50")
-    assert ttt("export", agent, "-o", "policy.csv").code == 0
+    assert "samples=100" in ttt("export", agent, "-o", "policy.csv").err
+    estimated = made("exec", VARIED, options=",samples=50")
+    assert ttt("export", estimated, "-o", "policy.csv").code == 0
     rows = [line.split(",") for line in Path("policy.csv").read_text().splitlines()[1:10]]
-    chances = [float(row[2]) for row in rows]
-    assert sum(chances) == pytest.approx(1) and chances[0] > 0.1 < chances[1] and not any(chances[2:])
-    assert "estimates a policy for export and diff alone" in ttt("evaluate", agent).err
+    chances = [float(chance) for _, _, chance, *_ in rows]
+    assert sum(chances) == pytest.approx(1) and min(chances[:2]) > 0.1 and not any(chances[2:])
 
 
 def test_a_page_and_arrays_ask_only_where_its_play_leads(ttt: Run, made: Made) -> None:
@@ -221,22 +202,10 @@ def test_a_page_and_arrays_ask_only_where_its_play_leads(ttt: Run, made: Made) -
 # ---- what can be wrong
 
 
-UNPRINTABLE = """
-class Unspeakable(Exception):
-    def __str__(self): raise ValueError
-class Answer:
-    def __repr__(self): raise Unspeakable
-def choose(text): return Answer()
-"""
-ARRAY = "class choose:\n    def probabilities(self, p): return "
-AGENT = "from ttt_cli import AgentType\ndef make(rules): {}\nAGENT = AgentType('x', 'x', make)"
 FAULTS = {
     "exec": [
-        ("for line in sys.stdin: print('hello', flush=True)", 1, "answered 'hello' to '.........'"),
         ("for line in sys.stdin: print(1, flush=True)", 1, "answered '1', which is taken, to"),
         ("while True: print(1)", 1, "wrote more than a line in answer to '.........'"),
-        ("while True: sys.stdout.write('1' * 100)", 1, "wrote more than a line in answer"),
-        ("for line in sys.stdin: os.write(1, b'\\xff\\n')", 1, "answered"),
         ("for line in sys.stdin: print(1)", 1, "gave no answer within 0.3 s to '.........' (does it f"),
         ("sys.stderr.write('no brain\\n'); sys.exit(3)", 1, "(exit status 3), saying 'no brain' on"),
         ("os.kill(os.getpid(), 11)", 1, "ended (killed by SIGSEGV) without an answer"),
@@ -245,25 +214,13 @@ FAULTS = {
     "py": [
         ("def choose(text): return 1 / 0", 1, "ZeroDivisionError: division by zero in line 2 of"),
         ("def choose(text)", 3, "SyntaxError: expected ':' in line 2 of bot.py"),
-        ("sys.exit('no')", 3, "SystemExit: no in line 2"),
-        ("def choose(text): raise GeneratorExit", 1, "raised GeneratorExit in line 2"),
-        (UNPRINTABLE, 1, "raised Unspeakable"),
         ("def chose(text): return 1", 2, "did you mean 'chose'"),
-        ("choose = 5", 2, "is int, not a player"),
-        ("def choose(text): return True", 1, "answered 'True' to"),
-        ("def choose(): return 1", 1, "raised TypeError: choose() takes 0 positional"),
-        ("class choose:\n    def __init__(self, x): pass", 1, "choose() raised TypeError"),
-        (ARRAY + "1", 1, "have the shape ()"),
-        (ARRAY + "p.legal * 1.0", 1, "sum to 1"),
-        (ARRAY + "'x'", 1, "type <U1, not float64"),
+        (OBJECT + "    probabilities = lambda self, p: p.legal * 1.0", 1, "sum to 1"),
     ],
     "plug-in": [
-        ("import no_such_module_of_mine", 1, "cannot be loaded: ModuleNotFoundError"),
         ("AGENT = 5", 1, "is int, not AgentType"),
-        (AGENT.format("raise SystemExit(0)"), 1, "the plug-in fails: SystemExit: 0"),
-        (AGENT.format("return 'x'"), 1, "the plug-in makes str, not a Policy"),
+        ("from ttt_cli import AgentType as A\nAGENT = A('x', 'x', exit)", 1, "the plug-in fails: SystemExit"),
         (PLUGIN.format("1 / 0", None), 1, "raised ZeroDivisionError: division by zero in line 8 of "),
-        (PLUGIN.format("[p.x.fill(0), uniform(p.legal)][1]", None), 1, "are [0.1111"),
         (PLUGIN.format("uniform(p.legal)", "np.full(p.x.shape + (9,), np.inf)"), 1, "its values in '."),
     ],
 }
@@ -284,17 +241,13 @@ def test_every_fault_is_one_line(kind: str, number: int, ttt: Run, made: Made, m
 
 def test_a_name_that_stands_for_nothing_gets_the_way_out(ttt: Run) -> None:
     Path("bot.txt").write_text("x")
-    Path("noise").write_bytes(b"\0\1\2")
-    Path("noise").chmod(0o755)
     for agent, said in {
         "exec": "exec needs a COMMAND",
         "exec:no-such-program -x": "there is no program 'no-such-program'",
         "exec:./bot.txt": "chmod +x ./bot.txt",
-        "exec:./noise": "cannot be run",
         "exec:echo 'x": "no closing quotation",
         "exec,samples=0:true": "samples is N (from 1), not '0'",
         "py:bot.py:a b": "py:my_bot.py:choose",
-        "py:nowhere.py:choose": "nowhere.py: No such file",
     }.items():
         found = ttt("evaluate", agent)
         assert found.code in (2, 3) and said in found.err and "Traceback" not in found.err, found
@@ -305,9 +258,8 @@ def test_in_games_a_failure_loses_the_game(ttt: Run, made: Made) -> None:
     found = ttt("evaluate", dies, "random", "--games", "10", "--seed", "1", "--json")
     assert found.code == 0 and found.json["results"][0]["as_x"]["loss"] == 1.0
     assert "lost games by" in found.err and "exit status 1" in found.err
-    table = ttt("tournament", dies, "random", "--json")
-    assert table.code == 0 and table.json["players"][-1]["name"] == dies
-    assert any("lost" in note for note in table.json["notes"])
+    table = ttt("tournament", dies, "random", "--json").json
+    assert table["players"][-1]["name"] == dies and any("lost" in note for note in table["notes"])
 
 
 def test_what_it_prints_or_says_of_itself_does_no_harm(ttt: Run, made: Made) -> None:
@@ -315,15 +267,10 @@ def test_what_it_prints_or_says_of_itself_does_no_harm(ttt: Run, made: Made) -> 
     found = ttt("evaluate", chatty, "random", "--json")
     assert found.code == 0 and "wrote to stderr" in found.err and len(found.err) < 1000
     Path("brain_of_mine.py").write_text("CELL = 5\n")  # what lies beside it may be imported
-    loud = (
-        "from brain_of_mine import CELL\nprint('loading')\ndef choose(text): return print('thinking') or CELL"
-    )
+    loud = "from brain_of_mine import CELL\nprint('loading')\ndef choose(text): return print('so') or CELL"
     moved = ttt("move", made("py", loud), ".........")
-    assert (moved.out, moved.err) == ("5\n", "loading\nthinking\n")
-    about = "from ttt_cli import AgentType\nfrom ttt_cli.agents.uniform import AGENT as R\nprint('loud')\n"
-    about += "AGENT = AgentType('loud', 'clears\\x1b[2J the screen', R.make)"
-    found = ttt("evaluate", made("plug-in", about, "loud"), "random", "--json")
-    assert found.json["agent"]["name"] == "loud" and found.err == "loud\n"
+    assert (moved.out, moved.err) == ("5\n", "loading\nso\n")
+    made("plug-in", "from ttt_cli import AgentType\nAGENT = AgentType('bot', 'clears\\x1b[2J it', None)")
     listed = ttt("show").out
     assert "clears" in listed and "\x1b" not in listed
 
@@ -347,13 +294,13 @@ def test_only_what_is_typed_runs_and_no_shell(ttt: Run, made: Made, tmp_path: Pa
 
 
 COMMANDS = """
-show FILE; verify FILE; verify --accept FILE; evaluate FILE random; tournament FILE random
-move FILE X...O....; analyze X...O.... --agent FILE; explore FILE -o page.html; export FILE -o policy.csv
-import FILE -o copy.json; merge FILE FILE -o merged.json; curve FILE -o curve.svg; train q -o FILE --games 10
-train q -o FILE --resume; train q --from FILE --games 10; train q --opponent FILE --games 10
-play --x FILE --o random --games 1; show; review; restore q; study q -o STUDY
-study q --games 10 --seeds 1 --opponent FILE --keep kept
-curve STUDY -o curve.svg; train q --games-from LOG -o FILE; review LOG; show LOG; verify LOG
+show F.json; verify F.json; verify --accept F.json; evaluate F.json random; tournament F.json random
+move F.json X...O....; analyze X...O.... --agent F.json; explore F.json -o p.html; export F.json -o p.csv
+import F.json -o c.json; merge F.json F.json -o m.json; curve F.json -o c.svg; train q -o F.json --games 9
+train q -o F.json --resume; train q --from F.json --games 9; train q --opponent F.json --games 9
+play --x F.json --o random --games 1; show; review; restore q; study q -o study.csv
+study q --games 9 --seeds 1 --opponent F.json --keep kept; curve study.csv -o c.svg
+train q --games-from games.jsonl -o F.json; review games.jsonl; show games.jsonl; verify games.jsonl
 """.replace("\n", ";").split(";")[1:-1]
 """Everything that reads a state."""
 
@@ -369,16 +316,15 @@ def test_what_a_file_says_is_never_run(ttt: Run, tmp_path: Path) -> None:
         '{"id":"8f0188ab3a1c-1","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"x",'
         '"x":"exec:touch RUN","o":"py:run.py:f","teaches":["q","exec:touch RUN"]}\n'
     )
-    names = {"FILE": "other.json", "STUDY": "study.csv", "LOG": "games.jsonl"}
     Path("run.py").write_text("open('RUN', 'w')\n")
     Path("state_store").mkdir()
     for line in COMMANDS:
-        for path in ("state_store/q.json", "other.json", "state_store/q.json.bak"):
+        for path in ("state_store/q.json", "F.json", "state_store/q.json.bak"):
             Path(path).write_bytes(poisoned)
         for path in ("games.jsonl", "state_store/games.jsonl"):
             Path(path).write_text(log)
         Path("study.csv").write_text(study)
-        found = ttt(*(names.get(word, word) for word in line.split()))
+        found = ttt(*line.split())
         assert not list(tmp_path.rglob("RUN")), (line, found)
         assert "internal error" not in found.err
         if "--resume" in line:
@@ -393,21 +339,14 @@ def test_a_run_against_a_program_is_kept_to_its_answers(ttt: Run, made: Made, tm
     whole = Path("whole.json").read_bytes()
     assert ttt(*call, "--fresh", "-o", "whole.json").code == 0 and Path("whole.json").read_bytes() == whole
     assert "not reproducible: the opponent is a program" in " ".join(ttt("show", "whole.json").out.split())
-    for options in (("--symmetry",), ("--board", "4x4", "--line", "4")):
-        assert ttt("train", "q", "--games", "5", "--opponent", agent, *options, "--fresh").code == 0
-    varied = made("exec", RANDOM, "varied")
-    assert ttt("train", "q", "--games", "20", "--opponent", varied, "--fresh").code == 0
-    refused = ttt("train", "q", "--opponent", agent, "--cluster", "tcp://127.0.0.1:1")
-    assert refused.code == 2 and "--cluster does not go with" in refused.err
     state = library.load(tmp_path / "whole.json").state
-    start = State.empty(state.learner, state.rules)
-    unfinished = replace(state.runs[0], games=0, results={"x": 0, "o": 0, "draw": 0})
-    library.save(start.with_run(unfinished, start.table), tmp_path / "part.json")
+    begun = State.empty(state.learner, state.rules)
+    run = replace(state.runs[0], games=0, results={"x": 0, "o": 0, "draw": 0})
+    part = library.content(begun.with_run(run, begun.table))
+    Path("part.json").write_bytes(part)
     resumed = ("train", "q", "--resume", "-o", "part.json")
-    part = Path("part.json").read_bytes()
     assert "is run only if it is typed" in ttt(*resumed).err
-    for other in ("exec:true", "random"):
-        assert ttt(*resumed, "--opponent", other).code == 2
+    assert ttt(*resumed, "--opponent", "exec:true").code == 2
     assert ttt(*resumed, "--opponent", agent).code == 0 and Path("part.json").read_bytes() == whole
     made("exec", FIRST + "# changed")
     Path("part.json").write_bytes(part)
@@ -415,35 +354,33 @@ def test_a_run_against_a_program_is_kept_to_its_answers(ttt: Run, made: Made, tm
     assert changed.code == 3 and "has changed since the run began" in changed.err
 
 
-CHILD = "import subprocess\nopen('child', 'w').write(str(subprocess.Popen(['sleep', '60']).pid))\n"
+def test_it_and_its_children_end_with_the_call_and_at_ctrl_c(ttt: Run, made: Made, tmp_path: Path) -> None:
+    code = "import subprocess\nchild = subprocess.Popen(['sleep', '60'])\n"
+    code += "open('ids', 'w').write(f'{os.getpid()} {child.pid} ')\n"
+    ids = Path("ids")
 
+    def until(done: Callable[[], bool]) -> None:
+        end = time.monotonic() + 5
+        while not done():
+            assert time.monotonic() < end
+            time.sleep(0.02)
 
-def gone(path: Path) -> bool:
-    """Whether the process whose id stands in a file ends in time."""
-    until = time.monotonic() + 5
-    while time.monotonic() < until:
-        try:
-            os.kill(int(path.read_text()), 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.02)
-    return False
+    def gone() -> bool:
+        for number in ids.read_text().split():
+            with suppress(ProcessLookupError):
+                return os.kill(int(number), 0) is not None
+        return True
 
-
-def test_its_children_end_with_the_call(ttt: Run, made: Made, tmp_path: Path) -> None:
-    assert ttt("move", made("exec", CHILD + FIRST), ".........").code == 0
-    assert gone(tmp_path / "child")
-
-
-def test_ctrl_c_ends_it(made: Made, tmp_path: Path) -> None:
-    code = CHILD + "open('self', 'w').write(str(os.getpid()))\ntime.sleep(60)"
-    ours = start("evaluate", made("exec", code, options=",patience=50"), "random", cwd=tmp_path)
-    while not (tmp_path / "self").exists() or not (tmp_path / "self").read_text():
-        time.sleep(0.02)
+    assert ttt("move", made("exec", code + FIRST), ".........").code == 0
+    until(gone)
+    ids.unlink()
+    agent = made("exec", f"{code}time.sleep(60)", options=",patience=50")
+    ours = start("evaluate", agent, "random", cwd=tmp_path)
+    until(lambda: ids.exists() and ids.read_text().endswith(" "))
     ours.send_signal(signal.SIGINT)
     _, said = ours.communicate(timeout=60)
     assert ours.returncode == 130 and "Traceback" not in said
-    assert gone(tmp_path / "self") and gone(tmp_path / "child")
+    until(gone)
 
 
 def test_many_answers_fill_no_pipe(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -458,23 +395,11 @@ def test_many_answers_fill_no_pipe(made: Made, tmp_path: Path, monkeypatch: pyte
 # ---- plug-ins
 
 
-@pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example as its build backend packs it."""
-    folder = tmp_path_factory.mktemp("wheel")
+def test_the_example_is_packed_plays_learns_and_writes(ttt: Run, site: Path) -> None:
     with chdir(EXAMPLES / "plugin"):
-        return folder / build_wheel(str(folder))
-
-
-@pytest.fixture
-def corners(site: Path, wheel: Path) -> Path:
-    """The example, installed: a wheel without code to run is unpacked."""
-    with ZipFile(wheel) as archive:
+        wheel = build_wheel(str(site))
+    with ZipFile(site / wheel) as archive:  # without code to run, so to unpack it is to install it
         archive.extractall(site)
-    return site
-
-
-def test_the_example_plays_learns_and_writes(ttt: Run, corners: Path) -> None:
     assert ttt("evaluate", "corners", "random", "--json").json["mistakes"]["of"] == 4520
     assert ttt("move", "corners:ties=first", ".........").out == "1\n"
     assert "corners takes ties=random|first" in ttt("move", "corners:ties=last", ".........").err
@@ -483,12 +408,8 @@ def test_the_example_plays_learns_and_writes(ttt: Run, corners: Path) -> None:
     assert "moves-list" in ttt("show", "--formats").out
     assert ttt("export", "corners", "--format", "moves-list", "-o", "corners.txt").code == 0
     assert Path("corners.txt").read_text().startswith("......... 1 3 7 9\n")
-    call = ("train", "constant-mc", "--games", "100", "--seed", "1", "--rate", "0.2", "--board", "2x3")
-    for path in ("one.json", "state_store/constant-mc.json"):
-        assert ttt(*call, "-o", path).code == 0
-    assert Path("one.json").read_bytes() == Path("state_store/constant-mc.json").read_bytes()
-    assert "--rate" in ttt("train", "constant-mc", "--help").out
-    assert "constant-mc" in [state["name"] for state in ttt("show", "--json").json["states"]]
+    assert ttt("train", "constant-mc", "--games", "100", "--rate", "0.2", "--board", "2x3").code == 0
+    assert [state["name"] for state in ttt("show", "--json").json["states"]] == ["constant-mc.2x3-3"]
 
 
 def test_without_it_its_states_are_not_read(ttt: Run) -> None:
@@ -520,17 +441,11 @@ def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, site: Path) -> None:
     assert ttt("show", "state.json").code == 3
 
 
-def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(
-    ttt: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(ttt: Run, site: Path) -> None:
     Path("mine.toy").write_text("a toy\n......... 5 0.5\n......... 1 0.25\n")
-    assert ttt("move", "./mine.toy", ".........").code == 3
-    shutil.copy(Path(__file__).parent.parent / "store" / "formats" / "toy.py", tmp_path / "toy_of_mine.py")
-    install(tmp_path, "toys", formats={"toy": "toy_of_mine:Toy"})
-    monkeypatch.syspath_prepend(str(tmp_path))
+    install(site, "toys", formats={"toy": "tests.store.formats.toy:Toy"})
     assert ttt("move", "./mine.toy", ".........").out == "5\n"
     assert ttt("import", "mine.toy", "-o", "mine.json").code == 0
     assert ttt("export", "./mine.json", "-f", "toy", "-o", "again.toy").code == 0
-    assert sorted(Path("again.toy").read_text().split("\n")) == sorted(
-        Path("mine.toy").read_text().split("\n")
-    )
+    mine, again = (sorted(Path(name).read_text().splitlines()) for name in ("mine.toy", "again.toy"))
+    assert mine == again

@@ -52,44 +52,31 @@ def in_full(agent: str) -> str:
         {in_brief(agent)}
         export {agent} -f policy-json -o policy.json
         export {agent} -f npz -o policy.npz
-        export {agent} -f dot -o graph.dot
         export {agent} -f dot --from X...O.... --depth 1 -o small.dot
         export {agent} -f svg --depth 2 -o graph.svg
-        evaluate {agent} --json
-        evaluate {agent} random minimax:ties=trap heuristic:ties=first --json
         evaluate {agent} random heuristic --games 500 --seed 1 --games-to games.jsonl --json
         analyze X...O.... --agent {agent} --agent minimax:depth=2 --json
-        move {agent} X...O.... --sample --seed 1 --json
         diff {agent} heuristic --csv differences.csv
     """
 
 
 OWN_FORMATS = {
-    "graph": """
-        export ./graph.json -f state-action -o own.json
-        export ./graph.json -f dot -o graph.dot
-    """,
-    "td": """
-        export ./td.json -f value-table -o own.csv
-        export ./td.json -f value-table -o own.npz
-    """,
-    "book": """
-        export ./book.csv -f moves-csv -o own.csv
-        export ./book.csv -f moves-csv --best -o best.csv
-    """,
-    "q": "export ./q.json -f q-table -o own.json",
-    "menace": "export ./menace.json -f state -o own.json",
+    "graph": "state-action -o own.json",
+    "td": "value-table -o own.csv",
+    "book": "moves-csv -o own.csv",
+    "q": "q-table -o own.json",
+    "menace": "state -o own.json",
 }
 
 
 def life(learner: str, options: str = "") -> list[str]:
     """A learner on the usual board: trained, described, written in all its formats, judged."""
-    state = f"./{FILES[learner]}"
+    state, brief = f"./{FILES[learner]}", (learner, options) != ("q", "")
     return commands(f"""
         train {learner} --games 20000 --seed 1 {options} -o {state} --json
         show {state} --json
-        {OWN_FORMATS[learner]}
-        {in_full(state) if (learner, options) == ("q", "") else in_brief(state)}
+        export {state} -f {OWN_FORMATS[learner]}
+        {in_brief(state) if brief else in_full(state)}
     """)
 
 
@@ -110,7 +97,6 @@ LESSONS = """
     train {learner} --games-from many.jsonl -o many-{file}
     train {learner} --games-from many.jsonl --symmetry -o symmetric-{file}
     train {learner} --games-from many.jsonl --preset article -o article-{file}
-    show many-{file} --json
     evaluate many-{file} random --json
     train {learner} --games 2000 --seed 1 -o {file} --json
     play --x ./{file} --o random --games 30 --seed 1 --learn --json
@@ -123,13 +109,8 @@ MERGES = """
     train {learner} --games 2000 --seed 2 -o b-{file} --json
     train {learner} --games 1000 --seed 3 --opponent random -o c-{file} --json
     merge a-{file} b-{file} -o ab-{file} --json
-    merge c-{file} ab-{file} -o abc-{file} --json
     merge b-{file} c-{file} a-{file} -o cba-{file} --json
-    merge abc-{file} a-{file} --dry-run --json
-    merge ab-{file} a-{file} b-{file} -o again-{file} --json
     merge samples/{file} a-{file} b-{file} -o more-{file} --json
-    train {learner} --games 1000 --seed 4 --from a-{file} -o d-{file} --json
-    merge ab-{file} d-{file} --allow-overlap -o overlap-{file} --json
     train {learner} --games 1000 --seed 1 --symmetry -o a-s-{file} --json
     train {learner} --games 2000 --seed 2 --symmetry -o b-s-{file} --json
     merge a-s-{file} b-s-{file} -o ab-s-{file} --json
@@ -159,41 +140,27 @@ LARGER = commands("""
 """A board of twelve cells, whole and up to symmetry."""
 
 
-def imported(path: str) -> str:
-    """Where a file of another program goes."""
-    name = path.replace("/", "-").partition(".")[0]
-    return f"{name}.csv" if "games" in name or "moves" in name else f"{name}.json"
-
-
 def foreign(paths: str) -> list[str]:
     """Files of other programs, and samples: what is found in each, what it plays, what it becomes."""
-    return commands(
-        "".join(
-            f"""
-            verify {path} --json
-            show {path} --json
-            evaluate {path} random --json
-            {"" if path in NATIVE else f"import {path} -o {imported(path)} --json"}
-            """
-            for path in paths.split()
-        )
-    )
+    found = []
+    for path in paths.split():
+        found += [f"verify {path} --json", f"show {path} --json", f"evaluate {path} random --json"]
+        if path not in NATIVE:
+            kind = "csv" if "games" in path or "moves" in path else "json"
+            found.append(f"import {path} -o {path.replace('/', '-').partition('.')[0]}.{kind} --json")
+    return found
 
 
 STRANGERS = foreign(CORPUS) + commands("""
     import samples/stranger.json:values=x -o for-x.json --json
-    import samples/stranger.json:visits=5 -o visits.json --json
     import samples/value-table.csv --learner q -o q.json --json
     import corpus/o_begins.json:spelling.first=O -o first.json --json
-    export corpus/printed_tuples.json -f policy-csv -o policy.csv
     export corpus/matchboxes_first.json -f policy-csv -o policy.csv
     train q --preset article --games 1000 --seed 1 -o article.json --json
     merge samples/q-table.json article.json -o merged.json --json
     train book --preset article --games 100 --seed 1 -o article.csv --json
     merge samples/moves.csv article.csv -o merged.csv --json
     merge corpus/games.csv corpus/games_from_zero.csv -o games.csv --json
-    merge samples/stranger.json samples/q.json --dry-run --json
-    diff samples/q-table.json samples/q.json --json
     diff corpus/matchboxes_first.json corpus/matchboxes_second.json --csv differences.csv
 """)
 
@@ -211,23 +178,14 @@ VARIANTS = commands("""
     evaluate ./q.json:epsilon=0.1 random --json
     evaluate ./q.json:choice=article random --json
     evaluate ./q.json:side=x random --json
-    evaluate ./q.json --check unbeatable --json
-    evaluate ./td.json:choice=article random --json
-    evaluate ./graph.json:choice=article random --json
     evaluate ./book.csv:choice=article random --json
     evaluate heuristic:centre=true minimax:ties=last minimax:speed=true minimax:opening=random --json
     tournament ./q.json ./td.json ./graph.json ./book.csv ./menace.json random minimax:depth=2 --json
-    diff ./q.json ./td.json --json
     diff ./book.csv ./menace.json --csv differences.csv --json
-    export ./q.json:choice=article -f state -o article.json
-    export ./book.csv -f policy-csv -o -
     move ./book.csv X...O.... --sample --seed 3 --json
     play --x human --o minimax:ties=first --games 1 --json <<< 5|3|8
-    play --x heuristic --o random --games 10 --seed 4 --learn --json
-    evaluate random --board 4x3 --json
     evaluate heuristic minimax --board 3x4 --line 4 --json
     analyze - --board 3x4 --agent heuristic --json <<< ............|X...O.......|XX..OO......
-    export minimax --board 2x3 -f policy-json -o policy.json
     show --formats --json
 """)
 """Parameters, options of players, the curve, players among themselves, and what needs no state."""
@@ -241,9 +199,7 @@ NTUPLE = commands(f"""
     evaluate ./n.json:search=3 random heuristic --json
     train ntuple --games 500 --seed 2 --opponent random -o random.json --json
     train ntuple --games 500 --seed 2 --opponent heuristic:ties=first -o heuristic.json --json
-    merge n.json random.json -o merged.json --json
     merge heuristic.json random.json n.json -o all.json --json
-    train ntuple --games 500 --seed 3 --from merged.json -o more.json --json
     train ntuple --games-from samples/games.jsonl -o taught.json
     train ntuple --games 500 --seed 1 --alpha 0.2 --epsilon 0.5 -o varied.json --json
 """)
@@ -255,7 +211,6 @@ QUICK: dict[str, list[str]] = {"q": life("q"), "games": foreign(GAMES)}
 LONG: dict[str, list[str]] = {
     **{learner: life(learner) for learner in FILES if learner != "q"},
     **{f"{learner}-article": life(learner, "--preset article") for learner in FILES},
-    "q-symmetric": life("q", "--symmetry"),
     **each("-opponents", OPPONENTS),
     **each("-lessons", LESSONS),
     **each("-merged", MERGES),
@@ -265,33 +220,18 @@ LONG: dict[str, list[str]] = {
     "variants": VARIANTS,
     **{name: commands(in_brief(name)) for name in ("random", "heuristic")},
     "minimax": commands(in_full("minimax")),
-    "minimax-depth-2": commands(in_brief("minimax:depth=2")),
     "ntuple": NTUPLE,
-    "ntuple-3x4-4": commands("""
-        train ntuple --games 500 --seed 1 --board 3x4 --line 4 -o larger.json --json
-        evaluate ./larger.json random --json
-    """),
     "q-3x4-4": LARGER,
     "q-shards": ["train q --games 10000000 --seed 1 --workers 2 -o q.json --json"],
 }
 """All others but those on large boards."""
 
 LARGE: dict[str, list[str]] = {
-    **{
-        f"4x4-{name}": [f"evaluate {agent} random --board 4x4 --line 4 --json"]
-        for name, agent in (
-            ("random", "random"),
-            ("heuristic", "heuristic"),
-            ("heuristic-first", "heuristic:ties=first"),
-        )
-    },
-    **{
-        f"4x4-{learner}": commands(f"""
-            train {learner} --games 2000 --seed 1 --board 4x4 --line 4 -o {learner}.json --json
-            evaluate ./{learner}.json random --json
-        """)
-        for learner in ("q", "td", "graph", "menace")
-    },
+    "4x4": commands("""
+        evaluate random random --board 4x4 --line 4 --json
+        evaluate heuristic random --board 4x4 --line 4 --json
+        train q --games 2000 --seed 1 --board 4x4 --line 4 -o q.json --json
+        evaluate ./q.json random --json
+    """)
 }
-"""Those on 4x4 with four in line, at full size alone: recorded from arrays over all its positions, with
-gigabytes for each."""
+"""The board of four in line, at full size alone: it takes gigabytes."""
