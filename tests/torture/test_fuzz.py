@@ -17,7 +17,7 @@ import pytest
 
 from tests.store.conftest import trained
 from tests.store.formats.programs import npy
-from tests.store.formats.strangers import by_cell, in_rows, move_values, position_values, symbols
+from tests.store.formats.strangers import by_cell, in_rows, move_values, position_values
 from tests.store.pickles import samples as pickles
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -31,9 +31,8 @@ from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord, read_games
 from ttt_cli.store.pickles import read_pickle
 from ttt_cli.store.source import Source
-from ttt_cli.training import curve
 
-SECONDS = 1.0
+SECONDS = 2.0
 MEGABYTES = 200
 CORPUS = Path(__file__).parent / "corpus"
 STRANGERS = Path(__file__).parents[1] / "store" / "formats" / "corpus"
@@ -66,19 +65,11 @@ def unpickled(data: bytes) -> object:
         assert set(sys.modules) == before, set(sys.modules) - before
 
 
-def from_file(read: Callable[[Path], object]) -> Callable[[bytes], object]:
-    """A reader that wants a path."""
-
-    def reader(data: bytes) -> object:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "games.jsonl"
-            path.write_bytes(data)
-            return read(path)
-
-    return reader
-
-
-# ---- small valid files
+def log(data: bytes) -> object:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "games.jsonl"
+        path.write_bytes(data)
+        return list(read_games(path))
 
 
 def natives(*learners: str) -> list[bytes]:
@@ -96,64 +87,38 @@ def corpus(*patterns: str) -> list[bytes]:
     return [path.read_bytes() for pattern in patterns for path in sorted(STRANGERS.glob(pattern))]
 
 
-def q_table() -> bytes:
-    return b"\n".join(exported("q", "q-table").split(b"\n")[:40]).rstrip(b",\n") + b"\n}\n"
-
-
 def games() -> bytes:
     records = [
-        GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "human", "q", teaches=("q", "td")),
-        GameRecord((1, 4, 2, 5, 3), "x", "a\u001b[2J", "b"),
+        GameRecord((1, 4, 2, 5, 3), "x", "a\u001b[2J", "b", teaches=("q", "td")),
         GameRecord((1, 2), "o", "menace", "human", resigned=True),
         GameRecord((1, 2, 3), "x", "c", "d", rules=Rules(2, 2, 2)),
     ]
     return b"".join(game.to_line() + b"\n" for game in records)
 
 
-def curves() -> bytes:
-    row = curve.measure(
-        10, trained(games=12, rules=Rules(2, 2, 2)).policy.table(StateSpace.of(Rules(2, 2, 2)))
-    )
-    return curve.to_csv([row, curve.Row(*(20, *list(vars(row).values())[1:]))])
-
-
 def tables() -> list[object]:
     """Tables as Python programs keep them."""
     values, moves = position_values(20), move_values(20)
-    return [
-        *(values, {tuple(key): np.float64(value) for key, value in values.items()}, moves),
-        *(
-            {"alpha": 0.5, "q": in_rows(moves)},
-            pickles.Agent(by_cell(moves)),
-            defaultdict(dict, by_cell(moves)),
-        ),
-    ]
-
-
-def arrays() -> list[bytes]:
-    rows = np.zeros(3**9)
-    for number, (board, value) in enumerate(position_values(20).items(), 1):
-        rows[int("".join(symbols(board, "1", "2", "0")), 3)] = value + number / 1000
-    return [npy(np.array(tables()[0], object)), npy(rows)]
+    numbers = {tuple(key): np.float64(value) for key, value in values.items()}
+    rows = {"alpha": 0.5, "q": in_rows(moves)}
+    return [values, numbers, moves, rows, pickles.Agent(by_cell(moves)), defaultdict(dict, by_cell(moves))]
 
 
 SAMPLES: dict[str, tuple[Callable[[bytes], object], Callable[[], list[bytes]]]] = {
     "native-json": (native, lambda: natives(*(name for name in LEARNERS if name != "book"))),
     "native-csv": (native, lambda: natives("book")),
-    "game-records": (from_file(lambda path: list(read_games(path))), lambda: [games()]),
+    "game-records": (log, lambda: [games()]),
     "state-action": (foreign, lambda: [exported("graph", "state-action")]),
     "moves-csv": (foreign, lambda: [exported("book", "moves-csv")]),
     "value-table": (foreign, lambda: [exported("td", "value-table")]),
     "value-table-npz": (foreign, lambda: [exported("td", "value-table", ".npz")]),
-    "q-table": (foreign, lambda: [q_table()]),
+    "q-table": (foreign, lambda: [exported("q", "q-table")]),
     "position-keyed": (foreign, lambda: corpus("*.json", "ternary.csv")),
     "game-csv": (foreign, lambda: corpus("games*.csv")),
-    "curve": (from_file(curve.read), lambda: [curves()]),
     "pickle": (foreign, lambda: [pickle.dumps(table, protocol) for protocol, table in enumerate(tables())]),
     "pickled-data": (unpickled, lambda: [*pickles.plain(), *pickles.inert()]),
-    "npy": (foreign, arrays),
+    "npy": (foreign, lambda: [npy(np.array(tables()[0], object))]),
 }
-"""By the name of a format: its reader, and what makes valid files."""
 WORDS: Sequence[bytes] = [
     *rb'0 -1 1e308 1e400 -0.0 NaN Infinity 9223372036854775807 256 -9 1_0 null true {} [] "" " ,'.split(),
     *rb': e . ......... "X........" XO \u0000 \ud800 "runs":[] R b'.split(),
@@ -165,14 +130,14 @@ WORDS: Sequence[bytes] = [
 
 
 def mutated(data: bytes, others: Sequence[bytes], rng: random.Random) -> bytes:
-    """A file with a few things changed: bits, words, numbers, lines, parts doubled, cut or of other files."""
+    """A file with a few things changed: bits, words, numbers, lines, parts left out, doubled or of others."""
     for _ in range(1 + int(rng.expovariate(0.6))):
         at, to = sorted(rng.randrange(len(data) + 1) for _ in range(2))
         to = min(to, at + int(rng.expovariate(0.02)))
         other = rng.choice(others)
         start = rng.randrange(len(other) + 1)
         number = re.compile(rb"\d+").search(data, at)
-        kind = rng.randrange(7)
+        kind = rng.randrange(6)
         if kind == 0 and at < len(data):
             data = data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1 :]
         elif kind == 1 and number:
@@ -180,10 +145,8 @@ def mutated(data: bytes, others: Sequence[bytes], rng: random.Random) -> bytes:
             data = data[: number.start()] + b"%d" % new + data[number.end() :]
         elif kind == 2:
             lines = data.split(b"\n")
-            lines[rng.randrange(len(lines))] = lines.pop(rng.randrange(len(lines))) if lines[1:] else b""
+            rng.shuffle(lines)
             data = b"\n".join(lines)
-        elif kind == 3:
-            data = data[:at] if rng.random() < 0.3 else data
         else:
             doubled = data[at:to] * rng.choice((0, 2, 3, 20))
             piece = rng.choice((rng.choice(WORDS), doubled, other[start : start + rng.randrange(80)]))
@@ -199,13 +162,6 @@ def taken(name: str, data: bytes) -> bool:
         assert str(error) and "\n" not in str(error) and "\x1b" not in str(error)
         return False
     return True
-
-
-def seconds(name: str, data: bytes) -> float:
-    """The seconds of computing that a reader needs."""
-    began = process_time()
-    taken(name, data)
-    return process_time() - began
 
 
 @pytest.mark.parametrize(
@@ -225,8 +181,10 @@ def test_mutated_files_are_read_or_refused(name, sized):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in range(sized(50, 100_000)):
         data = mutated(rng.choice(files), others if rng.random() < 0.1 else files, rng)
+        began = process_time()
         try:
-            assert seconds(name, data) < SECONDS or min(seconds(name, data) for _ in range(3)) < SECONDS
+            taken(name, data)
+            assert process_time() - began < SECONDS
         except BaseException:
             (CORPUS / name).mkdir(exist_ok=True)
             (CORPUS / name / f"{zlib.crc32(data):08x}").write_bytes(data)

