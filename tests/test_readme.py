@@ -25,7 +25,6 @@ PAGES = {path.name: path.read_text("utf-8") for path in (ROOT / "README.md", *(R
 
 
 def blocks(page: str, fence: str) -> list[str]:
-    """The blocks of a page with this fence."""
     return re.findall(rf"^```{fence}\n(.*?)^```", PAGES[page], re.MULTILINE | re.DOTALL)
 
 
@@ -61,7 +60,6 @@ def run_each(work: Path, lines: Iterable[str], keys: str = GAME_KEYS) -> str:
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with trained players and a game."""
     work = tmp_path_factory.mktemp("pages") / "work"
     work.mkdir()
     (work / "examples").symlink_to(ROOT / "examples")
@@ -71,7 +69,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def work(trained: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
     return Path(shutil.copytree(trained, tmp_path / "work", symlinks=True))
 
 
@@ -85,14 +82,11 @@ def test_every_command_runs(work: Path, page: str):
     run_each(work, FAST[page])
 
 
-SMALLER = {"--seeds 20 ": "--seeds 2 ", "--games 5000 ": "--games 500 ", "--board 4x4": "--board 3x4"}
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("page", SLOW)
 def test_every_slow_command_runs(work: Path, page: str, sized):
     lines = "\n".join(SLOW[page]).replace("ttt study --presets\n", "")  # whose table is looked at below
-    for full, small in SMALLER.items():
+    for full, small in (("--seeds 20 ", "--seeds 2 "), ("--games 5000 ", "--games 500 "), ("4x4", "3x4")):
         lines = lines.replace(full, sized(small, full))
     run_each(work, lines.splitlines())
 
@@ -141,8 +135,7 @@ def test_the_verdict_is_what_is_printed(work: Path):
 @pytest.mark.long
 def test_the_table_of_methods_is_what_is_printed(work: Path):
     printed = run_each(work, ["ttt study --presets"])
-    for line in blocks("training.md", "text")[0].splitlines():
-        assert line.strip() in printed
+    assert all(line.strip() in printed for line in blocks("training.md", "text")[0].splitlines())
 
 
 def test_the_library_page_is_true(tmp_path: Path):

@@ -11,16 +11,15 @@ import platform
 import random
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from tests import tables
 from tests.benchmarks import kernels
 from tests.benchmarks.measuring import TTT, alternate, load, process
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners import LEARNERS
@@ -30,8 +29,7 @@ from ttt_cli.training.workers import local_workers
 
 Row = tuple[str, float, str, str]
 """What is measured, how many times better than the yardstick, what that should be, and the figures."""
-ROWS = 1_000_000
-"""Rows in each of the big files."""
+ROWS = 1_000_000  # in each of the big files
 AIMS = {"td": ">= 0.5", "book": ">= 0.5", "graph": ">= 0.2", "menace": ">= 0.2"}
 TYPER = (
     "import typer\napp = typer.Typer()\n@app.command()\ndef hello() -> None:\n    typer.echo('hello')\napp()"
@@ -50,12 +48,8 @@ def kernel_rows(full: bool, folder: Path) -> Iterator[Row]:
         how = f"{million['q']} and {million['C']} million games a second"
         yield "kernel of q / scalar C", found["q"] / found["C"], ">= 0.9", how
     for name, aim in AIMS.items():
-        yield (
-            f"kernel of {name} / q",
-            found[name] / found["q"],
-            aim,
-            f"{million[name]} million games a second",
-        )
+        how = f"{million[name]} million games a second"
+        yield f"kernel of {name} / q", found[name] / found["q"], aim, how
 
 
 def spiel_rows(full: bool, folder: Path) -> Iterator[Row]:
@@ -67,10 +61,9 @@ def spiel_rows(full: bool, folder: Path) -> Iterator[Row]:
     from open_spiel.python import policy, rl_environment
     from open_spiel.python.algorithms import exploitability, tabular_qlearner
 
-    games, part, verdicts = 50_000, 10_000, 20
+    games, part = 50_000, 10_000
     environment: Any = rl_environment.Environment("tic_tac_toe")
-    actions = environment.action_spec()["num_actions"]
-    agents = [tabular_qlearner.QLearner(player_id=side, num_actions=actions) for side in range(2)]
+    agents = [tabular_qlearner.QLearner(player_id=side, num_actions=9) for side in range(2)]
 
     def theirs() -> None:
         for _ in range(part):
@@ -95,34 +88,28 @@ def spiel_rows(full: bool, folder: Path) -> Iterator[Row]:
     game = pyspiel.load_game("tic_tac_toe")
 
     def judged() -> None:
-        for _ in range(verdicts):
-            judge(uniform, [("random", uniform), ("minimax", perfect)])
+        judge(uniform, [("random", uniform), ("minimax", perfect)])
 
     judged()
     theirs_too = policy.UniformRandomPolicy(game)
     found = alternate({"ours": judged, "theirs": lambda: exploitability.exploitability(game, theirs_too)}, 3)
-    one = found["ours"] / verdicts
-    how = f"{1000 * one:.1f} ms; OpenSpiel's exploitability {found['theirs']:.1f} s"
-    yield "full verdict / OpenSpiel's exploitability", found["theirs"] / one, ">= 500", how
+    how = f"{1000 * found['ours']:.1f} ms; OpenSpiel's exploitability {found['theirs']:.1f} s"
+    yield "full verdict / OpenSpiel's exploitability", found["theirs"] / found["ours"], ">= 500", how
 
 
 def worker_rows(full: bool, folder: Path) -> Iterator[Row]:
     """Two workers against one, without starting them."""
-    learner, space, games = Q(), StateSpace.of(), 100_000_000 if full else 20_000_000
-    entries: dict[str, Any] = {}
+    learner, games = Q(), 100_000_000 if full else 20_000_000
 
-    def task(name: str, executor: Any) -> Callable[[], None]:
-        def train(number: int = games) -> None:
-            plan = Plan(learner, number, 1, shards=SHARDS)
-            *_, last = train_blocks(plan, learner.empty(space.rules), executor=executor)
-            entries[name] = dict(learner.to_entries(last.table))
+    def train(executor: Any, number: int = games) -> None:
+        plan = Plan(learner, number, 1, shards=SHARDS)
+        for _ in train_blocks(plan, learner.empty(STANDARD), executor=executor):
+            pass
 
-        train(16 * SHARDS)  # starts the workers, and compiles
-        return train
-
-    with local_workers(2) as two, nullcontext(train_shards) as one:
-        times = alternate({"1": task("1", one), "2": task("2", two)}, 3)
-    assert entries["1"] == entries["2"]
+    with local_workers(2) as two:
+        for executor in (train_shards, two):
+            train(executor, 16 * SHARDS)  # starts the workers, and compiles
+        times = alternate({"1": lambda: train(train_shards), "2": lambda: train(two)}, 3)
     how = f"{games:,} games in {times['1']:.1f} s and {times['2']:.1f} s"
     yield "2 workers / 1 worker", times["1"] / times["2"], ">= 1.7", how
 
@@ -141,13 +128,8 @@ def file_rows(full: bool, folder: Path) -> Iterator[Row]:
     whole = folder / "whole.csv"
     whole.write_text("".join(part.read_text() for part in parts))
     for command, files in (("import", [whole]), ("merge", parts)):
-        runs = []
-        for number in range(3):
-            ours = process(*TTT, command, *files, "-o", f"{command}{number}.csv", folder=folder)
-            runs.append((ours, process("-c", POLARS, *files, folder=folder)))
-        (ours, held), (theirs, used) = (
-            map(median, zip(*side, strict=True)) for side in zip(*runs, strict=True)
-        )
+        ours, held = process(*TTT, command, *files, "-o", f"{command}.csv", folder=folder)
+        theirs, used = process("-c", POLARS, *files, folder=folder)
         how = f"{len(parts) * ROWS:,} rows in {len(files)} file{'s' * (len(files) > 1)}: "
         how += f"{ours:.1f} s and {held:,.0f} MB; polars {theirs:.1f} s and {used:,.0f} MB"
         yield f"ttt {command} / polars", theirs / ours, ">= 0.5", how
@@ -156,19 +138,16 @@ def file_rows(full: bool, folder: Path) -> Iterator[Row]:
 def startup_rows(full: bool, folder: Path) -> Iterator[Row]:
     """Start-up against a bare Typer program, in processor time."""
     calls = {"hello": ("-c", TYPER), "ttt --version": (*TTT, "--version"), "ttt show": (*TTT, "show")}
-    taken = [
-        {name: process(*call, folder=folder)[0] for name, call in calls.items()}
-        for _ in range(20 if full else 5)
-    ][1:]  # the first writes the byte code
-    hello, *least = (min(times[name] for times in taken) for name in calls)
-    for name, seconds in zip(("ttt --version", "ttt show"), least, strict=True):
+    rounds = range(20 if full else 5)  # the first writes the byte code
+    least = {name: min(process(*call, folder=folder)[0] for _ in rounds) for name, call in calls.items()}
+    hello = least.pop("hello")
+    for name, seconds in least.items():
         how = f"{1000 * seconds:.0f} ms; Typer {1000 * hello:.0f} ms"
         yield f"{name} / a bare Typer program", seconds / hello, "", how
 
 
+# files first: what a child reports as its memory is at least this process's
 PARTS = (file_rows, kernel_rows, spiel_rows, worker_rows, startup_rows)
-"""Files first: what a child reports as its memory is at least this process's."""
-
 
 if __name__ == "__main__":
     if not set(sys.argv[1:]) <= {"--full"}:

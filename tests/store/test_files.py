@@ -95,17 +95,11 @@ def test_a_pipe_is_written_straight_through(tmp_path):
     assert names(tmp_path) == {"pipe"}
 
 
-def test_an_open_file_is_written_where_it_stands(tmp_path):
-    log = tmp_path / "log"
-    log.write_bytes(OLD)
-
-    def work():
-        with log.open("ab") as file:
-            os.dup2(file.fileno(), 1)
-            write_bytes("/dev/stdout", NEW)
-
-    assert in_child(work) == 0
-    assert log.read_bytes() == OLD + NEW
+def test_an_open_file_is_written_where_it_stands(path):
+    path.write_bytes(OLD)
+    with path.open("ab") as file:
+        write_bytes(f"/dev/fd/{file.fileno()}", NEW)
+    assert path.read_bytes() == OLD + NEW
 
 
 def test_refusals_name_path_and_remedy(tmp_path):
