@@ -93,16 +93,6 @@ def test_training_is_what_the_command_does():
     assert {**ours, "digest": ""} == {**theirs, "digest": ""}
 
 
-def test_runs_against_different_functions_are_different():
-    def last_free(text: str) -> int:
-        return text.rindex(".") + 1
-
-    last_free.__name__ = "first_free"
-    ours, theirs = (ttt.train("q", games=50, seed=1, opponent=one) for one in (first_free, last_free))
-    assert ours.runs[0].id != theirs.runs[0].id
-    assert ttt.train("q", games=50, seed=1, opponent=first_free).runs == ours.runs
-
-
 def test_other_boards():
     state = ttt.train("q", games=50, seed=1, rules=(rules := ttt.Rules(3, 4, 3)))
     assert [one.rules for one in ttt.policies(state, "random", first_free)] == [rules] * 3

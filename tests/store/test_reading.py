@@ -89,10 +89,6 @@ def test_syntax_errors_say_where(text, place, said):
     assert place in error.where and said in error.message
 
 
-def test_what_is_just_within_the_limits_is_read():
-    assert load_json(b"[" * 254 + b"]" * 254, "q.json")
-
-
 def test_content_in_errors_cannot_drive_the_terminal():
     assert "\x1b" not in str(refusal(b'{"\\u001b[2J": 1, "\\u001b[2J": 2}'))
     assert quoted("a\x1b[2J\n") == r"'a\x1b[2J\n'"
@@ -155,9 +151,9 @@ def test_a_missing_file_has_neighbours(tmp_path):
 def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):
     """Its lines are read one at a time; only a single line is limited."""
     path = tmp_path / "games.jsonl"
-    path.write_bytes(b'{"a": 1}\n' * 1000 + b"torn")
-    lines = list(read_lines(path))
-    assert (len(lines), lines[0], lines[-1]) == (1001, b'{"a": 1}\n', b"torn")
+    path.write_bytes(b"[1]\n" * 3 + b"torn")
     monkeypatch.setattr(reading, "LIMIT", 5)
+    assert list(read_lines(path)) == [b"[1]\n"] * 3 + [b"torn"]
+    path.write_bytes(b"[1, 2]\n")
     with pytest.raises(InvalidFileError, match="a line of more than 5 bytes"):
         list(read_blocks(path, 3))
