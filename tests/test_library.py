@@ -28,8 +28,6 @@ def first_free(text: str) -> int:
 
 
 class First:
-    """The same as an object."""
-
     def probabilities(self, positions: ttt.Positions) -> np.ndarray:
         free = positions.legal
         return free & (free.cumsum(axis=1) == 1)

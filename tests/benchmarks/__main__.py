@@ -2,13 +2,12 @@
 
     python -m tests.benchmarks [--full]
 
-``--full`` plays the 100 million games for which the aims are stated. Lines that need OpenSpiel, polars or a C
+``--full`` plays the 100 million games for which the aims are stated. Lines that need OpenSpiel or a C
 compiler are left out without it. ``mcts`` is a program of its own.
 """
 
 import os
 import platform
-import random
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -29,15 +28,10 @@ from ttt_cli.training.workers import local_workers
 
 Row = tuple[str, float, str, str]
 """What is measured, how many times better than the yardstick, what that should be, and the figures."""
-ROWS = 1_000_000  # in each of the big files
 AIMS = {"td": ">= 0.5", "book": ">= 0.5", "graph": ">= 0.2", "menace": ">= 0.2"}
 TYPER = (
     "import typer\napp = typer.Typer()\n@app.command()\ndef hello() -> None:\n    typer.echo('hello')\napp()"
 )
-POLARS = """
-import sys, polars
-print(len(polars.concat([polars.read_csv(name, has_header=False) for name in sys.argv[1:]]).unique()))
-"""
 
 
 def kernel_rows(full: bool, folder: Path) -> Iterator[Row]:
@@ -114,40 +108,16 @@ def worker_rows(full: bool, folder: Path) -> Iterator[Row]:
     yield "2 workers / 1 worker", times["1"] / times["2"], ">= 1.7", how
 
 
-def file_rows(full: bool, folder: Path) -> Iterator[Row]:
-    """Books of a million rows each, imported and merged, against what polars takes to read the same rows and
-    drop those that are there twice."""
-    if find_spec("polars") is None:
-        return
-    process(*TTT, "train", "book", "--games", 300_000, "--seed", 1, "-o", "book.csv", folder=folder)
-    process(*TTT, "export", "book.csv", "-f", "moves-csv", "-o", "rows.csv", folder=folder)
-    known, rng = (folder / "rows.csv").read_text().split(), random.Random(1)
-    parts = [folder / f"{number}.csv" for number in range(10 if full else 3)]
-    for part in parts:
-        part.write_text("\n".join(rng.choices(known, k=ROWS)) + "\n")
-    whole = folder / "whole.csv"
-    whole.write_text("".join(part.read_text() for part in parts))
-    for command, files in (("import", [whole]), ("merge", parts)):
-        ours, held = process(*TTT, command, *files, "-o", f"{command}.csv", folder=folder)
-        theirs, used = process("-c", POLARS, *files, folder=folder)
-        how = f"{len(parts) * ROWS:,} rows in {len(files)} file{'s' * (len(files) > 1)}: "
-        how += f"{ours:.1f} s and {held:,.0f} MB; polars {theirs:.1f} s and {used:,.0f} MB"
-        yield f"ttt {command} / polars", theirs / ours, ">= 0.5", how
-
-
 def startup_rows(full: bool, folder: Path) -> Iterator[Row]:
     """Start-up against a bare Typer program, in processor time."""
     calls = {"hello": ("-c", TYPER), "ttt --version": (*TTT, "--version"), "ttt show": (*TTT, "show")}
     rounds = range(20 if full else 5)  # the first writes the byte code
-    least = {name: min(process(*call, folder=folder)[0] for _ in rounds) for name, call in calls.items()}
+    least = {name: min(process(*call, folder=folder) for _ in rounds) for name, call in calls.items()}
     hello = least.pop("hello")
     for name, seconds in least.items():
         how = f"{1000 * seconds:.0f} ms; Typer {1000 * hello:.0f} ms"
         yield f"{name} / a bare Typer program", seconds / hello, "", how
 
-
-# files first: what a child reports as its memory is at least this process's
-PARTS = (file_rows, kernel_rows, spiel_rows, worker_rows, startup_rows)
 
 if __name__ == "__main__":
     if not set(sys.argv[1:]) <= {"--full"}:
@@ -155,7 +125,7 @@ if __name__ == "__main__":
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; {load()}\n")
     print(f"{'':<44}{'ratio':>9}  {'aim':<9}measured", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        for part in PARTS:
+        for part in (kernel_rows, spiel_rows, worker_rows, startup_rows):
             for name, ratio, aim, how in part("--full" in sys.argv, Path(folder)):
                 print(f"{name:<44}{ratio:>9.3g}  {aim:<9}{how}", flush=True)
     print(f"\n{load()}")

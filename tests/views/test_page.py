@@ -118,8 +118,6 @@ def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
 
 
 def test_a_player_who_may_meet_too_much_is_refused_with_the_count(monkeypatch):
-    with pytest.raises(UsageError, match="a page holds boards of up to 32 cells"):
-        covered(Uniform(Rules(6, 6, 4)))
     monkeypatch.setattr("ttt_cli.views.page.MOST_WALKED", 1000)
     with pytest.raises(UsageError, match=r"more than 1,000 positions can be reached .*too many for a page"):
         covered(Uniform(Rules(4, 4, 4)))
