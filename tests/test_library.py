@@ -92,7 +92,8 @@ def test_training_is_what_the_command_does():
 
 
 def test_other_boards():
-    state = ttt.train("q", games=50, seed=1, rules=(rules := ttt.Rules(3, 4, 3)))
+    rules = ttt.Rules(3, 4, 3)
+    state = ttt.train("q", games=50, seed=1, rules=rules)
     assert [one.rules for one in ttt.policies(state, "random", first_free)] == [rules] * 3
     assert ttt.play_game(state, "minimax", seed=1).rules == rules
     with pytest.raises(ttt.TttError, match="plays 3x3"):

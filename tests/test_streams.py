@@ -34,8 +34,8 @@ def test_a_reader_gets_all_and_one_that_goes_early_makes_the_exit_code(reader, r
 
 
 def test_a_closed_standard_output_fails_where_there_is_something_to_write():
-    outcome = shell("$TTT analyze X........ >&-")
-    assert outcome == Outcome(1, "", "Error: standard output: Bad file descriptor\n")
+    error = "Error: standard output: Bad file descriptor\n"
+    assert shell("$TTT analyze X........ >&-") == Outcome(1, "", error)
     assert shell("$TTT nosuch >&-").code == 2
 
 

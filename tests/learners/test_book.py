@@ -39,12 +39,9 @@ def chosen(learner: Any, table: BookTable, text: str) -> set[int]:
 
 
 def test_a_game_is_a_row_a_ply():
+    texts = (".........", "X........", "X..O.....", "XX.O.....", "XX.OO....")
     assert dict(DEFAULT.to_entries(book(DEFAULT, X_IN_FIVE, X_IN_FIVE))) == {
-        ".........": [[1, 5, "X", "", 2]],
-        "X........": [[4, 5, "X", "", 2]],
-        "X..O.....": [[2, 5, "X", "", 2]],
-        "XX.O.....": [[5, 5, "X", "", 2]],
-        "XX.OO....": [[3, 5, "X", "", 2]],
+        text: [[cell, 5, "X", "", 2]] for text, cell in zip(texts, X_IN_FIVE, strict=True)
     }
 
 
@@ -62,22 +59,17 @@ def test_a_win_with_the_last_stone_is_no_draw():
 
 
 @pytest.mark.parametrize(
-    ("text", "row", "said"),
+    ("text", "rows", "said"),
     [
-        ("XX.OO....", [1, 5, "X", "", 1], "cannot be played"),
-        ("XX.OO....", [3, 3, "X", "", 1], "no game"),  # four stones are on the board
-        (".........", [1, 8, "draw", "", 1], "no game"),
-        (".........", [1, 5, "X", "", 0], "count"),
+        ("XX.OO....", [[1, 5, "X", "", 1]], "cannot be played"),
+        ("XX.OO....", [[3, 3, "X", "", 1]], "no game"),  # four stones are on the board
+        (".........", [[1, 5, "X", "", 0]], "count"),
+        (".........", [[1, 5, "X", "a", 1], [1, 5, "X", "a", 2]], "twice"),
     ],
 )
-def test_a_row_that_cannot_be_from_a_game_is_refused(text: str, row: list[Any], said: str):
+def test_a_row_that_cannot_be_from_a_game_is_refused(text: str, rows: list[list[Any]], said: str):
     with pytest.raises(InvalidFileError, match=said):
-        read_table(DEFAULT, SPACE, {text: [row]})
-
-
-def test_the_same_row_twice_is_refused():
-    with pytest.raises(InvalidFileError, match="twice"):
-        read_table(DEFAULT, SPACE, {".........": [[1, 5, "X", "a", 1], [1, 5, "X", "a", 2]]})
+        read_table(DEFAULT, SPACE, {text: rows})
 
 
 def test_the_author_takes_the_shortest_game_whoever_won_it():

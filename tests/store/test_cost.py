@@ -73,9 +73,6 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "many faulty entries.json": lambda: state(
         "q", {large(number): {"64": [0, -1]} for number in range(2000)}, 8, 8, 8
     ),
-    "seen at the end of time.json": lambda: state(
-        "graph", {"." * 9: {"seen": 2**53, "next": [1], "visits": 2**53}}
-    ),
     "a long key.json": lambda: state("q", {"X" * 300_000: {"1": [0, 1]}}),
     "one row of many runs.csv": lambda: book(f"{'.' * 9},1,9,draw,r00000,1\n" * 1500, 1500),
     "the same position again and again.npz": lambda: archive(

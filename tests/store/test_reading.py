@@ -91,7 +91,6 @@ def test_syntax_errors_say_where(text, place, said):
 
 def test_content_in_errors_cannot_drive_the_terminal():
     assert "\x1b" not in str(refusal(b'{"\\u001b[2J": 1, "\\u001b[2J": 2}'))
-    assert quoted("a\x1b[2J\n") == r"'a\x1b[2J\n'"
     assert len(quoted("\x1b" * 10**6)) < 200
 
 
@@ -126,9 +125,9 @@ def test_a_bad_byte_has_its_line():
     assert decode(b"\xef\xbb\xbfa", "book.csv", bom=True) == "a"
 
 
-def refused(path: Path, why: str, **options) -> InvalidFileError:
+def refused(path: Path, why: str) -> InvalidFileError:
     with pytest.raises(InvalidFileError, match=why) as caught:
-        read_bytes(path, **options)
+        read_bytes(path)
     assert caught.value.where == str(path)
     return caught.value
 
@@ -138,8 +137,6 @@ def test_the_size_is_limited_before_reading(tmp_path):
     with path.open("wb") as file:
         file.truncate(10**12)
     refused(path, "1,000,000,000,000 bytes")
-    path.write_bytes(b"x" * 100)
-    refused(path, "limit is 99", limit=99)
 
 
 def test_a_missing_file_has_neighbours(tmp_path):
