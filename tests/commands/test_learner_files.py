@@ -23,17 +23,17 @@ from ttt_cli import PlainLearner
 from pathlib import Path
 Path("RUN").touch()
 class Count(PlainLearner):
-    name = {name!r}
+    name = "count"
     def learn(self, table, game, sides="xo"):
         table[game.text] = table.get(game.text, 0) + 1
     def value(self, table, position, cell):
-        {value}
+        return 0.0
 """
 
 
-def written(name: str = "count", value: str = "return None") -> str:
+def written() -> str:
     """A file with a learner that leaves a trace when it is run; how it is typed."""
-    Path("mine.py").write_text(COUNTING.format(name=name, value=value))
+    Path("mine.py").write_text(COUNTING)
     return "./mine.py:Count"
 
 
@@ -108,20 +108,11 @@ def test_no_player_s_name_can_be_taken():
 
 
 CLASS = "\nclass Wrong(Count):\n    "
-TAKEN = """
-from dataclasses import dataclass
-from ttt_cli import parameter
-@dataclass(frozen=True)
-class Wrong(Count):
-    games: int = parameter(1, 'x')
-    seed: int = parameter(1, 'x')
-"""
 FAULTS = [
     ("name = 5", "has no 'Wrong'"),
     ("def f(:", "SyntaxError"),
     ("from ttt_cli import PlainLearner as Wrong", "does not define learn, value"),
     *((f"{CLASS}name = {name!r}", f"the name {name!r} of Wrong is") for name in ("q", "random", "../up")),
-    (TAKEN, "duplicate parameter name: 'games'"),
     (CLASS + "def value(self, t, p, c): return t[5]", "KeyError: 5 in line 13 of mine.py"),
     (CLASS + "def value(self, t, p, c): return float('nan')", "value of cell 0 in '.........' is nan ("),
     (CLASS + "def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': expec"),
@@ -132,7 +123,7 @@ FAULTS = [
 
 @pytest.mark.parametrize(("code", "said"), FAULTS)
 def test_what_is_wrong_is_one_line_and_saves_nothing(ttt: Run, code: str, said: str):
-    written(value="return 0.0")
+    written()
     Path("mine.py").write_text((Path("mine.py").read_text() if "Count" in code else "") + code)
     found = ttt("train", "./mine.py:Wrong", "--games", "5")
     assert found.code in (1, 2, 3) and said in found.err, found.err
@@ -161,10 +152,3 @@ def test_nothing_runs_that_is_not_typed_and_what_is_runs_once(ttt: Run, monkeypa
         with pytest.raises(SystemExit):
             ttt()
     assert not Path("RUN").exists()
-
-
-def test_a_newer_version_is_told(mc: Run):
-    path = Path(f"state_store/{NAME}.json")
-    path.write_text(path.read_text().replace('"kernel_version":1', '"kernel_version":2'))
-    found = mc("show", NAME, "--learner", LEARNER)
-    assert found.code == 3 and "made by version 2 of mc, and this is version 1" in found.err

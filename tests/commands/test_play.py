@@ -1,19 +1,16 @@
 """``ttt play`` as its users meet it: at a terminal, through a pipe, machines among themselves."""
 
-import os
 import re
 import signal
 import sys
 import time
 from pathlib import Path
 from subprocess import PIPE
-from typing import Any
 
-import orjson
 import pytest
 
 from tests.ttt import GAME_KEYS as GAME
-from tests.ttt import ROOT, finish, read_until, start
+from tests.ttt import ROOT, read_until, start
 from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.learners.td import Td
@@ -25,6 +22,7 @@ from ttt_cli.views.numbers import percent
 
 LOG = Path("state_store/games.jsonl")
 TD = Path("state_store/td.json")
+PEOPLE = ("play", "--x", "human", "--o", "human")
 
 
 def log() -> list[GameRecord]:
@@ -44,18 +42,14 @@ def test_a_game_through_a_pipe(ttt):
 def test_wrong_keys_get_one_line_of_help_and_no_move(ttt):
     said = {
         "5": "cell 5 is taken by X; free cells: 1 2 3 4 6 7 8 9",
-        "0": "there is no cell 0",
         "00000000000010": "there is no cell 00000000000010",
         "five": "'five' does nothing; ? lists the keys",
         "": "'enter' does nothing; ? lists the keys",
-        "\x1b[A": "does nothing",
         "x" * 5000: "'xxxxxxxxxxxxxxxxxxxx' does nothing",
-        "²": "does nothing",
         "?": "arrows    move to a cell; Enter or Space plays it",
-        "b": "b shows how to beat a machine",
     }
     keys = "\n".join([*"14253", "5", *said, ""])  # a game, and then the first move of the next
-    result = ttt("play", "--x", "human", "--o", "human", stdin=keys, TERM="dumb")
+    result = ttt(*PEOPLE, stdin=keys, TERM="dumb")
     assert result.code == 0 and "  *X*│*X*│*X*\n" in result.out
     assert "Player 1 wins as X\nScore: 1 win for player 1, 0 for player 2, 0 draws\n" in result.out
     _, second = result.out.split("Game 2: X is player 1, O is player 2")
@@ -74,20 +68,15 @@ def test_leaving_records_no_unfinished_game(ttt, end):
 
 def test_taking_back_own_move_and_the_reply(ttt):
     result = ttt("play", "minimax:ties=first", "--as", "x", stdin="u\n5\nu\n9\n")
-    assert "you have no move to take back yet" in result.err
-    assert "taken back" in result.err
+    assert "you have no move to take back yet" in result.err and "taken back" in result.err
     assert result.out.count("   1 │ 2 │ 3\n  ───┼───┼───\n   4 │ 5 │ 6\n") == 2
 
 
 def test_h_writes_what_each_move_is_worth_into_the_cells(ttt):
-    people = ("play", "--x", "human", "--o", "human")
-    for moves, *said in [
-        ("", "best: any, all are worth the same\n"),
-        ("1\n5\n9\n", "best: 2, 4, 6 or 8\n"),
-        ("1\n9\n2\n8\n", "best: 3\n", "│ win 1", "loss 2", "the game is decided in 1 move, if both play"),
-    ]:
-        shown = ttt(*people, stdin=f"{moves}h\n").out
-        assert all(words in shown for words in said), shown
+    assert "best: any, all are worth the same\n" in ttt(*PEOPLE, stdin="h\n").out
+    shown = ttt(*PEOPLE, stdin="1\n9\n2\n8\nh\n").out
+    for words in ("best: 3\n", "│ win 1", "loss 2", "the game is decided in 1 move, if both play"):
+        assert words in shown
 
 
 def test_b_shows_the_most_that_can_be_won_against_this_player(ttt):
@@ -97,8 +86,6 @@ def test_b_shows_the_most_that_can_be_won_against_this_player(ttt):
     assert re.search(r"│ +win 100 % +│", result.out) and "(draw)" in result.out
     result = ttt("play", "minimax", "--as", "x", stdin="b\n")
     assert "minimax cannot be beaten from here; 1, 2, 3" in result.out and "saves the draw\n" in result.out
-    result = ttt("play", "minimax:ties=first", "--as", "o", stdin="2\nb\n")
-    assert "minimax:ties=first wins from here, whatever you play" in result.out
     large = ttt("play", "random", "--as", "x", "--board", "8x8", "--line", "5", stdin="b\n")
     assert "too much can still happen against random" in large.out
 
@@ -119,14 +106,12 @@ def test_at_a_terminal_it_asks_whom_to_play_who_begins_and_what_next(ttt):
 
 def test_at_a_terminal_an_untrained_player_is_offered_training(ttt, monkeypatch):
     monkeypatch.setattr(Td, "default_games", 50)
+    call = ("play", "td", "--as", "x")
     with prefer_uncompiled():
-        declined = ttt("play", "td", "--as", "x", stdin="play\nq\n", terminal=True, TERM="dumb")
-        assert declined.code == 0 and not TD.exists()
-        result = ttt("play", "--x", "human", "--o", "td", stdin="1\nq\n", terminal=True, TERM="dumb")
+        assert ttt(*call, stdin="play\nq\n", terminal=True, TERM="dumb").code == 0 and not TD.exists()
+        result = ttt(*call, stdin="1\nq\n", terminal=True, TERM="dumb")
     assert "td has learned nothing yet.\n1  train td first     50 games\n" in result.out
-    assert "50 games in" not in result.out
-    assert library.load(TD).state.games == 50
-    assert re.search(r"td knows \d+ positions from 50 games", result.err)
+    assert library.load(TD).state.games == 50 and "from 50 games" in result.err
 
 
 def test_a_mistake_can_be_taken_back_after_the_game(ttt):
@@ -152,11 +137,8 @@ def test_an_untrained_learner_says_so_plays_and_learns(ttt):
     (game,) = log()
     assert game.teaches == ("td.article.json",)
     assert state.runs[0].details["game_ids"] == [game.id]
-    result = ttt("play", "td.article", "--no-learn", "--games", 1, stdin=GAME)
-    assert "knows 0" not in result.err and not re.search(r"has learned (the|[0-9])", result.err)
-    assert log()[1].teaches == ()
-    elsewhere = ttt("play", "td.article", "--board", "3x4", "--games", 1)
-    assert elsewhere.code == 3 and "ttt train td --board 3x4 --line 3 makes one" in elsewhere.err
+    ttt("play", "td.article", "--no-learn", "--games", 1, stdin=GAME)
+    assert log()[1].teaches == () and library.load(Path("state_store/td.article.json")).state.games == 1
 
 
 def test_machines_learn_and_are_recorded_only_on_request(ttt):
@@ -168,13 +150,11 @@ def test_machines_learn_and_are_recorded_only_on_request(ttt):
 
 
 def test_machines_show_one_line_a_game_with_running_rates(ttt):
-    call = ("play", "--x", "minimax", "--o", "random", "--games", 20)
-    result = ttt(*call, "--seed", 1)
-    lines = result.out.splitlines()
-    wins = sum("minimax wins as X" in line for line in lines)
-    drawn = percent(1 - wins / 20, 1)
-    assert f"minimax {percent(wins / 20, 1):>7}  random     0 %  drawn {drawn:>7}" in lines[-1]
-    assert len(lines) == 20 and result.out == ttt(*call, "--seed", 1).out != ttt(*call, "--seed", 2).out
+    call = ("play", "--x", "minimax", "--o", "random", "--games", 20, "--seed")
+    shown = ttt(*call, 1).out
+    drawn = percent(1 - shown.count("minimax wins as X") / 20, 1)
+    assert shown.splitlines()[-1].endswith(f"random     0 %  drawn {drawn:>7}")
+    assert shown.count("\n") == 20 and shown == ttt(*call, 1).out != ttt(*call, 2).out
     one = ttt("play", "--x", "minimax", "--o", "minimax:depth=1", "--seed", 1).out
     assert one.count("wins") == 1 and one.count("┼") >= 2 * 2 * 6  # one game to look at, board by board
 
@@ -184,9 +164,6 @@ def test_watch_on_a_terminal_moves_one_board(ttt):
     shown = ttt(*call, terminal=True, TERM="xterm").out
     assert "\x1b[" in shown and "2 games  easy" in shown
     assert shown.rindex("┼") > shown.rindex("Game 2:")  # the last board stays
-    assert ttt(*call, terminal=True, TERM="dumb").out.count("\x1b") == 0
-    many = ttt("play", "--x", "minimax", "--o", "random", "--games", 30, terminal=True, TERM="xterm").out
-    assert "30 games  minimax" in many and "wins as" not in many
 
 
 def test_games_wait_while_the_state_is_being_written(ttt):
@@ -195,34 +172,28 @@ def test_games_wait_while_the_state_is_being_written(ttt):
         result = ttt("play", "td", "--games", 1, stdin=GAME)
         assert result.code == 0 and "busy: td.json is being trained" in result.err
     assert not TD.exists()
-    result = ttt("play", "td", "--games", 1, stdin=GAME)
-    assert "td has learned 2 games" in result.err
+    assert "td has learned 2 games" in ttt("play", "td", "--games", 1, stdin=GAME).err
     assert library.load(TD).state.games == 2
 
 
 def test_foreign_files_are_taught_nothing(ttt):
     Path("theirs.json").write_text((ROOT / "state_store" / "samples" / "q-table.json").read_text())
-    before = Path("theirs.json").read_bytes()
     result = ttt("play", "theirs.json", "--games", 1, stdin=GAME)
     assert "read-only here; to teach it, first: ttt import theirs.json" in result.err
-    assert Path("theirs.json").read_bytes() == before
     assert [(game.o, game.teaches) for game in log()] == [("./theirs.json", ())]
 
 
 def test_a_machine_that_resigns(ttt):
     state = State.empty(learner_of("menace", "default"), STANDARD)
     state.table.moves["change"][:3] = -100
-    library.save(state, Path("state_store/menace.json"))
+    library.save(state, TD.with_name("menace.json"))
     library.save(State.empty(learner_of("td", "default"), STANDARD), TD)
     result = ttt("play", "--x", "menace", "--o", "td", "--games", 1, "--learn")
     assert "menace resigns: td wins as O" in result.out
     (game,) = log()
     assert (game.moves, game.result, game.resigned) == ((), "o", True)
-    assert orjson.loads(LOG.read_bytes())["end"] == "resigned"
-    assert library.load(Path("state_store/menace.json")).state.games == 1
-    assert library.load(TD).state.games == 0
-    result = ttt("play", "menace", "--as", "o", "--games", 1)
-    assert "menace resigns: you win as O" in result.out
+    assert [library.load(path).state.games for path in (TD.with_name("menace.json"), TD)] == [1, 0]
+    assert "menace resigns: you win as O" in ttt("play", "menace", "--as", "o", "--games", 1).out
 
 
 def test_other_boards(ttt):
@@ -230,32 +201,23 @@ def test_other_boards(ttt):
     result = ttt(*call, stdin=("12\n11\n10\n" + GAME) * 2)
     assert result.out.startswith("Game 1: X is you, O is random\n\n   1  │ 2  │ 3  │ 4\n")
     assert [(game.rules.cols, game.x) for game in log()] == [(4, "human"), (4, "random")]
-    result = ttt("play", "td", "--board", "3x4", "--games", 1, stdin="q\n")
-    assert "ttt train td --board 3x4" in result.err
-
-
-def playing_in(folder: Path) -> dict[str, Any]:
-    """How to start a process that is typed to and works in ``folder``."""
-    return {"cwd": folder, "stdin": PIPE, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    assert "ttt train td --board 3x4" in ttt("play", "td", "--board", "3x4", stdin="q\n").err
 
 
 def test_a_game_is_played_and_learnt_without_loading_numba(tmp_path):
     code = (
-        "import sys\n"
-        "from ttt_cli.app import run\n"
-        "from ttt_cli.environment import Environment\n"
+        "import sys\nfrom ttt_cli.app import Environment, run\n"
         "code = run('play td --as x --games 1'.split(), Environment.of_process())\n"
         "assert code == 0 and 'numba' not in sys.modules, code\n"
     )
-    (tmp_path / "keys").write_text(GAME)
-    with (tmp_path / "keys").open() as keys:
-        result = finish(program=[sys.executable, "-c", code], cwd=tmp_path, stdin=keys)
-    assert (result.code, result.out.count("Score: ")) == (0, 1), result
+    process = start(program=[sys.executable, "-c", code], cwd=tmp_path, stdin=PIPE)
+    out, err = process.communicate(GAME, timeout=60)
+    assert (process.returncode, out.count("Score: ")) == (0, 1), err
     assert (tmp_path / TD).exists()
 
 
 def test_machines_that_are_stopped_keep_and_learn_all_finished_games(tmp_path):
-    process = start("play", "--x", "td", "--o", "random", "--watch", "--learn", **playing_in(tmp_path))
+    process = start("play", "--x", "td", "--o", "random", "--watch", "--learn", cwd=tmp_path)
     for _ in range(20):
         process.stdout.readline()
     process.send_signal(signal.SIGTERM)
@@ -267,7 +229,7 @@ def test_machines_that_are_stopped_keep_and_learn_all_finished_games(tmp_path):
 
 
 def test_a_person_s_ctrl_c_keeps_what_is_finished(tmp_path):
-    process = start("play", "random", "--as", "x", "--seed", "1", **playing_in(tmp_path))
+    process = start("play", "random", "--as", "x", "--seed", "1", cwd=tmp_path, stdin=PIPE)
     process.stdin.write(GAME + "5\n")
     process.stdin.flush()
     read_until(process, process.stdout, "Score")
@@ -281,9 +243,7 @@ def test_a_person_s_ctrl_c_keeps_what_is_finished(tmp_path):
 
 
 def test_levels_are_players_unless_a_state_is_called_so(ttt):
-    result = ttt("play", "--x", "hard", "--o", "easy", "--games", 4, "--seed", 1)
-    assert result.code == 0
-    assert "easy     0 %" in result.out.splitlines()[-1]
+    assert "easy     0 %" in ttt("play", "--x", "hard", "--o", "easy", "--games", 4, "--seed", 1).out
     assert ttt("evaluate", "hard", "--check", "unbeatable", "--quiet").code == 0
     ttt("train", "td", "--games", 10, "-o", "state_store/hard.json")
     assert ttt("evaluate", "hard", "--json").json["agent"]["games"] == 10

@@ -6,7 +6,6 @@
 FILES = {"graph": "graph.json", "td": "td.json", "book": "book.csv", "q": "q.json", "menace": "menace.json"}
 """The learners, and what their states are called here."""
 
-NATIVE = [f"samples/{name}" for name in FILES.values()]
 SAMPLES = """
 samples/book.csv samples/graph.json samples/menace.json samples/moves.csv samples/q-table.json samples/q.json
 samples/state-action.json samples/stranger.json samples/td.json samples/value-table.csv
@@ -24,14 +23,6 @@ POSITIONS = ".........|XO.......|X...O....|XOX.O..X.|X.O.X....|XXOOOXX.."
 def commands(text: str) -> list[str]:
     """The lines of a text that say something."""
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
-
-
-def each(kind: str, text: str) -> dict[str, list[str]]:
-    """A scene for every learner."""
-    return {
-        f"{learner}{kind}": commands(text.format(learner=learner, file=file))
-        for learner, file in FILES.items()
-    }
 
 
 def in_brief(agent: str) -> str:
@@ -145,7 +136,7 @@ def foreign(paths: str) -> list[str]:
     found = []
     for path in paths.split():
         found += [f"verify {path} --json", f"show {path} --json", f"evaluate {path} random --json"]
-        if path not in NATIVE:
+        if path.partition("/")[2] not in FILES.values():
             kind = "csv" if "games" in path or "moves" in path else "json"
             found.append(f"import {path} -o {path.replace('/', '-').partition('.')[0]}.{kind} --json")
     return found
@@ -205,16 +196,20 @@ NTUPLE = commands(f"""
 """)
 """The network, which no article describes, alone and with a search on top; so the others are in brief."""
 
+KINDS = {"opponents": OPPONENTS, "lessons": LESSONS, "merged": MERGES, "boards": BOARDS}
+"""What every learner is put through."""
+
 QUICK: dict[str, list[str]] = {"q": life("q"), "games": foreign(GAMES)}
 """The command lines by scene; these stand for all in the fast suite."""
 
 LONG: dict[str, list[str]] = {
     **{learner: life(learner) for learner in FILES if learner != "q"},
     **{f"{learner}-article": life(learner, "--preset article") for learner in FILES},
-    **each("-opponents", OPPONENTS),
-    **each("-lessons", LESSONS),
-    **each("-merged", MERGES),
-    **each("-boards", BOARDS),
+    **{
+        f"{learner}-{kind}": commands(text.format(learner=learner, file=file))
+        for kind, text in KINDS.items()
+        for learner, file in FILES.items()
+    },
     "samples": foreign(SAMPLES),
     "strangers": STRANGERS,
     "variants": VARIANTS,
