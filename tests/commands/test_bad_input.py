@@ -174,7 +174,6 @@ USAGE = [
         "--games 1e-3", "--seed 999999999999999999999999999999", "--gamma nan", "--checkpoint -1",
         "--until perfect", "--preset mine", "--resume --fresh", "--resume --games 5",
     )),
-    ("train td --opponent human", "person"),
     ("train td --opponent exec:true --cluster tcp://127.0.0.1:1", "--cluster does not go with"),
     ("train td -o good.json --opponent good.json", "copy"),
     ("play minmax", "did you mean 'minimax'?"),
@@ -195,9 +194,7 @@ USAGE = [
     ("solve --board 9x9", "at most 64 cells"),
     ("curve good.json -o plot.pdf", "pictures are svg or png"),
     ("export good.json -o new.x -f nope", "nope"),
-    ("export good.json -o new.dot --from OO.......", "OO"),
     ("import good.json:visits=0 -o new.json", "visits"),
-    ("show --formats extra", "goes without a file"),
 ]  # fmt: skip
 
 

