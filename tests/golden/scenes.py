@@ -37,19 +37,16 @@ def in_brief(agent: str) -> str:
     """
 
 
-def in_full(agent: str) -> str:
-    """Everything that is written and said about a player on the usual board."""
-    return f"""
-        {in_brief(agent)}
-        export {agent} -f policy-json -o policy.json
-        export {agent} -f npz -o policy.npz
-        export {agent} -f dot --from X...O.... --depth 1 -o small.dot
-        export {agent} -f svg --depth 2 -o graph.svg
-        evaluate {agent} random heuristic --games 500 --seed 1 --games-to games.jsonl --json
-        analyze X...O.... --agent {agent} --agent minimax:depth=2 --json
-        diff {agent} heuristic --csv differences.csv
-    """
-
+IN_FULL = """
+    export ./q.json -f policy-json -o policy.json
+    export ./q.json -f npz -o policy.npz
+    export ./q.json -f dot --from X...O.... --depth 1 -o small.dot
+    export ./q.json -f svg --depth 2 -o graph.svg
+    evaluate ./q.json random heuristic --games 500 --seed 1 --games-to games.jsonl --json
+    analyze X...O.... --agent ./q.json --agent minimax:depth=2 --json
+    diff ./q.json heuristic --csv differences.csv
+"""
+"""What else is written and said about a player, here of one."""
 
 OWN_FORMATS = {
     "graph": "state-action -o own.json",
@@ -62,12 +59,12 @@ OWN_FORMATS = {
 
 def life(learner: str, options: str = "") -> list[str]:
     """A learner on the usual board: trained, described, written in all its formats, judged."""
-    state, brief = f"./{FILES[learner]}", (learner, options) != ("q", "")
+    state = f"./{FILES[learner]}"
     return commands(f"""
         train {learner} --games 20000 --seed 1 {options} -o {state} --json
         show {state} --json
         export {state} -f {OWN_FORMATS[learner]}
-        {in_brief(state) if brief else in_full(state)}
+        {in_brief(state)}
     """)
 
 
@@ -78,7 +75,6 @@ OPPONENTS = """
     train {learner} --games 3000 --seed 4 --opponent ./{file} -o second-{file} --json
     train {learner} --games 3000 --seed 5 --opponent minimax:ties=random -o second-{file} --json
     train {learner} --games 1000 --seed 6 --from {file} -o third-{file} --json
-    show second-{file} --json
 """
 """Taught by others instead of by itself."""
 
@@ -88,7 +84,6 @@ LESSONS = """
     train {learner} --games-from many.jsonl -o many-{file}
     train {learner} --games-from many.jsonl --symmetry -o symmetric-{file}
     train {learner} --games-from many.jsonl --preset article -o article-{file}
-    evaluate many-{file} random --json
     train {learner} --games 2000 --seed 1 -o {file} --json
     play --x ./{file} --o random --games 30 --seed 1 --learn --json
     show {file} --json
@@ -101,7 +96,6 @@ MERGES = """
     train {learner} --games 1000 --seed 3 --opponent random -o c-{file} --json
     merge a-{file} b-{file} -o ab-{file} --json
     merge b-{file} c-{file} a-{file} -o cba-{file} --json
-    merge samples/{file} a-{file} b-{file} -o more-{file} --json
     train {learner} --games 1000 --seed 1 --symmetry -o a-s-{file} --json
     train {learner} --games 2000 --seed 2 --symmetry -o b-s-{file} --json
     merge a-s-{file} b-s-{file} -o ab-s-{file} --json
@@ -109,7 +103,6 @@ MERGES = """
     train {learner} --games 2000 --seed 2 --preset article -o b-a-{file} --json
     merge b-a-{file} a-a-{file} -o ab-a-{file} --json
     evaluate ab-{file} random --json
-    evaluate ab-a-{file} random --json
 """
 """States joined, and what their runs say of it."""
 
@@ -152,7 +145,6 @@ STRANGERS = foreign(CORPUS) + commands("""
     train book --preset article --games 100 --seed 1 -o article.csv --json
     merge samples/moves.csv article.csv -o merged.csv --json
     merge corpus/games.csv corpus/games_from_zero.csv -o games.csv --json
-    diff corpus/matchboxes_first.json corpus/matchboxes_second.json --csv differences.csv
 """)
 
 VARIANTS = commands("""
@@ -172,10 +164,7 @@ VARIANTS = commands("""
     evaluate ./book.csv:choice=article random --json
     evaluate heuristic:centre=true minimax:ties=last minimax:speed=true minimax:opening=random --json
     tournament ./q.json ./td.json ./graph.json ./book.csv ./menace.json random minimax:depth=2 --json
-    diff ./book.csv ./menace.json --csv differences.csv --json
-    move ./book.csv X...O.... --sample --seed 3 --json
     play --x human --o minimax:ties=first --games 1 --json <<< 5|3|8
-    evaluate heuristic minimax --board 3x4 --line 4 --json
     analyze - --board 3x4 --agent heuristic --json <<< ............|X...O.......|XX..OO......
     show --formats --json
 """)
@@ -192,14 +181,13 @@ NTUPLE = commands(f"""
     train ntuple --games 500 --seed 2 --opponent heuristic:ties=first -o heuristic.json --json
     merge heuristic.json random.json n.json -o all.json --json
     train ntuple --games-from samples/games.jsonl -o taught.json
-    train ntuple --games 500 --seed 1 --alpha 0.2 --epsilon 0.5 -o varied.json --json
 """)
 """The network, which no article describes, alone and with a search on top; so the others are in brief."""
 
 KINDS = {"opponents": OPPONENTS, "lessons": LESSONS, "merged": MERGES, "boards": BOARDS}
 """What every learner is put through."""
 
-QUICK: dict[str, list[str]] = {"q": life("q"), "games": foreign(GAMES)}
+QUICK: dict[str, list[str]] = {"q": life("q") + commands(IN_FULL), "games": foreign(GAMES)}
 """The command lines by scene; these stand for all in the fast suite."""
 
 LONG: dict[str, list[str]] = {
@@ -213,8 +201,7 @@ LONG: dict[str, list[str]] = {
     "samples": foreign(SAMPLES),
     "strangers": STRANGERS,
     "variants": VARIANTS,
-    **{name: commands(in_brief(name)) for name in ("random", "heuristic")},
-    "minimax": commands(in_full("minimax")),
+    **{name: commands(in_brief(name)) for name in ("random", "heuristic", "minimax")},
     "ntuple": NTUPLE,
     "q-3x4-4": LARGER,
     "q-shards": ["train q --games 10000000 --seed 1 --workers 2 -o q.json --json"],
