@@ -332,6 +332,7 @@ def test_a_run_against_a_program_is_kept_to_its_answers(ttt: Run, made: Made, tm
     assert changed.code == 3 and "has changed since the run began" in changed.err
 
 
+@pytest.mark.long
 def test_it_and_its_children_end_with_the_call_and_at_ctrl_c(ttt: Run, made: Made, tmp_path: Path) -> None:
     code = "import subprocess\nchild = subprocess.Popen(['sleep', '60'])\n"
     code += "open('ids', 'w').write(f'{os.getpid()} {child.pid} ')\n"

@@ -110,6 +110,7 @@ def test_a_cache_that_cannot_be_written_does_no_harm(said: list[str], tmp_path: 
     assert "compiled code cannot be kept" in "".join(said)
 
 
+@pytest.mark.long
 def test_no_compiled_code_is_taken_from_the_working_folder(tmp_path: Path):
     """Numba reads ``.numba_config.yaml`` where it is started, if PyYAML is there, as it is with Dask."""
     pytest.importorskip("yaml")

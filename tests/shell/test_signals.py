@@ -81,6 +81,7 @@ def test_a_deep_search_can_be_interrupted(command: str, tmp_path: Path, ttt):
         assert "not known yet: it was interrupted (" in out
 
 
+@pytest.mark.long
 def test_code_that_heeds_no_signal_is_left():
     process = stuck("nullcontext()")
     seconds, code, _, err = seconds_to_end(process, signal.SIGTERM)

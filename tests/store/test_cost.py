@@ -118,6 +118,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 READERS = (verify, library.read_file, curves.read, lambda path: list(SoundGames(path)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_small_file_costs_little_whatever_it_says(name: str, tmp_path: Path):
     path = tmp_path / name
