@@ -104,7 +104,6 @@ def test_no_exception_is_raised_into_an_import(tmp_path: Path):
     assert outcome == Outcome(143, "", "Error: terminated\n")
 
 
-@pytest.mark.long
 def test_a_trainer_that_is_hung_up_on_saves(tmp_path: Path):
     path = tmp_path / "q.json"
     process = start("train", "q", "--games", 10**9, "--checkpoint", "0.1", "-o", path)
