@@ -93,6 +93,8 @@ RULES = '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions"
         (HEADER, "holds no positions"),
         (HEADER + ".........,5,1.0\n", "line 2: expected 4 fields"),
         (HEADER + ".........,x,1.0,\n", "'x' is not a cell"),
+        (HEADER + ".........,0055,1.0,\n", "'0055' is not a cell"),
+        (HEADER + ".........,5,0.5,\n.........,5,0.5,\n", "'.........' has move 5 twice"),
         (HEADER + ".........,5,nan,\n", "are not numbers"),
         (HEADER + "X........,1,1.0,\n", "not probabilities of its free cells"),
         (HEADER + "XXX.OO...,4,1.0,\n", "is not an open position"),

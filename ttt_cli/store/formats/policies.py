@@ -38,6 +38,8 @@ from ttt_cli.store.text import csv_rows, number_in
 
 HEADER = b"position,move,probability,value"
 ARRAYS = ("positions", "probabilities", "values")
+CELLS = {str(cell + 1): cell for cell in range(64)}
+"""Cells from 0 by their names in files."""
 EQUAL = 1e-9
 """The largest difference of the sum of probabilities from 1."""
 
@@ -115,16 +117,22 @@ def _recorded(where: str, rules: Rules | None, moves: Iterable[Move]) -> Recorde
     at, cells, probabilities, values = array("q"), array("b"), array("d"), array("d")
     for place, text, move, probability, value in moves:
         rules = rules or _game_of(where, len(text))
-        if not (move.isascii() and move.isdigit() and 1 <= int(move[:3]) <= rules.cells):
+        cell = CELLS.get(move, rules.cells)
+        if cell >= rules.cells:
             what = f"{move[:20]!r} is not a cell from 1 to {rules.cells}"
             raise InvalidFileError(what, where=f"{where}, {place}")
         at.append(texts.setdefault(text, len(texts)))
-        cells.append(int(move) - 1)
+        cells.append(cell)
         probabilities.append(probability)
         values.append(value)
     positions = _positions(where, rules or STANDARD, list(texts))
     played, opinions = np.zeros(positions.legal.shape), np.full(positions.legal.shape, nan)
     held = np.frombuffer(at, np.int64), np.frombuffer(cells, np.int8)
+    opinions[held] = 0.0  # to see that each move is there once
+    if np.count_nonzero(opinions == 0.0) < len(at):
+        keys, times = np.unique(held[0] * len(opinions[0]) + held[1], return_counts=True)
+        row, cell = divmod(int(keys[times > 1][0]), len(opinions[0]))
+        raise InvalidFileError(f"{list(texts)[row]!r} has move {cell + 1} twice", where=where)
     played[held], opinions[held] = np.frombuffer(probabilities), np.frombuffer(values)
     return Recorded(where, positions, played, opinions)
 
@@ -219,6 +227,8 @@ class PolicyJson(PolicyFormat):
             raise InvalidFileError(f"has no valid rules and positions: {error}", where=where) from None
         except UsageError as error:
             raise InvalidFileError(error.message, where=f"{where}, rules") from None
+        if found.get("version", 1) != 1:
+            raise InvalidFileError(f"is of version {found['version']!r}, not 1", where=where)
         if options.rules not in (None, rules):
             raise InvalidFileError(f"plays {rules.describe()}, not what --board and --line say", where=where)
         return _recorded(where, rules, self._moves(held, where))
