@@ -361,7 +361,7 @@ def _undecided(asked: Sequence[Question], where: str, options: Options) -> Undec
     stated = [f"{name}={value}" for name, value in options.readings.items()]
     paste = f"{where}:{','.join([*stated, *(next(iter(answers)) for _, answers in asked)])}"
     hint = f"answer behind the colon, as in {command_line('ttt', 'evaluate', paste)}"
-    return UndecidedError(f"the file leaves open {' And '.join(texts)}", where=where, hint=hint)
+    return UndecidedError(f"the file does not say: {' And '.join(texts)}", where=where, hint=hint)
 
 
 def _not_borne_out(
