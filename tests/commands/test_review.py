@@ -46,6 +46,9 @@ def test_what_cannot_be_reviewed(ttt):
     assert (result.code, result.out) == (2, "") and "no game '2' among the 1" in result.err
     Path("empty.jsonl").touch()
     assert "holds no games" in ttt("review", "empty.jsonl").err
+    Path("state.json").write_text('{"format":"ttt-state",\n"version":1}\n')
+    result = ttt("review", "state.json")
+    assert result.code == 3 and "expected a game a line" in result.err
 
 
 def test_after_a_game_in_two_lines(ttt):

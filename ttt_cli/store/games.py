@@ -181,11 +181,12 @@ def read_games(path: Path) -> Iterator[GameRecord]:
 
     :raises InvalidFileError: naming such a line of any other file.
     """
-    for _, record in each_record(path):
+    for line, (_, record) in enumerate(each_record(path), 1):
         if isinstance(record, GameRecord):
             yield record
         elif path.name != LOG:
-            raise record
+            hint = record.hint or ("expected a game a line, as in games.jsonl" if line == 1 else "")
+            raise InvalidFileError(record.message, where=record.where, hint=hint)
 
 
 def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
