@@ -100,13 +100,12 @@ def own_play(
     parts: list[tuple[int, Positions, Floats]] = []
     for side in Side:
         walk = Walk.of(policy, side, budget=budget, tick=tick)
-        reached: list[list[Floats]] = [[]] * len(walk.layers)
+        reached: list[list[Floats]] = []
         if opponents:
-            reached = []
             play_on(walk, opponents, reached.append)
         for ply, positions in walk.own:
             still_open = ~walk.layers[ply].positions.terminal
-            reach = [of_opponent[still_open] for of_opponent in reached[ply]]
+            reach = [each[still_open] for each in reached[ply]] if opponents else []
             parts.append((ply, positions, np.array(reach).reshape(len(reach), len(positions)).T))
     parts.sort(key=lambda part: part[0])
     return Positions.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
