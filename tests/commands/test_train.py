@@ -7,7 +7,6 @@ import pytest
 from tests.store.conftest import continued
 from tests.ttt import Run
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.side import Side
 from ttt_cli.store import library
 from ttt_cli.store.state import State, learner_of
 
@@ -20,21 +19,6 @@ def test_a_resumed_call_tells_its_own_games_and_their_results(ttt: Run) -> None:
     told = ttt("train", "td", "--resume", "-o", "td.json", "--json").json
     assert (told["games"], told["total_games"]) == (1000 - played, 1000)
     assert told["x_wins"] + told["o_wins"] + told["draws"] == told["games"]
-
-
-def test_what_is_proved_on_one_side_is_not_thrown_away(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a proof on both sides a run ends with the last state that was proved on one."""
-    call = ["train", "td", "--games", "1500", "--seed", "1", "--until", "unbeatable", "-o", "td.json"]
-    proofs = [Side.X], []  # after 256 games, and at the end
-    found = iter([side in sides for sides in proofs for side in Side])
-    monkeypatch.setattr(
-        "ttt_cli.commands.train.is_unbeatable",
-        lambda policy, sides=(), **budget: next(found) if sides else False,
-    )
-    told = ttt(*call, "--json")
-    assert (told.code, told.json["games"], told.json["total_games"]) == (1, 1500, 256)
-    assert "unbeatable as X after 256 games: kept" in told.err and "that was kept is saved" in told.err
-    assert library.load(Path("td.json")).state.games == 256
 
 
 def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:

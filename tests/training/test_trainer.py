@@ -8,7 +8,6 @@ from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.curve import Curve, measure
 from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run
@@ -71,44 +70,6 @@ def test_an_observer_that_has_seen_enough_ends_the_run_for_good(tmp_path: Path):
     assert (seen, run.finished) == ([256], True)
     with pytest.raises(InvalidFileError, match="no unfinished run"):
         resumed_run(run.path, library.load(run.path).state, tmp_path)
-
-
-@pytest.mark.parametrize("games", [768, 1500], ids=["stopped", "finished"])
-def test_what_an_observer_keeps_is_saved(tmp_path: Path, games: int):
-    run, found = started(tmp_path / "td.json", games=1500), []
-
-    def keep_the_first(now: TrainingRun) -> bool:
-        if now.kept is None:
-            now.keep()
-        return False
-
-    execute(
-        run,
-        checkpoint=0,
-        saved=lambda now: found.append(library.load(now.path).state.games),
-        after_block=keep_the_first,
-        stopping=lambda: run.games >= games,
-    )
-    state = library.load(run.path).state
-    assert (run.games, state.games, set(found)) == (games, 256, {256})
-    assert (state.unfinished is None) == (games == 1500)
-    if games < 1500:  # going on leads to the same games again
-        rest, whole = resumed_run(run.path, state, tmp_path), started(tmp_path / "whole.json", games=1500)
-        execute(rest)
-        execute(whole)
-        assert rest.path.read_bytes() == whole.path.read_bytes()
-
-
-def test_what_was_enough_is_saved_though_something_was_kept_and_games_wait(tmp_path: Path):
-    record_game(tmp_path, GameRecord((1, 4, 2, 5, 3), "x", "human", "td", teaches=("td",)))
-    run = started(tmp_path / "td.json", games=1500)
-
-    def third(now: TrainingRun) -> bool:
-        now.keep()
-        return now.games >= 768
-
-    execute(run, after_block=third, store=tmp_path, name="td")
-    assert library.load(run.path).state.games == run.games == 768
 
 
 def test_what_a_file_held_before_is_kept_beside_it(tmp_path: Path):

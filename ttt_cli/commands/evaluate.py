@@ -96,7 +96,7 @@ def evaluate(
     lines: dict[Side, tuple[int, ...]] = {}
     if games is None:
         with suppress(UnsteadyError):
-            lines = losing_lines(player.policy)
+            lines = dict(losing_lines(player.policy))
         if explain and not lines:
             env.say("--explain: no line of play that beats it was found at once, and not all can be searched")
     seed = secrets.randbits(32) if seed is None else seed

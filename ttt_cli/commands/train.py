@@ -14,7 +14,6 @@ from typer.core import TyperCommand, TyperGroup
 from ttt_cli.agents.grammar import is_program
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
@@ -356,13 +355,11 @@ class Call:
 
             def after_block(run: TrainingRun) -> bool:
                 tick(run.record.games or 0, "")
-                return options.until is not None and self._is_proved(run)
+                return options.until is not None and is_unbeatable(run.state.policy) is True
 
             def saved(run: TrainingRun) -> None:
-                env.say(f"saved {'what was kept' if run.kept else f'{run.record.games or 0:,} games'}")
+                env.say(f"saved {run.record.games or 0:,} games")
 
-            if options.until and options.resume:
-                self._is_proved(run)  # an earlier call may have kept the state in the file
             execute(
                 run,
                 checkpoint=options.checkpoint,
@@ -376,20 +373,6 @@ class Call:
             )
         return self._report(run, curve, stopping.exit_code)
 
-    def _is_proved(self, run: TrainingRun) -> bool:
-        """Whether the player is proved unbeatable on both sides. If only on one, the run keeps this state,
-        since later ones may be weaker."""
-        games, policy = run.record.games or 0, run.state.policy
-        if run.kept and games < run.plan.games:
-            return is_unbeatable(policy) is True
-        held = [side for side in Side if is_unbeatable(policy, [side])]
-        if len(held) == 1 and games < run.plan.games:
-            run.keep()
-            self.env.say(f"unbeatable as {held[0].name} after {games:,} games: kept")
-        elif held:
-            run.kept = None
-        return len(held) == 2
-
     def _report(self, run: TrainingRun, curve: Curve | None, stopped: ExitCode | None) -> Training:
         env, options, state = self.env, self.options, run.state
         if run.backup:
@@ -401,8 +384,7 @@ class Call:
             env.say("stopped; resume with:", self._resuming())
             ended, then = stopped, []
         elif options.until and not unbeatable:
-            saved = "; the state that was kept is saved" if run.kept else ""
-            env.say(f"not unbeatable after {run.record.games:,} games{saved}")
+            env.say(f"not unbeatable after {run.record.games:,} games")
             ended = ExitCode.FAILED
         drawn = (curve.rows, options.curve) if curve and options.curve else None
         return Training(

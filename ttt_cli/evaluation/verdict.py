@@ -1,6 +1,6 @@
 """The verdict on a policy: everything that ``ttt evaluate`` reports, computed over all it can reach."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -190,16 +190,14 @@ def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
     return None if value is None else guaranteed >= side.sign * value
 
 
-def is_unbeatable(
-    policy: Policy, sides: Sequence[Side] = tuple(Side), *, budget: int = BUDGET
-) -> bool | None:
-    """Return ``Verdict.unbeatable`` alone, for some sides: by a losing line if one is found quickly, else by
-    a walk; None if the walk takes more than ``budget`` positions or the game's value is not known."""
+def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
+    """Return ``Verdict.unbeatable`` alone: by a losing line if one is found quickly, else by a walk; None if
+    the walk takes more than ``budget`` positions or the game's value is not known."""
     policy = policy.tabulated()
-    if enumerated(policy.rules) is None and any(losing_lines(policy, [side]) for side in sides):
-        return False  # mostly as X, which needs no proof of the game's value
+    if enumerated(policy.rules) is None and next(losing_lines(policy), None):
+        return False
     held: list[bool | None] = []
-    for side in sides:
+    for side in Side:
         try:
             guaranteed = guaranteed_result(Walk.of(policy, side, budget=budget))
             held.append(holds(policy.rules, side, guaranteed))
@@ -210,8 +208,9 @@ def is_unbeatable(
     return None if None in held else True
 
 
-def losing_lines(policy: Policy, sides: Sequence[Side] = tuple(Side)) -> dict[Side, tuple[int, ...]]:
-    """Return lines of play (cells from 1) by which the policy loses as a side that need not lose, as far as a
-    quick search finds them."""
-    lines = ((side, losing_line(policy, side)) for side in sides if holds(policy.rules, side, -1) is False)
-    return {side: line for side, line in lines if line is not None}
+def losing_lines(policy: Policy) -> Iterator[tuple[Side, tuple[int, ...]]]:
+    """Yield lines of play (cells from 1) by which the policy loses as a side that need not lose, as far as a
+    quick search finds them; X, whose game needs no proof of its value, comes first."""
+    for side in Side:
+        if holds(policy.rules, side, -1) is False and (line := losing_line(policy, side)) is not None:
+            yield side, line

@@ -6,7 +6,6 @@ checkpoint is a whole state from which training can go on.
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
@@ -62,7 +61,6 @@ class TrainingRun:
     :ivar seconds: the time of the games of this call, without looks and saves.
     :ivar enough: whether the observer has seen enough; the state is the one that it saw.
     :ivar finished: whether the observer has seen enough, or all planned games were played.
-    :ivar kept: the state after an earlier block, to be saved unless the observer sees enough.
     :ivar backup: the backup of the replaced file, if that held experience which the new one does not.
     """
 
@@ -75,12 +73,7 @@ class TrainingRun:
     seconds: float = 0.0
     enough: bool = False
     finished: bool = False
-    kept: State | None = None
     backup: Path | None = None
-
-    def keep(self) -> None:
-        """Save the state as it is now, instead of a later one; going on from it repeats the same games."""
-        self.kept = replace(self.state, table=deepcopy(self.state.table))
 
     def note(self, rows: Sequence[Row]) -> None:
         """Put a learning curve into the record."""
@@ -266,19 +259,16 @@ def execute(
         if run.enough or stopping():
             break
         if monotonic() - last_save >= checkpoint and games < run.plan.games:
-            state = run.kept or run.state
-            state.learner.tag_run(state.table, run.record.id)
-            save(state)
+            run.state.learner.tag_run(run.state.table, run.record.id)
+            save(run.state)
             saved(run)
             last_save = monotonic()
         since = monotonic()
     run.finished = run.enough or games >= run.plan.games
-    if run.kept and not run.enough:
-        run.state = run.kept
     if run.finished:
         run.state = run.state.closed()
     run.state.learner.tag_run(run.state.table, run.record.id)
-    if run.finished and store is not None and not (run.enough or run.kept):
+    if run.finished and store is not None and not run.enough:
         waiting = waiting_games(store, library.taught_name(store, run.path), run.state)
         run.state = teach(run.state, waiting, name).state
     save(run.state)
