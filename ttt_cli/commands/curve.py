@@ -16,7 +16,7 @@ from ttt_cli.store.curves import Row, read
 from ttt_cli.training.study import is_study, middle
 from ttt_cli.training.study import read as read_study
 from ttt_cli.views.numbers import counted
-from ttt_cli.views.plot import picture, study_picture, text_plot
+from ttt_cli.views.plot import picture, text_plot
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,15 @@ def curve(
     if study is None:
         plain = len({path.stem for path in paths}) == len(paths)
         curves = [one for path in paths for one in _read(path, path.stem if plain else str(path))]
+        drawn = {one.name: [(row,) for row in one.points] for one in curves}
+        heading = f"How strong {curves[0].name if len(curves) == 1 else 'players'} became by training"
     else:
         curves = [Curve(paths[0], middle(study.of(one)), study.named(one)) for one in study.groups]
-    if out is not None:
-        named = [(one.name, one.points) for one in curves]
-        content = picture(named, kind) if study is None else study_picture(study, kind)
-        if not write_report(env, out, content):
-            return None
+        drawn = {study.named(one): list(zip(*study.of(one), strict=False)) for one in study.groups}
+        seeds = counted(max(len(study.of(one)) for one in study.groups), "seed")
+        heading = f"{', '.join(learner for learner, _ in study.calls)}: median and middle half of {seeds}"
+    if out is not None and not write_report(env, out, picture(drawn, heading, kind)):
+        return None
     return Curves(curves, out, study is not None)
 
 

@@ -2,20 +2,18 @@
 
 import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
 
 import numpy as np
 
 from ttt_cli.errors import TttError
 from ttt_cli.store.curves import Row
-from ttt_cli.training.study import Study, unbeatable_from
-from ttt_cli.views.numbers import counted
+from ttt_cli.training.study import unbeatable_from
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+PANELS = {"wins against random play": ("x_win", "o_win"), "losses that can be forced": ("worst_x", "worst_o")}
+"""What is drawn: fields of ``Row``, as X and as O."""
 
 HEIGHT = 9
 """The height of a text plot in lines, without its frame."""
@@ -26,45 +24,49 @@ MARKS = "123456789abcdefghijklmnopqrstuvwxyz"
 BOTH = "*"
 """The mark for points of several curves."""
 
-Curves = Sequence[tuple[str, Sequence[Row]]]
-"""Named curves, each with at least one row."""
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""The colours of Okabe and Ito, for colour-blind readers."""
 
-Series = Mapping[str, Sequence[tuple[int, float]]]
-"""For each mark, its points: a number of games, and a value from 0 to 1."""
+MARKERS = "osD^vPX*<>"
+"""Markers, to tell lines apart in black and white."""
+
+Points = Sequence[tuple[int, float]]
+"""A number of games, and a value from 0 to 1."""
 
 
 def text_plot(
-    curves: Curves, width: int = 80, *, unicode: bool = True, over_seeds: bool = False
+    curves: Sequence[tuple[str, Sequence[Row]]],
+    width: int = 80,
+    *,
+    unicode: bool = True,
+    over_seeds: bool = False,
 ) -> list[str]:
-    """Return a plot in lines of text. For one curve it shows both sides separately, against random play and
-    against the worst opponent."""
-
-    def points(value: Callable[[Row], float], of: Sequence[Row]) -> list[tuple[int, float]]:
-        return [(row.games, value(row)) for row in of]
-
-    panels: dict[str, Series]
-    if len(curves) == 1:
-        rows = curves[0][1]
-        wins = {"X": points(lambda row: row.x_win, rows), "O": points(lambda row: row.o_win, rows)}
-        losses = {"X": points(lambda row: row.worst_x, rows), "O": points(lambda row: row.worst_o, rows)}
-        panels = {"wins against random, as X and as O": wins, "losses that can be forced, as X and O": losses}
-    else:
-        marked = [(MARKS[at % len(MARKS)], rows) for at, (_, rows) in enumerate(curves)]
-        wins = {mark: points(lambda row: (row.x_win + row.o_win) / 2, rows) for mark, rows in marked}
-        gaps = {mark: points(lambda row: row.exploitability, rows) for mark, rows in marked}
-        panels = {"wins against random, mean": wins, "exploitability": gaps}
+    """Return a plot of named curves, each with at least one row, in lines of text: of one curve X and O, of
+    several the means of both sides."""
     beside = width >= 76
     inner = max(min((width - 15) // 2 if beside else width - 6, 60), 16)
-    left, right = (_panel(title, series, inner, unicode) for title, series in panels.items())
+    panels = []
+    for title, sides in PANELS.items():
+        if len(curves) == 1:
+            drawn = [(mark, [side], curves[0][1]) for mark, side in zip("XO", sides, strict=True)]
+        else:
+            drawn = [(MARKS[at % len(MARKS)], [*sides], rows) for at, (_, rows) in enumerate(curves)]
+        series = {
+            mark: [(row.games, fmean(getattr(row, name) for name in names)) for row in rows]
+            for mark, names, rows in drawn
+        }
+        panels.append(_panel(title, series, inner, unicode))
     if beside:
-        lines = [f"{a:<{inner + 6}}   {b}".rstrip() for a, b in zip(left, right, strict=True)]
+        lines = [f"{a:<{inner + 6}}   {b}".rstrip() for a, b in zip(*panels, strict=True)]
     else:
-        lines = [*left, "", *right]
-    meeting = [f"{BOTH}  where curves meet"] if any(BOTH in line for line in lines) else []
-    return [*lines, "", *_legend(curves, unicode, "all " if over_seeds else ""), *meeting]
+        lines = [*panels[0], "", *panels[1]]
+    lines += ["", *_legend(curves, unicode, "all " if over_seeds else "")]
+    if any(BOTH in line for line in lines):
+        lines.append(f"{BOTH}  where curves meet")
+    return lines
 
 
-def _legend(curves: Curves, unicode: bool, which: str) -> list[str]:
+def _legend(curves: Sequence[tuple[str, Sequence[Row]]], unicode: bool, which: str) -> list[str]:
     arrow = "\u2192" if unicode else "->"
     lines = []
     for at, (name, rows) in enumerate(curves):
@@ -85,10 +87,10 @@ def _legend(curves: Curves, unicode: bool, which: str) -> list[str]:
     return lines
 
 
-def _panel(title: str, series: Series, width: int, unicode: bool) -> list[str]:
-    """Draw a plot of ``width`` columns with its frame, in lines of the same length. The scale of games is
-    logarithmic, with 0 to the left of it."""
-    upright, across, corner = ("│", "─", "└") if unicode else ("|", "-", "+")
+def _panel(title: str, series: Mapping[str, Points], width: int, unicode: bool) -> list[str]:
+    """Draw points with their marks, and dotted lines between them, in lines of ``width`` columns and a frame.
+    The scale of games is logarithmic, with 0 to the left of it."""
+    upright, across, corner, dot = "│─└·" if unicode else "|-+."
     games = sorted({number for points in series.values() for number, _ in points})
     logarithms = [math.log10(number) for number in games if number] or [0.0]
     low, high = logarithms[0], logarithms[-1]
@@ -99,31 +101,9 @@ def _panel(title: str, series: Series, width: int, unicode: bool) -> list[str]:
         return start + round(share * (width - 1 - start)) if number else 0
 
     places = {
-        mark: [
-            (column(number), round((1 - min(max(value, 0.0), 1.0)) * (HEIGHT - 1)))
-            for number, value in points
-        ]
+        mark: [(column(number), round((1 - value) * (HEIGHT - 1))) for number, value in points]
         for mark, points in series.items()
     }
-    lines = [title]
-    for number, cells in enumerate(_canvas(places, width, "·" if unicode else ".")):
-        label = f"{1 - number / (HEIGHT - 1):4.0%}" if number % ((HEIGHT - 1) // 2) == 0 else "    "
-        lines.append(f"{label} {upright}{''.join(cells)}")
-    lines.append(f"     {corner}{across * width}")
-    end = f"{short(games[-1])} games"
-    labels = [*" " * (width - len(end)), *end]
-    if start:
-        labels[0] = "0"
-    for power in range(math.ceil(low), math.floor(high) + 1):  # the powers of ten that have room
-        at, label = column(10**power), short(10**power)
-        if at >= start and not "".join(labels[max(at - 2, 0) : at + len(label) + 2]).strip():
-            labels[at : at + len(label)] = label
-    lines.append(f"      {''.join(labels)}")
-    return [f"{line:<{width + 6}}"[: width + 6] for line in lines]
-
-
-def _canvas(places: Mapping[str, Sequence[tuple[int, int]]], width: int, dot: str) -> list[list[str]]:
-    """Draw points at columns and rows with their marks, and dotted lines between them."""
     canvas = [[" "] * width for _ in range(HEIGHT)]
     for points in places.values():
         for (x1, y1), (x2, y2) in pairwise(points):
@@ -132,7 +112,20 @@ def _canvas(places: Mapping[str, Sequence[tuple[int, int]]], width: int, dot: st
     for mark, points in places.items():
         for x, y in points:
             canvas[y][x] = mark if canvas[y][x] in (" ", dot, mark) else BOTH
-    return canvas
+
+    lines = [title]
+    for number, cells in enumerate(canvas):
+        label = f"{1 - number / (HEIGHT - 1):4.0%}" if number % ((HEIGHT - 1) // 2) == 0 else "    "
+        lines.append(f"{label} {upright}{''.join(cells)}")
+    lines.append(f"     {corner}{across * width}")
+    end = f"{short(games[-1])} games"
+    scale = [*("0" * bool(start)).ljust(width - len(end)), *end]
+    for power in range(math.ceil(low), math.floor(high) + 1):  # the powers of ten that have room
+        at, label = column(10**power), short(10**power)
+        if at >= start and not "".join(scale[max(at - 2, 0) : at + len(label) + 2]).strip():
+            scale[at : at + len(label)] = label
+    lines.append(f"      {''.join(scale)}")
+    return [f"{line:<{width + 6}}"[: width + 6] for line in lines]
 
 
 def short(games: int) -> str:
@@ -143,120 +136,50 @@ def short(games: int) -> str:
     return str(games)
 
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""The colours of Okabe and Ito, for colour-blind readers."""
-
-MARKERS = "osD^vPX*<>"
-"""Markers, to tell lines apart in black and white."""
-
-
-def picture(curves: Curves, kind: str) -> bytes:
-    """Draw curves in four panels, as X solid, as O dashed, mistakes within reach dotted. The same curves give
-    the same bytes.
+def picture(curves: Mapping[str, Sequence[Sequence[Row]]], heading: str, kind: str) -> bytes:
+    """Draw named curves that have a row per seed for each number of games: the median, and a band from the
+    lower to the upper quartile. The same curves give the same bytes.
 
     :param kind: ``svg`` or ``png``.
     :raises TttError: if matplotlib is not installed.
     """
-    panels = {
-        "wins against random play": {"x_win": "-", "o_win": "--"},
-        "losses that can be forced": {"worst_x": "-", "worst_o": "--"},
-        "exploitability": {"exploitability": "-"},
-        "mistakes": {"mistakes": "-", "reachable": ":"},
-    }
-    whose = curves[0][0] if len(curves) == 1 else "players"
-    looks = {name: [[row] for row in rows] for name, rows in curves}
-    return _drawn(looks, panels, f"How strong {whose} became by training", kind)
-
-
-def study_picture(study: Study, kind: str) -> bytes:
-    """Draw the settings of a study: medians over the seeds, with bands from the lower to the upper quartile.
-    The same study gives the same bytes.
-
-    :param kind: ``svg`` or ``png``.
-    :raises TttError: if matplotlib is not installed.
-    """
-    panels = {
-        "wins against random play, as X": {"x_win": "-"},
-        "wins against random play, as O": {"o_win": "-"},
-        "losses that can be forced, as X": {"worst_x": "-"},
-        "losses that can be forced, as O": {"worst_o": "-"},
-    }
-    looks = {study.named(group): list(zip(*study.of(group), strict=False)) for group in study.groups}
-    learners = ", ".join(dict.fromkeys(learner for learner, _ in study.calls))
-    seeds = counted(max(len(study.of(group)) for group in study.groups), "seed")
-    return _drawn(looks, panels, f"{learners}: median and middle half of {seeds}", kind)
-
-
-def _drawn(
-    curves: Mapping[str, Sequence[Sequence[Row]]],
-    panels: Mapping[str, Mapping[str, str]],
-    heading: str,
-    kind: str,
-) -> bytes:
-    """Draw curves that have a row per seed for each number of games: the median, and a band for the middle
-    half.
-
-    :param panels: by title, the measures to draw, each with its line style.
-    """
-    with _figure() as figure:
-        axes_of = dict(zip(panels, figure.subplots(2, 2).flatten(), strict=True))
-        for number, (name, looks) in enumerate(curves.items()):
-            label: str | None = (
-                "\u200b" + name if name.startswith("_") else name
-            )  # matplotlib hides labels that start with _
-            color, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
-            games = [rows[0].games for rows in looks]
-            for axes, measures in zip(axes_of.values(), panels.values(), strict=True):
-                for measure, style in measures.items():
-                    found = [[getattr(row, measure) for row in rows] for rows in looks]
-                    values = [np.quantile(np.array(each, float), (0.25, 0.5, 0.75)) for each in found]
-                    low, mid, high = np.transpose(values)
-                    if max(map(len, looks)) > 1:
-                        axes.fill_between(games, low, high, color=color, alpha=0.18, linewidth=0)
-                    look = {"color": color, "marker": marker, "markersize": 4, "linewidth": 1.6}
-                    axes.plot(games, mid, linestyle=style, label=label, **look)
-                    label = None  # once in the legend
-        played = [rows[0].games for looks in curves.values() for rows in looks if rows[0].games] or [1]
-        for title, axes in axes_of.items():
-            _finish(axes, title, min(played), max(played))
-        if "--" in panels[next(iter(panels))].values():
-            first = next(iter(axes_of.values()))
-            sides = [first.plot([], [], color="0.3", linestyle=style)[0] for style in ("-", "--")]
-            first.legend(sides, ("as X", "as O"), frameon=False)
-        figure.suptitle(heading)
-        figure.legend(loc="outside lower center", ncols=4, frameon=False)
-        stream = io.BytesIO()
-        metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        figure.savefig(stream, format=kind, dpi=144, metadata=metadata)
-        return stream.getvalue()
-
-
-def _finish(axes: Any, title: str, first: int, last: int) -> None:
-    """Set scales, grid and labels. The scale of games is linear up to ``first``, then logarithmic."""
-    axes.set_xscale("symlog", linthresh=first, linscale=0.4)
-    axes.set_xlim(left=0, right=last * 1.25)
-    axes.set_xlabel("games")
-    axes.xaxis.set_major_formatter(lambda value, place: "" if 0 < value < first else short(round(value)))
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
-    if title == "mistakes":
-        axes.set_yscale("symlog", linthresh=1, linscale=0.4)
-        axes.set_ylim(bottom=0)
-        axes.set_ylabel("positions (dotted: in reach)")
-        axes.yaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
-    else:
-        axes.set_ylim(-0.03, 1.03)
-        if title != "exploitability":
-            axes.yaxis.set_major_formatter(lambda value, place: f"{value:.0%}")
-
-
-@contextmanager
-def _figure() -> Iterator["Figure"]:
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
         raise TttError("pictures need matplotlib", hint="pip install matplotlib") from None
+    panels = [
+        (f"{title}, as {side}", measure)
+        for title, measures in PANELS.items()
+        for side, measure in zip("XO", measures, strict=True)
+    ]
+    played = [rows[0].games for looks in curves.values() for rows in looks if rows[0].games] or [1]
     with rc_context({"svg.hashsalt": "ttt", "svg.fonttype": "none", "text.parse_math": False}):
-        yield Figure(figsize=(11, 7.2), layout="constrained")
+        figure = Figure(figsize=(11, 7.2), layout="constrained")
+        for axes, (title, measure) in zip(figure.subplots(2, 2).flatten(), panels, strict=True):
+            for number, (name, looks) in enumerate(curves.items()):
+                games = [rows[0].games for rows in looks]
+                found = [
+                    np.quantile([getattr(row, measure) for row in rows], (0.25, 0.5, 0.75)) for rows in looks
+                ]
+                low, mid, high = np.transpose(found)
+                color, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
+                label = "\u200b" * name.startswith("_") + name  # matplotlib hides labels that start with _
+                axes.fill_between(games, low, high, color=color, alpha=0.18, linewidth=0)
+                axes.plot(games, mid, color=color, marker=marker, markersize=4, linewidth=1.6, label=label)
+            axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
+            axes.set_xlabel("games")
+            axes.set_xscale("symlog", linthresh=min(played), linscale=0.4)  # linear up to the first point
+            axes.set_xlim(left=0, right=max(played) * 1.25)
+            axes.set_ylim(-0.03, 1.03)
+            axes.xaxis.set_major_formatter(
+                lambda value, place: "" if 0 < value < min(played) else short(round(value))
+            )
+            axes.yaxis.set_major_formatter(lambda value, place: f"{value:.0%}")
+            axes.grid(alpha=0.25)
+            axes.spines[["top", "right"]].set_visible(False)
+        figure.suptitle(heading)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+        stream = io.BytesIO()
+        figure.savefig(stream, format=kind, dpi=144, metadata={"Date" if kind == "svg" else "Software": None})
+        return stream.getvalue()
