@@ -53,7 +53,7 @@ from ttt_cli.learners.entries import (
     require,
 )
 from ttt_cli.learners.growth import FIRST
-from ttt_cli.learners.table import Column, Table, chunks
+from ttt_cli.learners.table import Column, Table, chunks, enlarged
 from ttt_cli.learners.table_learner import Answer, TableLearner
 
 SETTLING = 20_000.0
@@ -69,35 +69,53 @@ Rows = tuple[Int64s, Int64s]
 the stage; and int64[k], how often each was seen."""
 
 
-class BookTable(Table):
-    """The rows of a book.
+NO_ROWS: Rows = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
-    :ivar runs: the rows of each run. Rows not yet tagged with a run are in the column ``seen`` alone.
+
+class BookTable(Table):
+    """The rows of a book. Its derived columns are computed when somebody plays by it.
+
+    :ivar runs: the rows of each run; the run of untagged rows is empty.
+    :ivar seen: int64[moves, stages], how often each row was seen, once games are being played: quick to add
+        to, and several times as large as the rows. The untagged rows are then in it alone.
     """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.runs: dict[str, Rows] = {}
-
-    def set_rows(self, by_run: dict[str, Rows]) -> None:
-        """Replace all rows by those of these runs; the run of untagged rows is empty."""
-        self.moves["seen"] = 0
-        for keys, seen in by_run.values():
-            self.moves["seen"][np.divmod(keys, self.stages)] += seen
-        self.runs = {run: rows for run, rows in sorted(by_run.items()) if run}
+        self.runs: dict[str, Rows] = {"": NO_ROWS}
+        self.seen: Int64s | None = None
 
     @property
     def stages(self) -> int:
         return len(stages_of(self.rules))
 
-    @property
-    def rows_by_run(self) -> dict[str, Rows]:
-        """The rows of each run; the run of untagged rows is empty."""
-        left = self.moves["seen"].ravel()  # a copy, since the column is not contiguous
-        for keys, seen in self.runs.values():
-            left[keys] -= seen
-        (keys,) = np.nonzero(left > 0)
-        return {**self.runs, "": (keys, left[keys])}
+    def spread(self) -> Int64s:
+        """``seen``, with room for all moves that the table has room for."""
+        if self.seen is None:
+            self.seen = np.zeros((len(self._moves), self.stages), np.int64)
+            for keys, counts in self.runs.values():
+                self.seen.reshape(-1)[keys] += counts
+        if len(self.seen) < len(self._moves):
+            self.seen = enlarged(self.seen, len(self._moves))
+        return self.seen
+
+    def gather(self) -> dict[str, Rows]:
+        """``runs``, with the untagged rows gathered from ``seen``."""
+        if (seen := self.seen) is not None:
+            left = seen.flatten()
+            for keys, counts in (rows for run, rows in self.runs.items() if run):
+                left[keys] -= counts
+            (keys,) = np.nonzero(left > 0)
+            self.runs, self.seen = {**self.runs, "": (keys, left[keys])}, None
+        return self.runs
+
+    def set_rows(self, by_run: dict[str, Rows]) -> None:
+        """Replace all rows."""
+        self.runs, self.seen, self.choice = {"": NO_ROWS, **by_run}, None, ""
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.gather()  # a copy takes the rows alone
+        return super().__getstate__()
 
 
 def combined(how: np.ufunc, parts: list[Rows]) -> Rows:
@@ -150,32 +168,37 @@ class Book(TableLearner[BookTable]):
     epsilon_end: float = parameter(0.13, "exploration that it falls to with the games", least=0, most=1)
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
-        """``seen``: how often the row of each stage was seen. Derived: the ``points`` won with the move, two
-        for a win and one for a draw, its ``games``, and its ``score``, relative to that of a draw."""
-        seen = Column("seen", "i8", shape=(len(stages_of(rules)),))
-        return Column("score"), Column("points", "i8"), Column("games", "i8"), seen
+        """Derived: the ``points`` won with the move, two for a win and one for a draw, its ``games``, and its
+        ``score``, relative to that of a draw."""
+        return Column("score"), Column("points", "i8"), Column("games", "i8")
 
     @property
     def parts(self) -> tuple[Part, Part]:
         return choose, (learn_article if self.choice == "article" else learn)
 
-    def rule(self, table: BookTable) -> tuple[int, int, int]:
+    def rule(self, table: BookTable) -> tuple[int, int, int, Int64s]:
         stages, article = stages_of(table.rules), self.choice == "article"
-        return int(stages[0]), int(stages[-1]), centre_of(table.rules) if article else -1
+        return int(stages[0]), int(stages[-1]), centre_of(table.rules) if article else -1, table.spread()
 
     def exploration(self, table: BookTable, number: int) -> tuple[float, float, float]:
         return float(self.epsilon), float(self.epsilon_end), SETTLING
 
     def derive(self, table: BookTable) -> None:
         moves, rules = table.moves, table.rules
-        side = 1 - 2 * (table.positions(table.owners_of(np.arange(len(moves)))).plies.astype(np.int64) % 2)
-        moves["games"] = moves["seen"].sum(axis=1)
-        moves["points"] = moves["games"] + side * (moves["seen"] @ stage_results(rules))
-        moves["score"] = (moves["points"] - moves["games"]) / (2 * moves["games"] + 2)
+        for name in ("score", "points", "games"):
+            moves[name] = 0
+        for keys, seen in table.gather().values():
+            at, stages = np.divmod(keys, table.stages)
+            side = 1 - 2 * (table.positions(table.owners_of(at)).plies.astype(np.int64) % 2)
+            np.add.at(moves["games"], at, seen)
+            np.add.at(moves["points"], at, seen * (1 + side * stage_results(rules)[stages]))
+            if self.choice == "article":
+                won = stages < table.stages - 1
+                np.maximum.at(moves["score"], at[won], LATEST - stages_of(rules)[stages[won]])
         if self.choice == "article":
-            won = moves["seen"][:, :-1] > 0
-            moves["score"] = np.max(won * (LATEST - stages_of(rules)[:-1]), axis=1, initial=0.0)
             moves["score"][: table.rows["number"][FIRST]] = 0  # first moves are random
+        else:
+            moves["score"] = (moves["points"] - moves["games"]) / (2 * moves["games"] + 2)
 
     @property
     def value_scale(self) -> tuple[float, float] | None:
@@ -184,8 +207,7 @@ class Book(TableLearner[BookTable]):
     def answer(self, table: BookTable, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         moves, centre = self.updated(table).moves, centre_of(table.rules)
         points, games = (table.by_cell(moves[name], rows, legal) for name in ("points", "games"))
-        seen = table.by_cell(np.any(moves["seen"], axis=1), rows, legal)
-        values, rated = (points + 1) / (2 * games + 2), seen
+        values, rated = (points + 1) / (2 * games + 2), games > 0
         if self.choice == "article":
             scores = table.by_cell(moves["score"], rows, legal)
             values, rated = scores - LATEST, scores > 0
@@ -193,33 +215,32 @@ class Book(TableLearner[BookTable]):
         if self.choice == "article" and centre >= 0:
             centred = legal[:, centre] & (positions.plies % 2 == 1) & ~rated.any(axis=1)
             chosen[centred] = np.arange(legal.shape[1]) == centre
-        return uniform(chosen), np.where(rated, values, np.nan), np.any(seen, axis=1)
+        return uniform(chosen), np.where(rated, values, np.nan), np.any(games, axis=1)
 
     def seen(self, table: BookTable) -> Positions:
-        (moves,) = np.nonzero(table.moves["seen"].any(axis=1))
-        return table.all_positions(table.positions(np.unique(table.owners_of(moves))))
+        moves = np.concatenate([keys // table.stages for keys, _ in table.gather().values()])
+        rows = np.unique(table.owners_of(moves))
+        return table.all_positions(table.positions(rows))
 
     # ---- Runs and merging ----
 
     def tag_run(self, table: BookTable, run: str) -> None:
-        by_run = table.rows_by_run
-        new = by_run.pop("")
-        by_run[run] = combined(np.add, [by_run[run], new]) if run in by_run else new
-        table.runs = dict(sorted(by_run.items()))
+        by_run = table.gather()
+        tagged = combined(np.add, [by_run.get(run, NO_ROWS), by_run[""]])
+        table.runs = {**by_run, run: tagged, "": NO_ROWS}
 
     def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
         """The larger count of a row that several parts have of the same run; the sum of untagged counts."""
-        merged, together = deepcopy(base), {run: [rows] for run, rows in base.rows_by_run.items()}
-        keys, seen = together[""][0]
+        merged, together = deepcopy(base), {run: [rows] for run, rows in base.gather().items()}
+        keys, seen = base.runs[""]
         together[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
             moves = merged.moves_of(merged.include_table(part))[1]
-            for run, (keys, seen) in part.rows_by_run.items():
+            for run, (keys, seen) in part.gather().items():
                 at, stages = np.divmod(keys, merged.stages)
                 together.setdefault(run, []).append((moves[at] * merged.stages + stages, seen))
         how = {run: np.maximum if run else np.add for run in together}
         merged.set_rows({run: combined(how[run], rows) for run, rows in together.items()})
-        self.derive(merged)
         return merged
 
     # ---- Files ----
@@ -248,7 +269,6 @@ class Book(TableLearner[BookTable]):
         bounds = np.searchsorted(run_of[order], np.arange(1, max(len(runs), 1)))
         each = zip(np.split(keys[order], bounds), np.split(seen[order], bounds), strict=True)
         table.set_rows(dict(zip(runs, each, strict=False)))
-        self.derive(table)
         return table
 
 
@@ -287,7 +307,7 @@ def _read_rows(runs: dict[str, int], batch: Batch) -> tuple[Uint16s, Int8s, Int8
 
 
 def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
-    by_run, rules = table.rows_by_run, table.rules
+    by_run, rules = table.gather(), table.rules
     runs = sorted(by_run)
     run_of = np.repeat(np.arange(len(runs)), [len(by_run[run][0]) for run in runs])
     keys, seen = (np.concatenate(column) for column in zip(*(by_run[run] for run in runs), strict=True))
@@ -342,23 +362,25 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 @Inlined
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """Add a row for each move of both sides, and update what is derived from it."""
-    (_, taken, plies), (shortest, longest, _) = game, rule
+    (_, taken, plies), (shortest, longest, _, seen) = game, rule
     stage = (plies - 1 if result != 0 else longest) - shortest
     for ply in range(plies):
         move = moves[taken[ply]]
         points, games = move.points + 1 + result * (1 - 2 * (ply & 1)), move.games + 1
         move.points, move.games = points, games
         move.score = (points - games) / (2 * games + 2)
-        move.seen[stage] += 1
+        seen[taken[ply], stage] += 1
 
 
 @Inlined
 def learn_article(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """The author's: add a row for each move from the second on, unless there is one."""
-    (_, taken, plies), (shortest, longest, _) = game, rule
+    (_, taken, plies), (shortest, longest, _, seen) = game, rule
     stage = plies - 1 if result != 0 else longest
     for ply in range(1, plies):
         move = moves[taken[ply]]
-        move.seen[stage - shortest] = max(move.seen[stage - shortest], 1)
+        if seen[taken[ply], stage - shortest] == 0:
+            seen[taken[ply], stage - shortest] = 1
+            move.games += 1
         if result != 0 and move.score < LATEST - stage:
             move.score = LATEST - stage
