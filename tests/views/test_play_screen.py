@@ -1,5 +1,7 @@
 """The screen of a game; what stands on it: ``tests/commands/test_play.py`` and ``tests/shell``."""
 
+from unittest.mock import Mock
+
 import pytest
 from rich.console import Console
 
@@ -10,6 +12,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.play.hints import hint
 from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
+from ttt_cli.shell.person import Person
 from ttt_cli.views.advice import Advice, from_hint
 from ttt_cli.views.play_screen import PlayScreen
 
@@ -20,10 +23,10 @@ def placed(
     """What stands on a screen of this size."""
     variables = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": str(lines), "NO_COLOR": "1"}
     env = Environment(Terminal(), out := Terminal(), Terminal(), variables)
-    screen = PlayScreen(env, Session(rules, (Player("human"), Player("human"))))
-    screen.start()
-    drawn = screen.placed(0, typed, "", advice)
-    Console(file=out, width=columns, height=lines, color_system=None).print(drawn)
+    person = Person(PlayScreen(env, Session(rules, (Player("human"), Player("human")))), keys := Mock())
+    person.cursor, person.typed, person.advice = 0, typed, advice
+    person.tell("")
+    Console(file=out, width=columns, height=lines, color_system=None).print(keys.paint.call_args[0][0])
     shown = out.getvalue().rstrip().split("\n")
     assert len(shown) <= lines and max(map(len, shown)) <= columns
     return "\n".join(shown)

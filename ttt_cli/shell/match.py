@@ -31,8 +31,7 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
         while session.score.games != games:
             if last is not None and not _again(env, session, screen, last):
                 break
-            screen.start()
-            with seated(env, session, screen) as person:
+            with seated(screen) as person:
                 while not session.over:
                     if (player := session.to_move).is_person:
                         if not person.act():
@@ -40,14 +39,14 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
                         continue
                     person.wait(f"{screen.called(player)} is thinking")
                     if (cell := session.machine_move()) is not None:
-                        screen.say(f"{screen.called(player)} plays {cell + 1}")
+                        person.said.append(f"{screen.called(player)} plays {cell + 1}")
             if not session.over:
                 _say_unfinished(env, session)
                 return ExitCode.DONE
             _record(env, session)
-            screen.finish()
+            person.finish()
             last = review(session.game)
-            screen.show_summary(last)
+            screen.show_review(last, moves=False)
             _document(env, session)
             for learner in session.learners:
                 env.say(what_was_learned(learner, learner.catch_up(), session.record))
@@ -67,7 +66,7 @@ def _again(env: Environment, session: Session, screen: PlayScreen, last: Review)
     if mistakes:
         answers["t"] = f"take back move {mistakes[-1]}"
     while (key := press(env, answers, "n") if env.interactive else "n") == "r":
-        screen.show_review(last)
+        screen.show_review(last, moves=True)
     if key == "t":
         session.retry(mistakes[-1] - 1)
     elif key == "n":
@@ -110,7 +109,7 @@ def play_machines(
                 drawing.refresh()
                 drawn = monotonic()
             elif not (drawing or env.json):
-                screen.finish_line(boards=boards)
+                screen.show_line(boards=boards)
             _document(env, session)
     for learner in session.learners:
         env.say(what_was_learned(learner, learner.total))

@@ -1,14 +1,17 @@
-"""A person at the board: keys or lines become moves, hints and answers."""
+"""A person at the board: keys or lines become moves, hints and answers.
+
+With single keys everything stands on one screen, which is drawn anew; with lines, what is new is printed.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ttt_cli.environment import Environment
 from ttt_cli.play.hints import beat, hint
-from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import LEAVE, Lines, keyboard
 from ttt_cli.views.advice import Advice, from_hint, from_response
-from ttt_cli.views.play_screen import PlayScreen
+from ttt_cli.views.board import beside
+from ttt_cli.views.numbers import cells
+from ttt_cli.views.play_screen import PlayScreen, fitted
 
 KEYS = """\
 a number  plays that cell; on boards of more than nine cells Enter follows it
@@ -22,26 +25,35 @@ _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 
 @contextmanager
-def seated(env: Environment, session: Session, screen: PlayScreen) -> "Iterator[Person]":
+def seated(screen: PlayScreen) -> "Iterator[Person]":
     """Seat a person at the keyboard for one game."""
-    with keyboard(env) as keys:
-        person = Person(env, session, screen, keys)
+    with keyboard(screen.env) as keys:
+        person = Person(screen, keys)
         if keys.by_keys:
-            env.listen(person.tell)  # notices would spoil the screen
+            screen.env.listen(person.tell)  # notices would spoil the screen
         try:
             yield person
         finally:
-            env.listen()
+            screen.env.listen()
 
 
 class Person:
-    """A person at the board: the cursor, the digits typed so far, and the answer to the last key."""
+    """A person at the board.
 
-    def __init__(self, env: Environment, session: Session, screen: PlayScreen, keys: Lines) -> None:
-        self.env, self.session, self.screen, self.keys = env, session, screen, keys
-        self.cursor = session.rules.rows // 2 * session.rules.cols + session.rules.cols // 2
+    :ivar cursor: the cell that Enter plays.
+    :ivar typed: the digits typed so far.
+    :ivar answer: the answer to the last key.
+    :ivar said: the heading, and what the machine has played.
+    """
+
+    def __init__(self, screen: PlayScreen, keys: Lines) -> None:
+        self.screen, self.keys, self.env, self.session = screen, keys, screen.env, screen.session
+        rules = self.session.rules
+        self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
         self.typed = self.answer = ""
+        self.said = [screen.heading()]
         self.advice: Advice | None = None
+        self._shown: object = None
 
     def act(self) -> bool:
         """Read a key and act on it; return False if the person leaves."""
@@ -60,16 +72,16 @@ class Person:
                 return "you have no move to take back yet"
             self.advice = None
             return "taken back"
-        elif key in ("h", "hint"):
+        if key in ("h", "hint"):
             self.wait("looking for the best moves")
-            self._advise(from_hint(*hint(position)))
+            self.advice = from_hint(*hint(position))
         elif key in ("b", "beat"):
             machine = session.player(session.game.to_move.other)
             if machine.policy is None:
                 return "b shows how to beat a machine, and this is a person"
             name = self.screen.called(machine)
             self.wait(f"looking for what beats {name}")
-            self._advise(from_response(beat(position, machine.policy), hint(position)[0], name))
+            self.advice = from_response(beat(position, machine.policy), hint(position)[0], name)
         elif not (key.isascii() and key.isdigit()):
             return f"{key[:20]!r} does nothing; ? lists the keys"
         elif (cell := int(key[:9]) - 1) in (free := session.game.legal_moves):
@@ -80,8 +92,7 @@ class Person:
             fault = (
                 f"cell {key} is taken by {position.text[cell]}" if taken else f"there is no cell {key[:20]}"
             )
-            cells = " ".join(str(one + 1) for one in free)
-            return f"{fault}; {f'free cells: {cells}' if len(free) <= 16 else f'{len(free)} cells are free'}"
+            return f"{fault}; free cells: {cells(free)}"
         return ""
 
     def tell(self, text: str) -> None:
@@ -97,23 +108,44 @@ class Person:
         if self.keys.by_keys:
             self.tell(text)
             self.answer = ""
-        elif self.env.interactive and self.session.rules.cells > 12:
+        elif self.session.rules.cells > 12:
             self.env.say(text)
 
-    def _advise(self, advice: Advice) -> None:
-        self.advice = advice
-        if not self.keys.by_keys:
-            self.screen.show_advice(advice)
+    def show(self) -> None:
+        """Print the board and what has been said, unless both are still those printed last."""
+        board = self.session.game.moves, self.advice
+        if board != self._shown:
+            self.env.out(*self.said, "")
+            self.env.draw(beside([self.screen.board(advice=self.advice)], 0))
+            self.env.out(*([*self.advice.text.split("\n"), ""] if self.advice else ()))
+            self.said, self._shown = [], board
+
+    def finish(self) -> None:
+        """Print the last board of a finished game, the result, and the score."""
+        self.said, self.advice, self._shown = [*self.said[:1], *self.said[1:][-1:]], None, None
+        self.show()
+        self.screen.show_result()
 
     def _draw(self) -> None:
-        self.keys.paint(self.screen.placed(self.cursor, self.typed, self.answer, self.advice))
+        screen, advice, rules = self.screen, self.advice, self.session.rules
+        turn = f"{self.session.game.to_move.name} to move"
+        turn += f": {self.typed}, Enter plays it" if self.typed else ""
+        by_digits = rules.cells <= 9 and not self.typed
+        usual = (
+            f"{'a number plays' if by_digits else 'arrows and Enter play'}, h hint, b beat it, u take back"
+        )
+        lines = [turn, *self.said[1:][-1:], advice.text if advice else "", self.answer]
+        lines[-1] = lines[-1] or f"{usual}, ? keys, q leave"
+        noted = [screen.board(self.cursor, advice)] if advice else []
+        plain = [screen.board(self.cursor), screen.board(self.cursor, compact=True)]
+        self.keys.paint(fitted(self.env, self.said[0], [*noted, *plain], "\n".join(filter(None, lines))))
 
     def _key(self) -> str:
         """Read keys until they make an input: arrows move the cursor, and on boards of more than nine cells
         digits gather until Enter."""
         rules = self.session.rules
         if not self.keys.by_keys:
-            self.screen.show()
+            self.show()
             side = self.session.game.to_move.name
             return self.keys.read(f"{side} to move (1-{rules.cells}, h, b, u, ?, q): ")
         while True:

@@ -12,7 +12,7 @@ from ttt_cli.views.board import WORTH, worth
 from ttt_cli.views.numbers import cells_in_words, percent
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Advice:
     """Advice on the moves of a position.
 

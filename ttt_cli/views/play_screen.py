@@ -22,7 +22,7 @@ from ttt_cli.play.player import Player
 from ttt_cli.play.session import Score, Session
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.advice import Advice
-from ttt_cli.views.board import beside, board
+from ttt_cli.views.board import board
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.review import moves_table, strip, summary
 
@@ -47,17 +47,12 @@ class PlayedGame(Document, name="game"):
         return cls(**session.record.fields(), score=session.score)
 
 
-KEYS = "h hint, b beat it, u take back, ? keys, q leave"
-
-
 class PlayScreen:
-    """The screen of one session."""
+    """What one session shows."""
 
     def __init__(self, env: Environment, session: Session) -> None:
         self.env = replace(env, stdout=env.stderr) if env.json else env
         self.session = session
-        self._says: list[str] = []  # lines for above the next board
-        self._shown: tuple[int, ...] | None = None  # the moves of the board shown last
 
     def called(self, player: Player) -> str:
         """Return the name of a player on the screen."""
@@ -66,120 +61,61 @@ class PlayScreen:
         people = [one for one in self.session.players if one.is_person]
         return "you" if len(people) == 1 else f"player {1 + people.index(player)}"
 
-    # Games with people
+    def heading(self) -> str:
+        """Name the game and its players."""
+        x, o = (self.called(self.session.player(side)) for side in Side)
+        number = self.session.score.games + (not self.session.over)
+        return f"Game {number:,}: X is {x}, O is {o}"
 
-    def start(self) -> None:
-        self._says = [self._heading()]
-        self._shown = None
+    def board(self, cursor: Cell | None = None, advice: Advice | None = None, compact: bool = False) -> Text:
+        """Draw the board."""
+        game, notes = self.session.game, advice.notes if advice else None
+        last, unicode = game.moves[-1] if game.moves else None, self.env.unicode
+        return board(game.position, last=last, unicode=unicode, notes=notes, cursor=cursor, compact=compact)
 
-    def say(self, text: str) -> None:
-        """Show a line above the next board."""
-        self._says.append(text)
-
-    def show(self) -> None:
-        """Show the board, unless it is still the one shown last."""
-        moves = self.session.game.moves
-        if moves == self._shown:
-            return
-        self.env.out(*self._says, "")
-        self._says, self._shown = [], moves
-        self.env.draw(beside([self._board()], 0))
-
-    def show_advice(self, advice: Advice) -> None:
-        if advice.notes:
-            self.env.draw(beside([self._board(advice=advice)], 0))
-        self.env.out(*advice.text.split("\n"), "")
-
-    def placed(self, cursor: Cell, typed: str, answer: str, advice: Advice | None) -> Group | Text:
-        """Lay out board and texts to fit the screen.
-
-        :param cursor: the cell that Enter plays.
-        :param typed: the digits typed so far.
-        :param answer: the answer to the last key.
-        """
-        turn = f"{self.session.game.to_move.name} to move"
-        turn += f": {typed}, Enter plays it" if typed else ""
-        by_digits = self.session.rules.cells <= 9 and not typed
-        usual = f"{'a number plays' if by_digits else 'arrows and Enter play'}, {KEYS}"
-        said = [turn, *self._says[1:][-1:], advice.text if advice else "", answer or usual]
-        lines = self.env.folded("\n".join(filter(None, said)), self.env.stdout).split("\n")
-        width, height = self.env.width, self.env.console.height  # as they are by now
-        noted = [self._board(cursor, advice)] if advice else []
-        for drawn in (*noted, self._board(cursor), self._board(cursor, compact=True)):
-            rows = drawn.split("\n")
-            room = height - len(rows) - 1  # for a heading and a line each
-            if max(row.cell_len for row in rows) <= width and room >= min(len(lines), 2):
-                gaps = [Text()] * max(0, min(2, room - len(lines)))
-                below = Text("\n".join(lines[:room]), no_wrap=True, overflow="crop")
-                return Group(Text(self._heading(), no_wrap=True), *gaps[:1], drawn, *gaps[1:], below)
-        least = (max(row.cell_len for row in rows), len(rows) + 3)
-        small = f"The board needs {least[0]} columns and {least[1]} lines, and here are {width} and {height}."
-        return Text(f"{small} Make the window larger, or type the number of a cell and Enter.\n{turn}")
-
-    def finish(self) -> None:
-        """Show the last board of a finished game, the result, and the score."""
-        self._says, self._shown = [*self._says[:1], *self._says[1:][-1:]], None
-        self.show()
+    def show_result(self) -> None:
+        """Print the result of a game, and the score."""
         score, (first, second) = self.session.score, self.session.players
         self.env.draw(Text(self._outcome(), "bold"))
         own, others = (player.wins for player in score.players)
         wins = f"{counted(own, 'win')} for {self.called(first)}, {others} for "
         self.env.out(f"Score: {wins}{self.called(second)}, {counted(score.draws, 'draw')}")
 
-    def show_summary(self, review: Review) -> None:
+    def show_review(self, review: Review, *, moves: bool) -> None:
+        """Print the review of a game: its moves, or a summary."""
         names = {side: f"{side.name} ({self.called(self.session.player(side))})" for side in Side}
-        self.env.out(*summary(review, names))
-
-    def show_review(self, review: Review) -> None:
-        self.env.draw(moves_table(review.moves, self.env.width, review.turning_point), wrap=True)
-
-    def _heading(self) -> str:
-        x, o = (self.called(self.session.player(side)) for side in Side)
-        number = self.session.score.games + (not self.session.over)
-        return f"Game {number:,}: X is {x}, O is {o}"
-
-    def _board(self, cursor: Cell | None = None, advice: Advice | None = None, compact: bool = False) -> Text:
-        game = self.session.game
-        return board(
-            game.position,
-            last=game.moves[-1] if game.moves else None,
-            unicode=self.env.unicode,
-            notes=advice.notes if advice else None,
-            cursor=cursor,
-            compact=compact,
-        )
+        if moves:
+            self.env.draw(moves_table(review.moves, self.env.width, review.turning_point), wrap=True)
+        else:
+            self.env.out(*summary(review, names))
 
     def _outcome(self) -> str:
         game = self.session.game
         side = game.result.winner if game.result is not None else None
         if side is None:
             return "A draw"
-        winner = self.session.player(side)
-        won = f"{self.called(winner)} {'win' if self.called(winner) == 'you' else 'wins'}"
+        winner = self.called(self.session.player(side))
+        won = f"{winner} {'win' if winner == 'you' else 'wins'} as {side.name}"
         if game.resigned:
-            won = f"{self.called(self.session.player(side.other))} resigns: {won}"
-        elif winner.is_person:
-            won = won[0].upper() + won[1:]
-        return f"{won} as {side.name}"
+            return f"{self.called(self.session.player(side.other))} resigns: {won}"
+        return won[0].upper() + won[1:] if self.session.player(side).is_person else won
 
     # Machines among themselves
 
-    def finish_line(self, *, boards: bool) -> None:
-        """Show the result of a game between machines and the rates so far, with its ``boards`` if wanted."""
+    def show_line(self, *, boards: bool) -> None:
+        """Print the result of a game between machines and the rates so far, with its ``boards`` if wanted."""
         if boards:
             self.env.draw(strip(self.env, self.session.game), wrap=True)
         width = max(len(self.called(player)) for player in self.session.players) + len(" wins as X")
         line = f"{self.session.score.games:>6,}  {self._outcome():<{width}}  {self._rates()}"
-        if self.env.bounded(self.env.stdout) and len(line) > self.env.width:
-            line = f"{self.session.score.games:>6,}  {self._outcome()}\n        {self._rates()}"
-        self.env.out(line)
+        self.env.out(line, indent=8)
 
     def live(self, *, boards: bool) -> Live:
         """Return a live display of the score and the rates, below the board if wanted."""
 
         def drawing() -> Group:
             total = Text(f"{counted(self.session.score.games, 'game')}  {self._rates()}")
-            return Group(*[Text(self._heading()), Text(), self._board()] * boards, total)
+            return Group(*[Text(self.heading()), Text(), self.board()] * boards, total)
 
         return Live(console=self.env.console, auto_refresh=False, get_renderable=drawing)
 
@@ -191,6 +127,22 @@ class PlayScreen:
         counts = [*zip(names, wins, strict=True), ("drawn", score.draws)]
         games = max(score.games, 1)
         return "  ".join(f"{name} {percent(count / games, 1):>7}" for name, count in counts)
+
+
+def fitted(env: Environment, heading: str, boards: Sequence[Text], text: str) -> Group | Text:
+    """Lay out a heading, the first of some boards that fits the screen, and a text below it."""
+    lines = env.folded(text, env.stdout).split("\n")
+    width, height = env.width, env.console.height  # as they are by now
+    for drawn in boards:
+        rows = drawn.split("\n")
+        room = height - len(rows) - 1  # for the lines
+        if rows[0].cell_len <= width and room >= min(len(lines), 2):
+            gap = [Text()] * (room >= len(lines) + 2)
+            below = Text("\n".join(lines[:room]), no_wrap=True, overflow="crop")
+            return Group(Text(heading, no_wrap=True), *gap, drawn, *gap, below)
+    least = f"{rows[0].cell_len} columns and {len(rows) + 3} lines, and here are {width} and {height}"
+    advice = "Make the window larger, or type the number of a cell and Enter"
+    return Text(f"The board needs {least}. {advice}.\n{lines[0]}")
 
 
 def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecord | None = None) -> str:
