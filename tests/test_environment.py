@@ -99,14 +99,14 @@ def test_the_console_takes_brackets_and_width_as_they_are() -> None:
 def test_progress_says_how_far_and_then_vanishes(total: int | None) -> None:
     env = environment(terminal=True, TERM="xterm", COLUMNS="120", NO_COLOR="1")
     with progress(env, total, title="q") as tick:
-        tick(1000, "unbeatable as X")
+        tick(1000)
     shown = env.stderr.getvalue()
     assert "1,000/1,000 games" in shown if total else "1,000 games" in shown
-    assert "unbeatable as X" in shown and "/s" in shown
+    assert "/s" in shown
     assert shown.endswith("\x1b[2K") and env.stdout.getvalue() == ""
     for silent in (environment(), environment(terminal=True, TERM="dumb")):
         with progress(silent, 10) as tick:
-            tick(5, "half")
+            tick(5)
         assert silent.stderr.getvalue() == silent.stdout.getvalue() == ""
 
 

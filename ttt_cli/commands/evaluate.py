@@ -9,14 +9,13 @@ from typing import Annotated, Literal
 from ttt_cli.agents.asked import UnsteadyError
 from ttt_cli.agents.grammar import Agent, play_by
 from ttt_cli.agents.registry import OPPONENTS, usual_opponents
-from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.match import Games, Match, Sample, play_match
-from ttt_cli.evaluation.matchup import Rates, both_sides
+from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
@@ -116,42 +115,21 @@ def more_help(arguments: Sequence[str]) -> str:
 
 
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
-    """Say how the rates of another program's table depend on which of equal values that program takes."""
-    parts = []
-    for side, found in _rates_by_ties(player, other.policy).items():
-        for word, end in (("won", "win"), ("lost", "loss")):
-            shares = {ties: percent(getattr(rates, end)) for ties, rates in found.items()}
-            if len(set(shares.values())) > 1:
-                any_of_them = shares.pop("random")
-                each = ", ".join(f"{share} by ties={ties}" for ties, share in shares.items())
-                parts.append(f"{word} as {side.name} {any_of_them} if any, {each}")
-                break
-    if parts:
+    """Say how the rates of another program's table depend on which of equal values that program takes, unless
+    the user has said which."""
+    loaded = player.loaded
+    if loaded is None or loaded.imported is None or loaded.imported.choice != "default":
+        return
+    if enumerated(player.rules) is None or player.options.keys() & {"ties", "choice", "search", "epsilon"}:
+        return
+    found = {}
+    for ties in ("random", "first", "last"):
+        sides = both_sides(play_by(loaded.state, ties=ties, **player.options), other.policy)
+        wins = (f"{percent(rates.win)} as {side.name}" for side, rates in zip(Side, sides, strict=True))
+        found[ties] = f"{' and '.join(wins)} by ties={ties}"
+    if len({rates.partition(" by ")[0] for rates in found.values()}) > 1:
         what = f"{player.source}: the file does not say which of equal values its program takes"
-        env.remark([f"{what}; against {other.name} {'; '.join(parts)}"])
-
-
-def _rates_by_ties(player: Agent, opponent: Policy) -> dict[Side, dict[str, Rates]]:
-    """Return the player's rates on each side that it has learned, by its way to break ties; nothing unless it
-    is an imported table with ties and the user has not chosen a way."""
-    loaded, space = player.loaded, enumerated(player.rules)
-    if loaded is None or loaded.imported is None or loaded.imported.choice != "default" or space is None:
-        return {}
-    if player.options.keys() & {"ties", "choice", "search", "epsilon"}:
-        return {}
-    try:
-        policies = {
-            ties: play_by(loaded.state, ties=ties, **player.options) for ties in ("random", "first", "last")
-        }
-    except UsageError:
-        return {}
-    known = policies["random"].table(space).learned
-    rates = {ties: both_sides(policy, opponent) for ties, policy in policies.items()}
-    return {
-        side: {ties: found[side] for ties, found in rates.items()}
-        for side in Side
-        if known is None or known[space.plies % 2 == side].any()
-    }
+        env.remark([f"{what}; against {other.name} it wins {', '.join(found.values())}"])
 
 
 def _judge(
@@ -166,7 +144,7 @@ def _judge(
     against = [(other.name, other.policy) for other in others]
     try:
         with progress(env, budget, title="walk", unit="positions") as tick:
-            return judge(player.policy, against, budget=budget, tick=lambda done: tick(done, ""))
+            return judge(player.policy, against, budget=budget, tick=tick)
     except (OutgrownError, UnsteadyError) as error:
         if exact:
             raise
@@ -188,7 +166,7 @@ def _matches(
         for number, other in enumerate(others):
 
             def watch(batch: Games, name: str = other.name, before: int = number * games) -> None:
-                tick(before + batch.first + len(batch.results), "")
+                tick(before + batch.first + len(batch.results))
                 if file is not None:
                     file.writelines(_records(player, name, batch, f"{seed}.{before}"))
 

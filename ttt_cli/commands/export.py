@@ -131,7 +131,7 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
         return None
     try:
         with progress(env, MOST_REACHED, title="walk", unit="positions") as tick:
-            return own_play(agent.policy, budget=MOST_REACHED, tick=lambda done: tick(done, ""))[0]
+            return own_play(agent.policy, budget=MOST_REACHED, tick=tick)[0]
     except OutgrownError as error:
         what = f"has a {agent.rules.describe()} policy too large for a file: {error.message}"
         hint = "of a trained table, only the positions it has seen are written"

@@ -89,12 +89,12 @@ def solve(
     rules = given_rules(env) or STANDARD
     asked = Position.start(rules) if position is None else Position.parse(position, rules)
     with progress(env, nodes, title="solve", unit="nodes") as tick:
-
-        def report(visited: int, deviations: int) -> None:
-            tick(visited, f"up to {counted(deviations, 'deviation')}")
-
         solver = Solver(rules)
         try:
-            return Solution.of(solver.solve(asked, nodes=nodes, seconds=seconds, report=report))
+            return Solution.of(
+                solver.solve(
+                    asked, nodes=nodes, seconds=seconds, report=lambda visited, deviations: tick(visited)
+                )
+            )
         except Stopped as end:
             return Solution.of(solver.so_far(asked), end.exit_code)

@@ -224,7 +224,7 @@ def _fill(
         ):
             if out is not None:
                 write_bytes(out, to_csv(study))
-            tick(number, "")
+            tick(number)
     if stopping.exit_code is not None:
         kept = f"; the same call goes on from {out}" if out else ""
         env.say(f"stopped after {len(keys & study.runs.keys()):,} of {len(keys):,} trainings{kept}")

@@ -61,7 +61,7 @@ def tournament(
     entered = [(player.fields(), player.policy) for player in players]
     pairings = len(entered) * (len(entered) - 1) // 2
     with progress(env, pairings, title="tournament", unit="pairings") as tick:
-        found = play_tournament(entered, budget=positions or BUDGET, tick=lambda done: tick(done, ""))
+        found = play_tournament(entered, budget=positions or BUDGET, tick=tick)
     if found.sampled:
         why = "too much can happen in them, or a player's choices vary"
         env.say(f"{found.sampled:,} of the pairings are matches of {MATCH_GAMES:,} games: {why}")

@@ -33,7 +33,6 @@ from ttt_cli.shell.options import (
 )
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store import library
-from ttt_cli.store.curves import Row
 from ttt_cli.store.formats.imported import Options as Readings
 from ttt_cli.store.games import SoundGames, waiting_games
 from ttt_cli.store.state import State, learner_of
@@ -103,7 +102,6 @@ class Training(Document, name="training"):
     file: str
     unbeatable: bool | None
     name: str = aside()
-    curve: tuple[Sequence[Row], Path] | None = aside()
     then: Sequence[tuple[str, str]] = aside()
     ended: ExitCode = aside()
 
@@ -119,20 +117,8 @@ class Training(Document, name="training"):
             )
         where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"
         env.out(f"{self.name}{VERDICTS[self.unbeatable]}; saved{where}")
-        if self.curve:
-            _show_curve(env, self.name, *self.curve)
         for text, command in self.then or ():
             env.say(text, command)
-
-
-def _show_curve(env: Environment, name: str, rows: Sequence[Row], path: Path) -> None:
-    from ttt_cli.views.plot import text_plot
-
-    if not rows:
-        env.say("there is no curve: the board is too large to judge the player exactly")
-        return
-    env.out(*text_plot([(name, rows)], env.width, unicode=env.unicode))
-    env.say(f"the curve is in {path}; a picture:", command_line("ttt", "curve", path, "-o", "curve.svg"))
 
 
 def train(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training:
@@ -263,7 +249,7 @@ class Call:
                 file=str(self.path),
                 unbeatable=is_unbeatable(start.policy, budget=PROOF),
                 name=self.name,
-                then=self._next(keeps_curve=False),
+                then=self._next(),
             )
         seed = secrets.randbits(32) if options.seed is None else options.seed
         games, opponent = options.games, options.opponent
@@ -354,7 +340,7 @@ class Call:
         ):
 
             def after_block(run: TrainingRun) -> bool:
-                tick(run.record.games or 0, "")
+                tick(run.record.games or 0)
                 return options.until is not None and is_unbeatable(run.state.policy) is True
 
             def saved(run: TrainingRun) -> None:
@@ -379,14 +365,13 @@ class Call:
             env.say(f"the previous file is kept as {self.path.with_name(run.backup.name)}")
         proved = options.until and run.enough
         unbeatable = proved or is_unbeatable(state.policy, budget=BUDGET if options.until else PROOF)
-        ended, then = ExitCode.DONE, self._next(curve is not None and not options.curve)
+        ended, then = ExitCode.DONE, self._next(options.curve or self.name if curve and curve.rows else None)
         if stopped is not None and not run.finished:
             env.say("stopped; resume with:", self._resuming())
             ended, then = stopped, []
         elif options.until and not unbeatable:
             env.say(f"not unbeatable after {run.record.games:,} games")
             ended = ExitCode.FAILED
-        drawn = (curve.rows, options.curve) if curve and options.curve else None
         return Training(
             learner=self.learner,
             games=run.games,
@@ -401,7 +386,6 @@ class Call:
             file=str(self.path),
             unbeatable=unbeatable,
             name=self.name,
-            curve=drawn,
             then=then,
             ended=ended,
         )
@@ -414,9 +398,13 @@ class Call:
         words = ["train", typed_as(self.learner), "--resume", "-o", self.path, *self.env.store_option]
         return command_line("ttt", *words, *chain.from_iterable(changed))
 
-    def _next(self, keeps_curve: bool) -> list[tuple[str, str]]:
-        """Return suggestions on what to do with the player."""
+    def _next(self, curve: str | Path | None = None) -> list[tuple[str, str]]:
+        """Return suggestions on what to do with the player.
+
+        :param curve: the file of its learning curve.
+        """
         typed = typed_as(self.learner)
         also = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
-        words = [command_line("ttt", name, self.name, *also) for name in ("play", "evaluate", "curve")]
-        return [("next:", f"{words[0]}, or {words[1]}"), ("how it learned:", words[2])][: 1 + keeps_curve]
+        play, evaluate = (command_line("ttt", name, self.name, *also) for name in ("play", "evaluate"))
+        learned = [("how it learned:", command_line("ttt", "curve", curve, *also))] if curve else []
+        return [("next:", f"{play}, or {evaluate}"), *learned]

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from ttt_cli.environment import Environment
 
-Tick = Callable[[int, str], None]
-"""``tick(done, status)``: the work done so far, and a few words about it."""
+Tick = Callable[[int], None]
+"""``tick(done)``: the work done so far."""
 
 REDRAW = 0.1
 """Seconds between two updates."""
@@ -23,7 +23,7 @@ def progress(
     :param done: work done before, which does not count for the speed.
     """
     if not env.animated:
-        yield lambda done, status: None
+        yield lambda done: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -33,19 +33,18 @@ def progress(
         TextColumn("{task.completed:,}" + ("" if total is None else "/{task.total:,}") + f" {unit}"),
         TextColumn("{task.fields[speed]}"),
         *([] if total is None else [TimeRemainingColumn()]),
-        TextColumn("{task.fields[status]}"),
     ]
     start, before, drawn = time.monotonic(), done, 0.0
     bar = Progress(*columns, console=env.console_on(env.stderr), transient=True, auto_refresh=False)
     with bar:
-        task = bar.add_task(title, total=total, completed=done, speed="", status="")
+        task = bar.add_task(title, total=total, completed=done, speed="")
         bar.refresh()
 
-        def tick(done: int, status: str) -> None:
+        def tick(done: int) -> None:
             nonlocal drawn
             now = time.monotonic()
             speed = f"{(done - before) / (now - start):,.0f}/s" if now > start else ""
-            bar.update(task, completed=done, speed=speed, status=status)
+            bar.update(task, completed=done, speed=speed)
             if now - drawn >= REDRAW or done == total:
                 bar.refresh()
                 drawn = now
