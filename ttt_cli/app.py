@@ -210,34 +210,21 @@ def _file_error(error: OSError) -> TttError:
 
 
 def _usage_error(error: typer.TyperException) -> UsageError:
-    """Translate an error of Typer's parser.
-
-    Its classes are private; their attributes are those that click documents.
-    """
+    """Translate an error of Typer's parser, whose classes are private; their attributes are click's."""
     context: Any = getattr(error, "ctx", None)
-    parameter: Any = getattr(error, "param", None)
     option = getattr(error, "option_name", "")
     path = context.command_path if context else "ttt"
-    where, message, hint = option or path, error.format_message(), f"see {path} --help"
-    if option and hasattr(error, "possibilities"):
-        names = (name.removeprefix("--") for name in error.possibilities or ())
-        near = did_you_mean(option.lstrip("-"), names).replace(" '", " '--")
-        message, hint = "no such option", near or hint
-    if parameter is not None and error.message:
-        is_option = parameter.param_type_name == "option"
-        where, message = parameter.opts[0] if is_option else parameter.human_readable_name, error.message
-    message = re.sub(r"^(\S+) is not in the range (\S+?)\.?$", r"expected a number with \2, not \1", message)
-    message = re.sub(r"^('.*') is not a valid (int|float).*", r"expected a number, not \1", message)
-    common = {item.name for item in fields(Environment) if item.metadata}
-    if isinstance(getattr(context, "command", None), TyperGroup) and option.lstrip("-") in common:
+    message, hint = " ".join(error.format_message().split()).rstrip("."), f"see {path} --help"
+    message = re.sub("valid (float|integer)( range)?", "valid number", message)
+    common = {f"--{item.name}" for item in fields(Environment) if item.metadata}
+    if isinstance(getattr(context, "command", None), TyperGroup) and option in common:
         hint = f"it comes after the command; {hint}"
     elif re.fullmatch(r"-+[xo][-xo_/.]*", option, re.IGNORECASE) and option != "-o":
         hint = f"write -- before a position that starts with a dash; {hint}"
-    elif path == "ttt play" and (extra := re.fullmatch(r".* extra argument\(s\) \((\S+)\)\.?", message)):
+    elif path == "ttt play" and (extra := re.fullmatch(r".* extra argument\(s\) \((\S+)\)", message)):
         words = command_line(*path.split(), "--x", context.params["agent"], "--o", extra[1])
         message, hint = "only one AGENT can play against you", f"{words} lets two agents play"
-    message = " ".join(message.split()).rstrip(".")
-    return UsageError(message[:1].lower() + message[1:], where=where, hint=hint)
+    return UsageError(message[:1].lower() + message[1:], where=path, hint=hint)
 
 
 def main() -> None:

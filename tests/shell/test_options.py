@@ -59,9 +59,9 @@ def test_each_field_is_an_option_and_only_given_ones_arrive(train: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--alpha", "2"], "--alpha: expected a number with 0<=x<=1, not 2.0 (see ttt train --help)"),
+        (["--alpha", "2"], "'--alpha': 2.0 is not in the range 0<=x<=1 (see ttt train --help)"),
         (["--floor", "-inf"], "--floor: -inf is not a finite number"),
-        (["--games", "0"], "--games: expected a whole number from 1 up, such as 5000, 10k or 1.5M, not '0'"),
+        (["--games", "0"], "'-n': expected a whole number from 1 up, such as 5000, 10k or 1.5M, not '0'"),
     ],
 )
 def test_bad_parameters_are_one_line(train: Run, words: list[str], line: str) -> None:
