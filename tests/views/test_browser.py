@@ -52,7 +52,7 @@ MISTAKES = find_blunders(POLICY, [tables.uniform(SPACE)])
 def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
     facts = facts_of(POLICY.rules, judge(POLICY), 1234)
-    path.write_bytes(page(POLICY, NAME, facts, [("random", tables.uniform(SPACE))]))
+    path.write_bytes(page(POLICY, NAME, facts, SPACE[~SPACE.terminal], [("random", tables.uniform(SPACE))]))
     return path.as_uri()
 
 
@@ -300,9 +300,9 @@ def test_a_whole_game_with_the_mouse(browser):
 def test_what_is_gone_through_anew_in_the_browser_is_what_can_happen(browser, tmp_path, monkeypatch):
     monkeypatch.setattr("ttt_cli.views.page.MOST_POSITIONS", 10)  # the usual board as if it were a large one
     path = tmp_path / "partial.html"
-    path.write_bytes(page(POLICY, "q", [], []))
-    browser.open(path.as_uri())
     positions, described = covered(POLICY)
+    path.write_bytes(page(POLICY, "q", [], described))
+    browser.open(path.as_uri())
     own = set(described.texts())
     for board in positions[::60].texts():
         go(browser, board)

@@ -64,7 +64,7 @@ def explore(
         env.say(f"{len(positions):,} positions can occur; proving the value of each move")
     verdict = judge(policy)
     opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
-    content = page(policy, player.name, facts_of(rules, verdict, player.games), opponents, described)
+    content = page(policy, player.name, facts_of(rules, verdict, player.games), described, opponents)
     if not write_report(env, out, content, source=player.source):
         return None
     address = Path(out).resolve().as_uri()

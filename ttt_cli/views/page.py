@@ -50,9 +50,6 @@ SHARES = 10_000
 
 NUMBER_DIGITS = 4
 
-EXACT = 2.0**53
-"""Below this, a float distinguishes all whole numbers."""
-
 Fact = tuple[str, str]
 """A few words, and their class: ``good``, ``bad`` or empty."""
 
@@ -88,18 +85,18 @@ def page(
     policy: Policy,
     name: str,
     facts: Sequence[Fact],
+    described: Positions,
     opponents: Sequence[tuple[str, Policy]] = (),
-    described: Positions | None = None,
 ) -> bytes:
     """Return the page on a player.
 
     :param facts: the facts at the top.
+    :param described: the described positions of ``covered``.
     :param opponents: the opponents against whom the player's mistakes are weighed.
-    :param described: the described positions of ``covered``, if they are known already.
     :raises UsageError: if the page would be too large, or the value of a move cannot be proved.
     """
     style, script = _part("explore.css"), _part("game.js") + _part("page.js")
-    data = orjson.dumps(page_data(policy, name, opponents, described))
+    data = orjson.dumps(page_data(policy, name, described, opponents))
     cells = policy.rules.cells
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
@@ -117,10 +114,7 @@ def page(
 
 
 def page_data(
-    policy: Policy,
-    name: str,
-    opponents: Sequence[tuple[str, Policy]] = (),
-    described: Positions | None = None,
+    policy: Policy, name: str, described: Positions, opponents: Sequence[tuple[str, Policy]] = ()
 ) -> dict[str, Any]:
     """Return the data of a page on the positions that it describes (see ``covered``).
 
@@ -136,7 +130,7 @@ def page_data(
 
     :raises UsageError: if the value of a move could not be proved.
     """
-    whole, described = is_whole(policy.rules), described or covered(policy)[1]
+    whole = is_whole(policy.rules)
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
     shown = within_reach(policy) if policy.external and whole else policy
     shares, scores, values, known = [], [], [], []
@@ -153,7 +147,10 @@ def page_data(
         "whole": whole,
         "shares": _shares(np.concatenate(shares)),
         "scores": np.concatenate(scores).tolist(),
-        "values": _rounded(np.concatenate(values)) or None,
+        "values": [
+            None if isnan(value) else round(value, NUMBER_DIGITS) for value in np.concatenate(values).tolist()
+        ]
+        or None,
         "unknown": np.flatnonzero(~np.concatenate(known)).tolist(),
         "mistakes": _mistakes(mistakes, described),
         **({"withinReach": True} if shown is not policy else {}),
@@ -176,16 +173,6 @@ def _shares(probabilities: Floats) -> list[int]:
     shares[(probabilities > 0) & (shares == 0)] = 1
     shares[(probabilities < 1) & (shares == SHARES)] = SHARES - 1
     return shares.tolist()
-
-
-def _rounded(values: Floats) -> list[float | None]:
-    """Round values to the digits shown; whole numbers become integers, which are shorter."""
-    with np.errstate(over="ignore"):
-        rounded = np.where(np.abs(values) < EXACT, np.round(values, NUMBER_DIGITS), values).tolist()
-    return [
-        None if isnan(value) else int(value) if value.is_integer() and abs(value) < EXACT else value
-        for value in rounded
-    ]
 
 
 def _mistakes(found: Blunders, described: Positions) -> list[list[int]]:
