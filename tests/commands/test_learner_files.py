@@ -115,7 +115,7 @@ FAULTS = [
     *((f"{CLASS}name = {name!r}", f"the name {name!r} of Wrong is") for name in ("q", "random", "../up")),
     (CLASS + "def value(self, t, p, c): return t[5]", "KeyError: 5 in line 13 of mine.py"),
     (CLASS + "def value(self, t, p, c): return float('nan')", "value of cell 0 in '.........' is nan ("),
-    (CLASS + "def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': expec"),
+    (CLASS + "def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': is not"),
     (CLASS + "def explore(self, t, p, r): return 0", "explore plays 0 in 'X........' (one of"),
     (CLASS + "def to_entries(self, t): return 5", "causes TypeError: 'int' object is not iterable (pytho"),
 ]  # fmt: skip

@@ -130,7 +130,7 @@ def test_entries_that_do_not_fit_the_board_are_refused_before_it_is_worked_out(l
     content = re.sub(rb'"kernel_version":\d+,', b"", library.content(trained(learner, 20)))
     for side in (b'"cols":', b'"rows":'):
         content = content.replace(side + b"3", side + b"5")
-    with pytest.raises(InvalidFileError, match="expected a position of 25 cells, found 9"):
+    with pytest.raises(InvalidFileError, match="expected 25 cells, found 9"):
         library.parse(content, "huge", trust_edits=True)
 
 

@@ -63,11 +63,11 @@ class Position:
 
     def _check(self, text: str) -> None:
         """Raise NotationError if no game leads to this board, which was written as ``text``."""
-        fault = self._fault()
+        fault = self.fault()
         if fault:
             raise NotationError(f"not a position of {self.rules.describe()}: {text!r}: {fault}")
 
-    def _fault(self) -> str:
+    def fault(self) -> str:
         """Why no game leads to this board; empty if one does."""
         text, rules = self.text, self.rules
         if len(text) != rules.cells:

@@ -29,14 +29,13 @@ than distant ones, so X takes the duller of two openings.
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Int8s, Int32s, Int64s, Uint16s
+from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import best, uniform
 from ttt_cli.engine.positions import Positions
@@ -44,12 +43,12 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import (
     ENTRY_BATCH,
-    Batch,
     are_lists,
     as_counts,
     flatten,
-    in_batches,
+    parse_keys,
     places_of_members,
+    read_batches,
     require,
 )
 from ttt_cli.learners.growth import FIRST
@@ -259,51 +258,51 @@ class Book(TableLearner[BookTable]):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
         table, runs = self.empty(rules, symmetric), dict[str, int]()
-        parts: list[tuple[Any, ...]] = [(np.zeros(0, np.int64),) * 3]
-        batches = in_batches(rules, symmetric, entries, partial(_read_rows, runs))
-        for rows, (at, places, stages, run_of, seen) in table.include_batches(batches):
-            moves = table.rows["first"][rows][at].astype(np.int64) + places
-            parts.append((moves * table.stages + stages, seen, run_of))
-        keys, seen, run_of = (np.concatenate(column) for column in zip(*parts, strict=True))
-        order = np.lexsort((keys, run_of))
+        found: list[tuple[Int64s, Int64s, Int64s]] = [(*NO_ROWS, NO_ROWS[0])]
+        read_batches(entries, lambda keys, values: found.append(_read_rows(table, runs, keys, values)))
+        keys, seen, run_of = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.argsort(run_of, kind="stable")
         bounds = np.searchsorted(run_of[order], np.arange(1, max(len(runs), 1)))
         each = zip(np.split(keys[order], bounds), np.split(seen[order], bounds), strict=True)
         table.set_rows(dict(zip(runs, each, strict=False)))
         return table
 
 
-def _read_rows(runs: dict[str, int], batch: Batch) -> tuple[Uint16s, Int8s, Int8s, Int32s, Int64s]:
-    """For each row of some entries: the place of its entry in the batch, of the move among the position's,
-    and of the stage, the number of the run, and the count.
+def _read_rows(
+    table: BookTable, runs: dict[str, int], keys: list[str], entries: list[Any]
+) -> tuple[Int64s, Int64s, Int64s]:
+    """Read some entries: the key of each row, its count, and the number of its run.
 
     :param runs: the numbers of the runs, to which new ones are added.
     :raises InvalidFileError: for an entry that is not one of a book.
     """
-    rules, result_codes = batch.positions.rules, dict(zip(RESULTS, (-1, 0, 1), strict=True))
+    rules, result_codes = table.rules, dict(zip(RESULTS, (-1, 0, 1), strict=True))
+    positions = parse_keys(keys, rules, table.symmetric)
+    legal = table.legal(positions)
     expected, ending = "expected rows of [move, plies, result, run, count]", "no game with the move ends so"
-    require(are_lists(batch.entries), expected)
-    rows, at = flatten(batch.entries), places_of_members(batch.entries)
+    require(are_lists(entries), expected)
+    rows, at = flatten(entries), places_of_members(entries)
     require(are_lists(rows, 5), expected)
     members = flatten(rows)
     moves, plies, results, names, counts = (members[column::5] for column in range(5))
     cells = as_counts(moves, "a move cannot be played here", 1, rules.cells) - 1
-    require(batch.legal[at, cells], "the move cannot be played here", rows)
+    require(legal[at, cells], "the move cannot be played here", rows)
     require({*map(type, results), *map(type, names)} == {str} and {*results} <= {*RESULTS}, expected)
     codes = np.array(list(map(result_codes.get, results)), np.int64)
     ends = as_counts(plies, ending, 1, rules.cells)
     stages = ends - ((codes != 0) | (ends < rules.cells))
     shortest = stages_of(rules)[0]
-    require(stages >= np.maximum(batch.positions.plies[at], shortest), ending, rows)
+    require(stages >= np.maximum(positions.plies[at], shortest), ending, rows)
     stages -= shortest
     require(stage_results(rules)[stages] == codes, ending, rows)
     seen = as_counts(counts, "expected a count from 1", 1)
     for name in dict.fromkeys(names):
         runs.setdefault(name, len(runs))
     run_of = np.array(list(map(runs.__getitem__, names)), np.int64)
-    keys = np.unique((at * rules.cells + cells) * (rules.cells + 1) + stages + run_of * (ENTRY_BATCH << 14))
-    require(len(keys) == len(rows), "the same row of the same run twice")
-    compact = stages.astype(np.int8), run_of.astype(np.int32)  # all batches of a file are kept
-    return at.astype(np.uint16), batch.places[at, cells], *compact, seen
+    once = np.unique((at * rules.cells + cells) * (rules.cells + 1) + stages + run_of * (ENTRY_BATCH << 14))
+    require(len(once) == len(rows), "the same row of the same run twice")
+    taken = table.moves_on(table.include(positions), legal, at, cells)
+    return taken * table.stages + stages, seen, run_of
 
 
 def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:

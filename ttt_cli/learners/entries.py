@@ -4,22 +4,18 @@ Entries are read in batches, which are turned into arrays. If a batch has a faul
 a time, to find the one to name.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.errors import InvalidFileError, NotationError
-
-T = TypeVar("T")
+from ttt_cli.errors import InvalidFileError
 
 ENTRY_BATCH = 1 << 12
 """Entries in a batch."""
@@ -32,96 +28,49 @@ MAX_VALUE = 1e150
 """The largest value in a file, so that no weighted mean overflows."""
 
 
-def entry_error(key: str, fault: str, *, hint: str = "") -> InvalidFileError:
-    return InvalidFileError(fault, where=f'"entries": {key[:80]!r}', hint=hint)
+def entry_error(key: Any, fault: str, *, hint: str = "") -> InvalidFileError:
+    return InvalidFileError(fault, where=f'"entries": {str(key)[:80]!r}', hint=hint)
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Some entries of a file, and the positions that are their keys."""
+def read_batches(entries: Iterable[tuple[str, Any]], read: Callable[[list[str], list[Any]], None]) -> None:
+    """Read the entries of a file, batch by batch.
 
-    positions: Positions
-    entries: list[Any]
-    symmetric: bool
-
-    @cached_property
-    def legal(self) -> Bools:
-        """bool[k, cells]: the moves that the rows of the positions have."""
-        return classes(self.positions).legal if self.symmetric else self.positions.legal
-
-    @cached_property
-    def places(self) -> Int8s:
-        """int8[k, cells]: the place of a legal cell among the moves of its row."""
-        return np.cumsum(self.legal, axis=1, dtype=np.int8) - np.int8(1)
-
-    @property
-    def cells(self) -> str:
-        """The legal cells of the first position, for messages."""
-        return ", ".join(str(cell + 1) for cell in np.flatnonzero(self.legal[0]))
-
-
-def in_batches(
-    rules: Rules, symmetric: bool, entries: Iterable[tuple[str, Any]], read: Callable[[Batch], T]
-) -> Iterator[tuple[Positions, T]]:
-    """The positions of a file's entries, batch by batch, and what ``read`` makes of each batch.
-
-    :param read: raises InvalidFileError, saying what is wrong, if an entry of the batch has a fault.
+    :param read: takes keys and values; raises InvalidFileError, saying what is wrong, if one has a fault.
     :raises InvalidFileError: naming the first entry with a fault.
     """
     remaining = iter(entries)
     while batch := list(islice(remaining, ENTRY_BATCH)):
         keys, values = map(list, zip(*batch, strict=True))
-        positions = parse_keys(keys, rules, symmetric)
-
-        def read_slice(some: slice, positions: Positions = positions, values: list[Any] = values) -> T:
-            return read(Batch(positions[some], values[some], symmetric))
-
-        yield positions, read_entries(keys, values, read_slice)
-
-
-def read_entries(keys: Sequence[str], values: Sequence[Any], read: Callable[[slice], T]) -> T:
-    """What ``read`` makes of all entries.
-
-    :raises InvalidFileError: naming the first entry that it refuses.
-    """
-    try:
-        return read(slice(None))
-    except InvalidFileError:
-        for at, key in enumerate(keys):
-            try:
-                read(slice(at, at + 1))
-            except InvalidFileError as error:
-                shown = f", found {values[at]!r}"[:80] if error.message.startswith("expected") else ""
-                raise entry_error(key, error.message + shown, hint=error.hint) from None
-        raise
+        try:
+            read(keys, values)
+        except InvalidFileError:
+            for key, value in batch:
+                try:
+                    read([key], [value])
+                except InvalidFileError as error:
+                    shown = f", found {value!r}"[:80] if error.message.startswith("expected") else ""
+                    raise entry_error(key, error.message + shown, hint=error.hint) from None
+            raise
 
 
 def parse_keys(keys: Sequence[str], rules: Rules, symmetric: bool = False) -> Positions:
     """The positions that the keys of entries name.
 
-    :raises InvalidFileError: naming a key that is not a position of the board, or of a class's own board.
+    :raises InvalidFileError: if one is not a position of the board, or of a class's own board.
     """
-    if set(map(len, keys)) != {rules.cells} or "".join(keys).strip(SYMBOLS):
-        malformed = (key for key in keys if len(key) != rules.cells or key.strip(SYMBOLS))
-        raise _key_error(next(malformed), rules)
-    positions = Positions.parse(keys, rules)
-    fits = positions.reachable
+    fits = {*map(len, keys)} == {rules.cells} and not "".join(keys).strip(SYMBOLS)
+    if not fits or not (positions := Positions.parse(keys, rules)).reachable.all():
+        raise InvalidFileError(f"is not a position: {Position.reached(keys[0], rules).fault()}")
     if symmetric:
         own = classes(positions).positions
-        fits = fits & (own.x == positions.x) & (own.o == positions.o)
-    if not fits.all():
-        raise _key_error(keys[int(np.argmin(fits))], rules)
+        fault = "a symmetric table holds the smallest text of each class, and this is not it"
+        require((own.x == positions.x) & (own.o == positions.o), fault)
     return positions
 
 
-def _key_error(key: str, rules: Rules) -> InvalidFileError:
-    if len(key) != rules.cells:
-        return entry_error(key, f"expected a position of {rules.cells} cells, found {len(key)}")
-    try:
-        Position(key, rules)
-    except NotationError as error:
-        return entry_error(key, str(error))
-    return entry_error(key, "a symmetric table holds the smallest text of each class, and this is not it")
+def cells_of(legal: Bools) -> str:
+    """The legal cells of the first of some positions, for messages."""
+    return f"cells {', '.join(str(cell + 1) for cell in np.flatnonzero(legal[0]))}"
 
 
 def require(fits: Any, fault: str, items: Sequence[Any] = ()) -> None:

@@ -31,12 +31,13 @@ matter to walks that start anew at the empty board: in 150,000 games of his trai
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint8s, Uint16s, Uint32s, Uint64s
+from ttt_cli.engine.arrays import Bools, Floats, Int64s, Uint32s, Uint64s
 from ttt_cli.engine.bits import ONE, ZERO, popcount
 from ttt_cli.engine.bits import first as lowest
 from ttt_cli.engine.kernel import Inlined, Part, u32
@@ -46,12 +47,13 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import (
-    Batch,
     as_counts,
+    cells_of,
     entry_error,
     flatten,
-    in_batches,
+    parse_keys,
     places_of_members,
+    read_batches,
     require,
 )
 from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, Growth, predecessor
@@ -229,19 +231,15 @@ class Graph(TableLearner[Table]):
                 yield text, {"next": list(islice(cells, number)), "seen": place, "visits": visits}
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
-        table, count = self.empty(rules, symmetric), 0
-        batches = in_batches(rules, symmetric, entries, read_nodes)
-        for rows, (seen, visits, at, places, order) in table.include_batches(batches):
-            table.rows["seen"][rows], table.rows["visits"][rows] = seen, visits
-            table.moves["order"][table.rows["first"][rows][at] + places] = order
-            count += len(rows)
+        table = self.empty(rules, symmetric)
+        read_batches(entries, partial(self.read, table))
         records = table.rows
-        if count:
-            nodes = records["seen"][records["seen"] >= 0]
-            if records["seen"][FIRST] != 0 or not np.array_equal(np.sort(nodes), np.arange(count)):
-                fault = f'"seen" must count the {count} entries from 0 on, the empty board first'
+        nodes = records["seen"][records["seen"] >= 0]
+        if len(nodes):
+            if records["seen"][FIRST] != 0 or not np.array_equal(np.sort(nodes), np.arange(len(nodes))):
+                fault = f'"seen" must count the {len(nodes)} entries from 0 on, the empty board first'
                 raise InvalidFileError(fault, where='"entries"')
-            records["seen"][FIRST] = count
+            records["seen"][FIRST] = len(nodes)
         self.derive(table)
         owners, edges = edges_of(table)
         for loose in np.flatnonzero(records["seen"][table.moves["after"][edges]] < 0)[:1]:
@@ -249,6 +247,30 @@ class Graph(TableLearner[Table]):
             text = table.positions(owners[loose : loose + 1]).text(0)
             raise entry_error(text, f'"next" holds {cell}, but the position after it has no entry')
         return table
+
+    def read(self, table: Table, keys: list[str], entries: list[Any]) -> None:
+        positions = parse_keys(keys, table.rules, table.symmetric)
+        legal = table.legal(positions)
+        fits = all(isinstance(entry, dict) and entry.keys() - {"score"} == KEYS for entry in entries)
+        require(fits, 'expected an object of "next", "seen" and "visits"')
+        following, seen, visits = ([entry[name] for entry in entries] for name in ("next", "seen", "visits"))
+        places = as_counts(
+            seen, '"seen" must be a place in the order of first sight, from 0', 0, MOST_NODES - 1
+        )
+        visited = as_counts(visits, '"visits" must be a whole number from 0')
+        fault = '"next" must be empty: the game is over'
+        if legal[0].any():
+            fault = f'"next" must hold different ones of the {cells_of(legal)}'
+        require(all(isinstance(cells, list) for cells in following), fault)
+        at = places_of_members(following)
+        played = as_counts(flatten(following), fault, 1, table.rules.cells) - 1
+        edges = np.zeros(legal.shape, np.bool_)
+        edges[at, played] = True
+        require(np.count_nonzero(edges & legal) == len(played), fault)
+        rows = table.include(positions)
+        table.rows["seen"][rows], table.rows["visits"][rows] = places, visited
+        order = np.arange(len(at)) - np.searchsorted(at, at) + 1
+        table.moves["order"][table.moves_on(rows, legal, at, played)] = order
 
     def _refuse_symmetry(self, symmetric: bool) -> None:
         if self.choice == "article" and symmetric:
@@ -344,32 +366,6 @@ def sound_moves(table: Table) -> Bools:
                 by_cell = np.argsort(edges)  # so that rounding is always the same
                 hope[nodes] = np.bincount(at[by_cell], after[by_cell]) / np.bincount(at)
     return chosen
-
-
-def read_nodes(batch: Batch) -> tuple[Int32s, Int64s, Uint16s, Int8s, Uint8s]:
-    """For each node its place in the order of first sight and its visits; for each edge the place of its
-    entry in the batch, its place among the position's moves, and its place in the order of first sight.
-
-    :raises InvalidFileError: for an entry that is not one of a graph.
-    """
-    entries, legal = batch.entries, batch.legal
-    fits = all(isinstance(entry, dict) and entry.keys() - {"score"} == KEYS for entry in entries)
-    require(fits, 'expected an object of "next", "seen" and "visits"')
-    following, seen, visits = ([entry[name] for entry in entries] for name in ("next", "seen", "visits"))
-    places = as_counts(seen, '"seen" must be a place in the order of first sight, from 0', 0, MOST_NODES - 1)
-    visited = as_counts(visits, '"visits" must be a whole number from 0')
-    fault = '"next" must be empty: the game is over'
-    if legal[0].any():
-        fault = f'"next" must hold different ones of the cells {batch.cells}'
-    require(all(isinstance(cells, list) for cells in following), fault)
-    at = places_of_members(following)
-    played = as_counts(flatten(following), fault, 1, legal.shape[1]) - 1
-    edges = np.zeros(legal.shape, np.bool_)
-    edges[at, played] = True
-    require(np.count_nonzero(edges & legal) == len(played), fault)
-    order = np.arange(len(at)) - np.searchsorted(at, at) + 1
-    compact = at.astype(np.uint16), batch.places[at, played], order.astype(np.uint8)  # all batches are kept
-    return places.astype(np.int32), visited, *compact
 
 
 @Inlined

@@ -51,7 +51,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter, taught
-from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_entries, require
+from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_batches, require
 from ttt_cli.learners.loop import NOT_YET, RESIGNED, Ask, batches
 from ttt_cli.learners.table import cells_on_classes
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
@@ -442,27 +442,24 @@ class NTuple(Learner[NTupleTable]):
         yield from zip(shape_of(table.rules).keys[used].astype(str).tolist(), entries, strict=True)
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> NTupleTable:
-        table, known, listed = NTupleTable(rules), shape_of(rules).keys, list(entries)
-        texts, values = [text for text, _ in listed], [entry for _, entry in listed]
+        table, known = NTupleTable(rules), shape_of(rules).keys
 
-        def read(some: slice) -> tuple[NDArray[Any], ...]:
+        def read(texts: list[str], entries: list[Any]) -> None:
             fault = f"must be the stones on a set of cells of {rules.describe()}, the first of symmetric ones"
-            require([len(text) == rules.cells and text.isascii() for text in texts[some]], fault)
-            keys = np.array(texts[some], known.dtype)
-            slots = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-            require(known[slots] == keys, fault)
+            require([len(text) == rules.cells and text.isascii() for text in texts], fault)
+            keys = np.array(texts, known.dtype)
+            at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+            require(known[at] == keys, fault)
             require(possible(rules, keys), "no game leads to it")
             fault = "expected [weight, visits, sum of errors, sum of their sizes]"
-            require(are_lists(values[some], 4), fault)
-            weights, visits, sums, sizes = map(list, zip(*values[some], strict=True))
-            totals, of_sizes = as_floats(sums, fault), as_floats(sizes, fault)
+            require(are_lists(entries, 4), fault)
+            weights, visits, sums, sizes = map(list, zip(*entries, strict=True))
+            table.weights[at], table.visits[at] = as_floats(weights, fault), as_counts(visits, fault, 1)
+            table.sums[at], table.sizes[at] = as_floats(sums, fault), as_floats(sizes, fault)
             # Both add the same numbers but for the signs, so only rounding can make the sum larger.
-            require(np.abs(totals) <= of_sizes * (1 + 1e-9), fault)
-            return slots, as_floats(weights, fault), as_counts(visits, fault, 1), totals, of_sizes
+            require(np.abs(table.sums[at]) <= table.sizes[at] * (1 + 1e-9), fault)
 
-        if listed:
-            slots, *learned = read_entries(texts, values, read)
-            table.weights[slots], table.visits[slots], table.sums[slots], table.sizes[slots] = learned
+        read_batches(entries, read)
         return table
 
     def entry_visits(self, entry: Any) -> int:

@@ -25,10 +25,9 @@ from ttt_cli.learners.entries import (
     MAX_VALUE,
     as_counts,
     as_floats,
-    entry_error,
     flatten,
     parse_keys,
-    read_entries,
+    read_batches,
     require,
 )
 
@@ -196,21 +195,25 @@ class PlainLearner(Learner[Table]):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
         table = self.empty(rules, symmetric)
-        table.update(entries)
-        keys, values = list(table), list(table.values())
 
-        def read(some: slice) -> None:
+        def read(keys: list[Any], values: list[Any]) -> None:
+            require({*map(type, keys)} == {str}, "expected the text of a position")
+            texts = [key.partition(" ")[0] for key in keys]
+            parse_keys(texts, rules)
+            for key, text in zip(keys, texts, strict=True):
+                free = [str(cell) for cell, symbol in enumerate(text, 1) if symbol == "."]
+                fault = f"after the position there must be one of the free cells {', '.join(free)}"
+                require(key == text or key[len(text) + 1 :] in free, fault)
             fault = "expected a number, or a list of numbers"
-            listed = [entry if isinstance(entry, list) else [entry] for entry in values[some]]
+            listed = [entry if isinstance(entry, list) else [entry] for entry in values]
             require(all(listed), fault)
             as_floats(flatten(listed), fault)
             if self.numbers == "means":
                 require({*map(len, listed)} == {2}, "expected [value, visits]")
                 as_counts([visits for _, visits in listed], "expected [value, visits]")
+            table.update(zip(keys, values, strict=True))
 
-        if keys:
-            read_entries(list(map(str, keys)), values, read)
-            _check_keys(keys, rules)
+        read_batches(entries, read)
         return table
 
     def entry_visits(self, entry: Any) -> int | None:
@@ -225,19 +228,6 @@ def _plain(entry: Any) -> Any:
     if isinstance(entry, np.generic | np.ndarray):
         return entry.tolist()
     return list(map(_plain, entry)) if isinstance(entry, list | tuple) else entry
-
-
-def _check_keys(keys: Sequence[Any], rules: Rules) -> None:
-    """Refuse keys other than a position, or a position and one of its free cells."""
-    for key in keys:
-        if not isinstance(key, str):
-            raise entry_error(repr(key), "expected the text of a position")
-    texts = [key.partition(" ")[0] for key in keys]
-    parse_keys(texts, rules)
-    for key, text in zip(keys, texts, strict=True):
-        free = [str(cell) for cell, symbol in enumerate(text, 1) if symbol == "."]
-        if key != text and key[len(text) + 1 :] not in free:
-            raise entry_error(key, f"expected one of the free cells {', '.join(free)} after the position")
 
 
 def _exact(number: Any) -> Any:

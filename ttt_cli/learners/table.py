@@ -5,13 +5,12 @@ is complete from the start; on any other it grows, by a row for each position th
 (``learners.growth``).
 """
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.engine.symmetry import classes, orbit
 from ttt_cli.learners.growth import DRAWN, FIRST, LOWER, O_WON, OPEN, X_WON, Growth, link_rows
-
-T = TypeVar("T")
 
 ENDS = np.array([0, 1, -1, 0], np.int8)
 """The results that ``OPEN``, ``X_WON``, ``O_WON`` and ``DRAWN`` stand for."""
@@ -187,16 +184,6 @@ class Table:
             rows[new] = np.arange(count, self.used[0])
         return rows
 
-    def include_batches(self, batches: Iterable[tuple[Positions, T]]) -> Iterator[tuple[Int64s, T]]:
-        """Add the positions of all batches at once, since growing copies the table; yields the rows of each
-        batch with its second member."""
-        kept = deque(batches)
-        nothing = Positions.start(self.rules)[:0]
-        self.include(Positions.concatenate([nothing, *(positions for positions, _ in kept)]))
-        while kept:
-            positions, content = kept.popleft()
-            yield self.find(positions), content
-
     def include_table(self, other: "Table") -> Int64s:
         """Add the positions of another table; returns int64[k], the row here of each of its rows."""
         rows = np.arange(len(other.rows))
@@ -345,6 +332,13 @@ class Table:
         at = np.repeat(np.arange(len(rows)), number)
         starts = np.cumsum(number) - number
         return at, np.arange(len(at)) + np.repeat(self.rows["first"][rows] - starts, number)
+
+    def moves_on(self, rows: Int64s, legal: Bools, at: Int64s, cells: Int64s) -> Int64s:
+        """int64[k]: the indices of the moves on ``cells`` of the rows ``rows[at]``, given the legal moves of
+        all ``rows``."""
+        places = np.cumsum(legal, axis=1)[at, cells] - 1
+        indices: Int64s = self.rows["first"][rows[at]] + places
+        return indices
 
     def chunks_by_text(self) -> Iterator[Int64s]:
         """The rows of positions in the order of their texts, in chunks."""

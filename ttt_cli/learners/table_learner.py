@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint8s, Uint16s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.policy import Policy, thresholds
@@ -21,14 +21,15 @@ from ttt_cli.learners import loop
 from ttt_cli.learners.base import Entry, Learner, Shard, taught
 from ttt_cli.learners.entries import (
     MAX_COUNT,
-    Batch,
     are_lists,
     as_counts,
     as_floats,
+    cells_of,
     entry_error,
     flatten,
-    in_batches,
     members,
+    parse_keys,
+    read_batches,
     require,
 )
 from ttt_cli.learners.growth import OPEN
@@ -229,15 +230,7 @@ class TableLearner(Learner[AnyTable]):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> AnyTable:
         table = self.empty(rules, symmetric)
-        read = partial(self._read_batch, table.by_move, len(table.learned) == 2)
-        batches = in_batches(rules, symmetric, entries, read)
-        for rows_of, (at, which, columns) in table.include_batches(batches):
-            rows = rows_of[at]
-            for name, column in zip(table.learned, columns, strict=True):
-                if table.by_move:
-                    table.moves[name][table.rows["first"][rows].astype(np.int64) + which] = column
-                else:
-                    table.rows[name][rows, which] = column
+        read_batches(entries, partial(self.read, table))
         self.derive(table)
         return table
 
@@ -245,28 +238,33 @@ class TableLearner(Learner[AnyTable]):
         """bool[k]: the positions that a table by moves can have entries of, given their legal moves."""
         return np.greater(legal.sum(axis=1), 0)
 
-    def _read_batch(
-        self, by_move: bool, pairs: bool, batch: Batch
-    ) -> tuple[Uint16s, Uint8s, list[Floats | Int64s]]:
-        """For each member of some entries: the place of its entry in the batch; the place of its move among
-        the position's, or its side (0 X, 1 O); and the columns, of means and counts or of counts.
+    def read(self, table: AnyTable, keys: list[str], entries: list[Any]) -> None:
+        """Read some entries of a file into the table.
 
-        :raises InvalidFileError: for an entry that is malformed or of a position that has none.
+        :raises InvalidFileError: for one that is malformed or of a position that has none.
         """
-        kinds = {str(cell + 1): cell for cell in range(batch.legal.shape[1])} if by_move else {"x": 0, "o": 1}
+        positions = parse_keys(keys, table.rules, table.symmetric)
+        by_move, pairs = table.by_move, len(table.learned) == 2
+        legal = table.legal(positions)
+        kinds = {str(cell + 1): cell for cell in range(table.rules.cells)} if by_move else {"x": 0, "o": 1}
         member = "[value, visits], visits from 1," if pairs else "a whole number other than 0"
-        fault = f"expected {member} for some of the " + (f"cells {batch.cells}" if by_move else "sides x, o")
-        require(not by_move or self.has_entry(batch.legal), "has no entry: there is no choice between moves")
-        at, which, values = members(batch.entries, kinds, fault)
-        require(not by_move or batch.legal[at, which], fault)
-        places = batch.places[at, which] if by_move else which
-        compact = at.astype(np.uint16), places.astype(np.uint8)  # all batches of a file are kept
-        if not pairs:
+        fault = f"expected {member} for some of the {cells_of(legal) if by_move else 'sides x, o'}"
+        require(not by_move or self.has_entry(legal), "has no entry: there is no choice between moves")
+        at, which, values = members(entries, kinds, fault)
+        require(not by_move or legal[at, which], fault)
+        if pairs:
+            require(are_lists(values, 2), fault)
+            both = flatten(values)
+            columns = [as_floats(both[::2], fault), as_counts(both[1::2], fault, 1)]
+        else:
             require(all(values), fault)
-            return *compact, [as_counts(values, fault, 1 - MAX_COUNT, MAX_COUNT - 1)]
-        require(are_lists(values, 2), fault)
-        both = flatten(values)
-        return *compact, [as_floats(both[::2], fault), as_counts(both[1::2], fault, 1)]
+            columns = [as_counts(values, fault, 1 - MAX_COUNT, MAX_COUNT - 1)]
+        rows = table.include(positions)
+        for name, column in zip(table.learned, columns, strict=True):
+            if by_move:
+                table.moves[name][table.moves_on(rows, legal, at, which)] = column
+            else:
+                table.rows[name][rows[at], which] = column
 
     def check(self, table: AnyTable) -> None:
         for column in (*table.row_columns, *table.move_columns):
