@@ -52,9 +52,7 @@ def make_command(
     :param doc: the help; by default the function's docstring.
     :param hidden: options to leave out of the help.
     """
-    if options is None:
-        own = inspect.signature(function, eval_str=True).parameters.values()
-        options = [one.replace(kind=KEYWORD) for one in own if one.annotation is not Environment]
+    options = options_of(function) if options is None else options
     common = [option for option in _common() if option.name not in {one.name for one in options}]
 
     def call(context: typer.Context, **values: Any) -> ExitCode:
@@ -118,10 +116,10 @@ def _common() -> list[inspect.Parameter]:
     return options
 
 
-def options_of(kind: Any) -> list[inspect.Parameter]:
-    """Return an option for each field of a dataclass whose types are annotated as Typer wants them."""
-    hints = get_type_hints(kind, include_extras=True)
-    return [_option(item.name, hints[item.name], item.default) for item in fields(kind)]
+def options_of(source: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return an option for each parameter of a function or a dataclass but its ``Environment``."""
+    own = inspect.signature(source, eval_str=True).parameters.values()
+    return [one.replace(kind=KEYWORD) for one in own if one.annotation is not Environment]
 
 
 def parameters_of(learner: Any) -> list[inspect.Parameter]:
