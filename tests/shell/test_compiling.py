@@ -20,7 +20,7 @@ def test_it_is_said_before_it_begins_with_a_spinner_at_a_terminal() -> None:
         assert "compiling q, once, about 3 s" in env.stderr.getvalue()
     assert env.stderr.getvalue().endswith("\x1b[2K")  # and then it vanishes
     with progress(env, 10, title="walk") as tick, env.compiling(None, "q", 3):
-        tick(5, "")
+        tick(5)
     assert "walk" in env.stderr.getvalue() and env.stdout.getvalue() == ""
     with piped.compiling(None, "q", 0.2):
         assert piped.stderr.getvalue() == "compiling q, once, about 1 s\n"

@@ -86,8 +86,8 @@ def evaluate(
     if games is None and (verdict := _judge(env, player, others, positions, exact)) is not None:
         if mistakes is not None:
             found = find_blunders(player.policy, [one.policy for one in others], budget=positions or BUDGET)
-            write_report(env, mistakes, to_csv(blunder_rows(found, [one.name for one in others])))
-            env.say(f"mistakes written to {mistakes}")
+            if write_report(env, mistakes, to_csv(blunder_rows(found, [one.name for one in others]))):
+                env.say(f"mistakes written to {mistakes}")
         _remark_ties(env, player, others[0])
         return Exact(player.fields(), verdict, *about, _explain(player, verdict.lines) if explain else None)
     if mistakes is not None:
