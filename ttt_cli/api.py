@@ -42,13 +42,11 @@ from ttt_cli.learners.plain import Table as Table
 from ttt_cli.play.player import Player as Seat
 from ttt_cli.play.session import Session
 from ttt_cli.store import library
+from ttt_cli.store.formats.format import FORMAT, Loaded, Options
 from ttt_cli.store.formats.format import ExportOptions as ExportOptions
 from ttt_cli.store.formats.format import ExportSource as ExportSource
 from ttt_cli.store.formats.format import Format as Format
-from ttt_cli.store.formats.imported import Options
-from ttt_cli.store.formats.native import FORMAT
 from ttt_cli.store.games import GameRecord as GameRecord
-from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of

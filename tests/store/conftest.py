@@ -9,7 +9,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.learners import learner_class
 from ttt_cli.store import library
 from ttt_cli.store.formats import native
-from ttt_cli.store.library import Loaded
+from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.trainer import execute, new_run
 

@@ -18,7 +18,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
-from ttt_cli.store.library import Loaded
+from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.merge import merge
 from ttt_cli.store.state import State, learner_of
 

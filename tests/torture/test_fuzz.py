@@ -25,8 +25,7 @@ from ttt_cli.errors import TttError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
 from ttt_cli.store.formats import get, recognise
-from ttt_cli.store.formats.format import ExportOptions, ExportSource
-from ttt_cli.store.formats.imported import DEFAULTS, to_state
+from ttt_cli.store.formats.format import DEFAULTS, ExportOptions, ExportSource, Loaded
 from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord, read_games
 from ttt_cli.store.pickles import read_pickle
@@ -52,7 +51,8 @@ def foreign(data: bytes) -> object:
     """A file of another program."""
     source = Source("fuzz", data)
     found = recognise(source).read(source, DEFAULTS)
-    return to_state(found, source.sha256).policy.table(StateSpace.of()).probabilities
+    assert isinstance(found, Loaded)
+    return found.state.policy.table(StateSpace.of()).probabilities
 
 
 def unpickled(data: bytes) -> object:

@@ -35,8 +35,7 @@ from ttt_cli.learners import LEARNERS
 from ttt_cli.user_code import AGENT_PLUGINS, guarded, is_ours, plugin
 
 if TYPE_CHECKING:
-    from ttt_cli.store.formats.imported import Options
-    from ttt_cli.store.library import Loaded
+    from ttt_cli.store.formats.format import Loaded, Options
     from ttt_cli.store.state import State
 
 
@@ -258,7 +257,7 @@ def _checked(player: AgentType, name: str) -> Callable[..., Policy]:
 
 
 def _reading_options(values: Mapping[str, Any], rules: Rules | None) -> "Options":
-    from ttt_cli.store.formats.imported import Options
+    from ttt_cli.store.formats.format import Options
 
     spelling = {key.removeprefix("spelling."): values[key] for key in values if key.startswith("spelling.")}
     return Options(

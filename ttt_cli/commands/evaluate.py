@@ -118,7 +118,7 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
     """Say how the rates of another program's table depend on which of equal values that program takes, unless
     the user has said which."""
     loaded = player.loaded
-    if loaded is None or loaded.imported is None or loaded.imported.choice != "default":
+    if loaded is None or loaded.native or loaded.state.learner.choice != "default":  # an author's is known
         return
     if enumerated(player.rules) is None or player.options.keys() & {"ties", "choice", "search", "epsilon"}:
         return

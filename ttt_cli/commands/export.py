@@ -20,9 +20,7 @@ from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, refuse_source, resolved, save_state, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store.formats import all_formats, get
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
-from ttt_cli.store.formats.imported import Imported, Options, to_state
-from ttt_cli.store.formats.native import FORMAT
+from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportOptions, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
@@ -141,11 +139,11 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
 def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
     """Remark on a table that plays differently from its source once it is read back, with both figures."""
     try:
-        found = form.read(Source(form.name, content), Options(empty_brain=True))
+        found = form.read(Source(form.name, content), DEFAULTS)
     except InvalidFileError:  # an empty table
         return
-    assert isinstance(found, Imported)
-    again, positions = to_state(found, "").policy, StateSpace.of(agent.rules)
+    assert isinstance(found, Loaded)
+    again, positions = found.state.policy, StateSpace.of(agent.rules)
     difference = again.probabilities(positions) - agent.policy.probabilities(positions)
     if np.abs(difference).max() <= 1e-9:
         return

@@ -13,7 +13,7 @@ from ttt_cli.learners import offer_file
 from ttt_cli.shell.common import locked, save_state
 from ttt_cli.shell.options import READINGS, Out, argument, flag, given_rules, option
 from ttt_cli.store import library
-from ttt_cli.store.formats.imported import Rejected
+from ttt_cli.store.formats.format import Rejected
 from ttt_cli.store.state import State
 from ttt_cli.views.numbers import what_is_held
 from ttt_cli.views.tables import print_facts
@@ -69,9 +69,8 @@ def import_(
     """
     source, reading, played = file_and_reading(file, given_rules(env))
     learner = offer_file(learner) if learner and ":" in learner else learner
-    loaded = library.import_file(source, replace(reading, strict=strict), learner)
-    found, state = loaded.imported, loaded.state.playing(played.get("choice"), played.get("ties"))
-    assert found is not None
+    found = library.import_file(source, replace(reading, strict=strict, learner=learner))
+    state = found.state.playing(played.get("choice"), played.get("ties"))
     path = out or library.path_in(env.store, source.stem, state.learner.name)
     if path.exists() and path.samefile(source):
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")

@@ -11,7 +11,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.shell.common import locked, save_state
 from ttt_cli.shell.options import FileNames, Out, flag, given_rules
 from ttt_cli.store import library
-from ttt_cli.store.formats.imported import Options
+from ttt_cli.store.formats.format import Loaded, Options
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.views.numbers import counted
 
@@ -69,12 +69,12 @@ def merge(
         raise UsageError("no output file given", where="-o", hint="-o FILE, or --dry-run")
     rules, target = given_rules(env), None if dry_run else out
     with nullcontext() if target is None else locked(env, target, "merged", wait=30.0):
-        inputs: list[library.Loaded] = []
+        inputs: list[Loaded] = []
         for name in files:
             path, kept = library.existing(env.store, name, rules, what="file"), len(inputs) < KEPT
             loaded = library.load(path, Options(rules=rules, table=kept))
             env.remark(loaded.remarks)
-            inputs.append(loaded if kept else loaded.without_table())
+            inputs.append(loaded if kept else library.without_table(loaded))
         merged = merge_states(inputs, allow_overlap=allow_overlap)
         rows = [Input(it.path, it.state.games, it not in merged.contained) for it in inputs]
         state, duplicates = merged.state, list(merged.duplicates)

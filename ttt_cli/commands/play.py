@@ -28,8 +28,8 @@ from ttt_cli.shell.options import (
     option,
     stored_files,
 )
+from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.games import try_log
-from ttt_cli.store.library import Loaded
 from ttt_cli.views.numbers import counted, percent
 
 MENU_STATES = 9

@@ -21,9 +21,8 @@ from ttt_cli.learners import plugged_learners
 from ttt_cli.shell.options import argument, complete_agents, flag, given_rules, player_names, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
-from ttt_cli.store.formats.imported import Options
+from ttt_cli.store.formats.format import Loaded, Options
 from ttt_cli.store.games import LOG, SoundGames, holds_games, record_against_people
-from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import State
 from ttt_cli.user_code import AGENT_PLUGINS, plugins
 from ttt_cli.views.numbers import counted, percent

@@ -10,8 +10,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.shell.options import FileNames, flag
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Verification
-from ttt_cli.store.formats.imported import Rejected
+from ttt_cli.store.formats.format import Rejected, Verification
 from ttt_cli.store.locks import lock
 from ttt_cli.store.reading import read_bytes
 from ttt_cli.views.numbers import what_is_held

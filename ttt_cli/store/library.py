@@ -7,7 +7,7 @@ preset, ``q.3x4-3`` is a state for another board.
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count, product
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,16 @@ from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import newest, original, prune
 from ttt_cli.store.files import write_bytes, writing
 from ttt_cli.store.formats import plugged_format, recognise
-from ttt_cli.store.formats.format import Format, Native, Verification
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, fault_of, to_state
-from ttt_cli.store.formats.native import FORMAT, NATIVE, Digest, NativeFormat, no_collection, sealed
+from ttt_cli.store.formats.format import (
+    DEFAULTS,
+    FORMAT,
+    Format,
+    Loaded,
+    Options,
+    Verification,
+    fault_of,
+)
+from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, lock, stamp
 from ttt_cli.store.reading import LIMIT, read_blocks, scaled, too_large
@@ -32,51 +39,6 @@ from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")
 """The endings of state files."""
-
-
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """A state and the file it was read from.
-
-    :ivar format: ``ttt-state``, or the name of a foreign format.
-    :ivar digest: of the file's content; of a native file without its learning curves.
-    :ivar imported: the outcome of reading a foreign file.
-    :ivar rules: the game that the user named.
-    """
-
-    state: State
-    path: Path
-    format: str
-    digest: str
-    imported: Imported | None = None
-    rules: Rules | None = None
-
-    @property
-    def table(self) -> Any:
-        """The state's table, read again if it was left in the file.
-
-        :raises InvalidFileError: if the file has changed.
-        """
-        if self.state.table is not None:
-            return self.state.table
-        again = load(self.path, Options(rules=self.rules))
-        if again.digest != self.digest:
-            raise InvalidFileError("another program has written this file meanwhile", where=str(self.path))
-        return again.state.table
-
-    def without_table(self) -> "Loaded":
-        """The same without its table, which is read again on demand."""
-        return replace(self, state=replace(self.state, table=None), imported=None)
-
-    @property
-    def remarks(self) -> list[str]:
-        """What a user of a foreign file should know about its reading."""
-        return [f"{self.path}: {text}" for text in self.imported.remarks] if self.imported else []
-
-    @property
-    def native(self) -> bool:
-        """Whether the file is in the program's own format."""
-        return self.format == FORMAT
 
 
 def default_name(learner: str, rules: Rules = STANDARD, *, article: bool = False) -> str:
@@ -180,12 +142,12 @@ def refuse_loss(path: Path, *, states: bool = True) -> None:
         raise UsageError(f"is {lost}, which would be lost", where=str(path), hint="name another file")
 
 
-def load(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
+def load(path: Path, options: Options = DEFAULTS) -> Loaded:
     """Read a state, native or foreign, as ``read_file``.
 
     :raises InvalidFileError: also if it holds a policy, or is for another game than the options name.
     """
-    loaded, rules = read_file(path, options, learner), options.rules
+    loaded, rules = read_file(path, options), options.rules
     if isinstance(loaded, Policy):
         hint = f"{command_line('ttt', 'evaluate', path)} and other commands take it as a player"
         raise InvalidFileError("holds a policy, not learned values", where=str(path), hint=hint)
@@ -195,11 +157,9 @@ def load(path: Path, options: Options = DEFAULTS, learner: str | None = None) ->
     return loaded
 
 
-def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
+def import_file(path: Path, options: Options = DEFAULTS) -> Loaded:
     """Read a foreign file as ``load``; a native one is an InvalidFileError too."""
-    if learner is not None:
-        learner_class(learner)
-    loaded = load(path, replace(options, empty_brain=learner == "graph"), learner)
+    loaded = load(path, options)
     if loaded.native:
         hint = f"{command_line('ttt', 'show', path)} looks inside; ttt merge merges it with others"
         message = "is already a ttt state: there is nothing to import"
@@ -207,35 +167,24 @@ def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = N
     return loaded
 
 
-def read_file(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded | Policy:
+def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
     """Read a player from a file: a state, native or foreign, or a policy.
 
     :param options: how the user says that the file is to be read.
-    :param learner: the method whose table a foreign file becomes; None: the one that fits best.
     :raises InvalidFileError: if it cannot be read, is damaged, or is in no known format.
-    :raises UsageError: if it cannot become a table of ``learner``.
+    :raises UsageError: if it cannot become a table of the learner that is named.
     """
     source = Source(path)
     try:
-        content = _read(source, recognise(source, options), options)
+        return _read(source, recognise(source, options), options)
     except InvalidFileError:
         plugged = plugged_format(source, options)
         if plugged is None:
             raise
-        content = _read(source, plugged, options)
-    if isinstance(content, Policy):
-        return content
-    if isinstance(content, Native):
-        return Loaded(content.state, path, FORMAT, content.digest, rules=options.rules)
-    try:
-        state = to_state(content, source.sha256, learner, options.visits)
-    except InvalidFileError as error:  # of an entry
-        place = f"{source.where}: {error.where}"
-        raise InvalidFileError(error.message, where=place, hint=error.hint) from None
-    return Loaded(state, path, content.format, f"sha256:{source.sha256}", content, options.rules)
+        return _read(source, plugged, options)
 
 
-def _read(source: Source, form: Format, options: Options) -> Imported | Native | Policy:
+def _read(source: Source, form: Format, options: Options) -> Loaded | Policy:
     if form.holds == "policy" and source.size > (limit := scaled(LIMIT)):
         raise too_large(f"has {source.size:,} bytes; the limit is {limit:,}", source.where)
     if options.readings and not form.spelled:
@@ -243,6 +192,24 @@ def _read(source: Source, form: Format, options: Options) -> Imported | Native |
         message = f"{name}={value} does not apply: a {form.name} file can be read in only one way"
         raise UsageError(message, where=source.where)
     return form.read(source, options)
+
+
+def table_of(loaded: Loaded) -> Any:
+    """The table of a state, read again if it was left in the file.
+
+    :raises InvalidFileError: if the file has changed.
+    """
+    if loaded.state.table is not None:
+        return loaded.state.table
+    again = load(loaded.path, replace(loaded.options, table=True))
+    if again.digest != loaded.digest:
+        raise InvalidFileError("another program has written this file meanwhile", where=str(loaded.path))
+    return again.state.table
+
+
+def without_table(loaded: Loaded) -> Loaded:
+    """The same without its table, which ``table_of`` reads again."""
+    return replace(loaded, state=replace(loaded.state, table=None))
 
 
 def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
@@ -253,9 +220,7 @@ def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
     """
     source = Source(where, data)
     form = _native_format(source) or NATIVE[0]
-    native = form.read(source, Options(trust_edits=trust_edits))
-    assert isinstance(native, Native)
-    return native.state
+    return form.read(source, Options(trust_edits=trust_edits)).state
 
 
 def _parts(state: State) -> Iterator[bytes]:

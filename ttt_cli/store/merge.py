@@ -12,7 +12,8 @@ from typing import Any
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.entries import alike
-from ttt_cli.store.library import Loaded
+from ttt_cli.store.formats.format import Loaded
+from ttt_cli.store.library import table_of
 from ttt_cli.store.plays import played_by
 from ttt_cli.store.runs import Run, digest_of
 from ttt_cli.store.state import State
@@ -51,7 +52,7 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
             contained.insert(0, loaded)
     state, duplicates = kept[0].state, _shared_runs(inputs)
     if len(kept) == 1:
-        return Merged(replace(state, table=kept[0].table), contained, duplicates)
+        return Merged(replace(state, table=table_of(kept[0])), contained, duplicates)
     learner = state.learner
     games = _repeated({(game, run.id) for one in kept for run in one.state.runs for game in run.game_ids})
     overlap = [] if learner.keeps_runs_apart else _shared_runs(kept)
@@ -78,7 +79,7 @@ class _Tables(Sequence[Any]):
         return len(self._inputs)
 
     def __getitem__(self, at: Any) -> Any:
-        return self._inputs[at].table
+        return table_of(self._inputs[at])
 
 
 def _shared_runs(inputs: Iterable[Loaded]) -> list[str]:
@@ -110,7 +111,7 @@ def _in_one_run(inputs: Sequence[Loaded], run: Run) -> Any:
     counts: dict[str, Counter[tuple[Any, ...]]] = {}
     state = inputs[0].state
     for loaded in inputs:
-        for text, rows in state.learner.to_entries(loaded.table):
+        for text, rows in state.learner.to_entries(table_of(loaded)):
             for *row, _, count in rows:
                 counts.setdefault(text, Counter())[tuple(row)] += count
     entries = (
@@ -155,7 +156,7 @@ def _check_contained(part: Loaded, whole: Loaded) -> None:
     learner = whole.state.learner
     played = any(run.kind == "play" for run in part.state.runs)  # the order of recorded games matters
     equal = part.state.contains(whole.state) and not played
-    streams = [zip(learner.to_entries(loaded.table), repeat(loaded)) for loaded in (part, whole)]
+    streams = [zip(learner.to_entries(table_of(loaded)), repeat(loaded)) for loaded in (part, whole)]
     for key, group in groupby(in_order(*streams, key=lambda item: item[0][0]), lambda item: item[0][0]):
         entries = {loaded: entry for (_, entry), loaded in group}
         mine, theirs = entries.get(part), entries.get(whole)

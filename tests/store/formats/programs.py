@@ -18,7 +18,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.formats import recognise
-from ttt_cli.store.formats.imported import Imported, Options, to_state
+from ttt_cli.store.formats.format import Loaded, Options
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 
@@ -71,11 +71,16 @@ def encoded(data: object) -> bytes:
     return data if isinstance(data, bytes) else (data if isinstance(data, str) else json.dumps(data)).encode()
 
 
-def read(data: object, where: str = "f.json", **options: Any) -> Imported:
+def read(data: object, where: str = "f.json", **options: Any) -> Loaded:
     source, wanted = Source(where, encoded(data)), Options(**options)
     found = recognise(source, wanted).read(source, wanted)
-    assert isinstance(found, Imported)
+    assert isinstance(found, Loaded)
     return found
+
+
+def entries(found: Loaded) -> dict[str, Any]:
+    """What has been read, as a native file holds it."""
+    return dict(found.state.learner.to_entries(found.state.table))
 
 
 def refused(data: object, why: str | None = None, where: str = "f.json", **options: Any) -> InvalidFileError:
@@ -109,14 +114,14 @@ def plays_as(state: State, program: Program, sides: str = "XO") -> None:
     assert not wrong.size, (TEXTS[rows[wrong[0]]], found[wrong[0]], expected[wrong[0]])
 
 
-def reads_as(data: object, program: Program, sides: str = "XO", **options: Any) -> Imported:
+def reads_as(data: object, program: Program, sides: str = "XO", **options: Any) -> Loaded:
     """Assert that a file's content plays as a program."""
     found = read(data, **options)
-    plays_as(to_state(found, "0" * 24), program, sides)
+    plays_as(found.state, program, sides)
     return found
 
 
-def judged(data: object, program: Program, folder: Path, ties: str | None = None, **options: Any) -> Imported:
+def judged(data: object, program: Program, folder: Path, ties: str | None = None, **options: Any) -> Loaded:
     """Assert that a file plays as a program, and so does the state that it is imported as when it is read."""
     path = folder / "file.json"
     path.write_bytes(encoded(data))
@@ -125,6 +130,5 @@ def judged(data: object, program: Program, folder: Path, ties: str | None = None
     again = library.parse(library.content(state), "again.json")
     plays_as(again, program)
     assert np.array_equal(*(one.policy.table(SPACE).played for one in (again, state)))
-    assert loaded.imported is not None
-    assert (loaded.imported.positions, loaded.imported.moves) == again.entries
-    return loaded.imported
+    assert state.entries == again.entries
+    return loaded

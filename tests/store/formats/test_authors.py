@@ -12,14 +12,13 @@ import numpy as np
 import orjson
 import pytest
 
-from tests.store.formats.programs import SPACE, TEXTS, npz, read, refused
+from tests.store.formats.programs import SPACE, TEXTS, entries, npz, read, refused
 from tests.store.formats.strangers import EMPTY, after, free, symbols, winner
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.store import library, reading, source
 from ttt_cli.store.formats import get, moves_csv, value_table
-from ttt_cli.store.formats.format import ExportOptions, ExportSource
-from ttt_cli.store.formats.imported import Rejected, Row, to_state
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Loaded, Rejected
 from ttt_cli.store.library import import_file
 from ttt_cli.store.state import State
 
@@ -33,7 +32,16 @@ def written(state: State, name: str) -> bytes:
 def written_again(data: bytes, where: str) -> bytes:
     """What a state of the content of a file is written as in the same format."""
     found = read(data, where)
-    return written(to_state(found, "0" * 24), found.format)
+    return written(found.state, found.format)
+
+
+def kind(found: Loaded) -> tuple[str, str, str]:
+    return found.format, found.state.learner.name, found.state.learner.choice
+
+
+def book_of(found: Loaded) -> set[tuple[str, int, int, str]]:
+    """The rows of a book: position, move, plies, result."""
+    return {(text, *row[:3]) for text, rows in entries(found).items() for row in rows}
 
 
 def brain_of(games: list[list[int]]) -> dict:
@@ -78,7 +86,7 @@ def dump(brain: dict) -> bytes:
 def test_a_brain_comes_back_byte_for_byte():
     data = dump(brain_of(random_games(1, 40)))
     found = read(data, "brain.json")
-    assert (found.format, found.learner, found.choice) == ("state-action", "graph", "article")
+    assert kind(found) == ("state-action", "graph", "article")
     assert not found.repaired
     assert written_again(data, "brain.json") == written_again(data + b"\n", "brain.json") == data
 
@@ -90,18 +98,18 @@ def test_the_spelling_of_zeros_survives():
     brain["0"]["score"] = 0
     found = read(dump(brain), "brain.json")
     assert not found.repaired
-    state = library.parse(library.content(to_state(found, "0" * 24)), "saved.json")
+    state = library.parse(library.content(found.state), "saved.json")
     assert written(state, "state-action") == dump(brain)
-    longer = to_state(found, "0" * 24)
+    longer = found.state
     longer.learner.learn(longer.table, Game.of(STANDARD, [8, 0, 5, 4, 2]))
     assert b'"score": 0,' not in written(longer, "state-action").split(b"}")[0]
 
 
 def test_no_bytes_are_an_empty_brain():
     refused(b"", "is empty", "brain.json")
-    found = read(b"", "brain.json", empty_brain=True)
-    assert (found.format, found.entries) == ("state-action", {})
-    assert written(to_state(found, "0" * 24), "state-action") == b""
+    found = read(b"", "brain.json", learner="graph")
+    assert (found.format, entries(found)) == ("state-action", {})
+    assert written(found.state, "state-action") == b""
 
 
 @pytest.mark.parametrize(
@@ -170,16 +178,16 @@ BOOK = (
 
 def test_a_row_tells_the_side_and_the_winner():
     found = read("\ufeff" + BOOK, "book.csv")
-    assert (found.format, found.learner, found.choice) == ("moves-csv", "book", "article")
-    assert found.rows == [
-        Row("X........", 5, 8, "O"),
-        Row("X........", 5, 9, "draw"),
-        Row("X...O....", 3, 5, "X"),
-        Row("XX.OO....", 3, 5, "X"),
-    ]
-    written = moves_csv.to_bytes(found.rows)
-    assert written == moves_csv.to_bytes(read(written, "book.csv").rows)
-    assert written.splitlines() == sorted(
+    assert kind(found) == ("moves-csv", "book", "article")
+    assert book_of(found) == {
+        ("X........", 5, 8, "O"),
+        ("X........", 5, 9, "draw"),
+        ("X...O....", 3, 5, "X"),
+        ("XX.OO....", 3, 5, "X"),
+    }
+    again = written(found.state, "moves-csv")
+    assert again == written_again(again, "book.csv")
+    assert again.splitlines() == sorted(
         (line.encode() for line in BOOK.split()), key=lambda line: [int(n) for n in line.split(b",")]
     )
 
@@ -201,7 +209,7 @@ def test_a_row_tells_the_side_and_the_winner():
 def test_a_row_that_cannot_be_is_left_out_with_its_line(row, why):
     data = BOOK.replace("\n\n", f"\n{row}\n")
     found = read(data, "book.csv")
-    assert len(found.rows) == 4
+    assert len(book_of(found)) == 4
     assert [(item.where, bool(re.search(why, item.why))) for item in found.rejected] == [("line 3", True)]
     assert refused(data, why, "book.csv", strict=True).where == "book.csv, line 3"
 
@@ -211,13 +219,13 @@ def test_a_row_with_an_end_that_no_game_has_is_kept_and_noted(stage, tmp_path):
     """X wins at once here, so the game cannot go on: its author's player still plays by such a row."""
     data = f"-1,-1,0,1,1,0,0,0,0,-3,{stage}\n-1,-1,0,1,1,0,0,0,0,-9,{stage}\n".encode()
     found = read(data, "book.csv")
-    assert not found.rejected and len(found.rows) == 2
+    assert not found.rejected and len(book_of(found)) == 2
     assert any("as none can" in note for note in found.notes)
     refused(data, f"ends at stage {stage}", "book.csv", strict=True)
     (tmp_path / "book.csv").write_bytes(data)
     state = import_file(tmp_path / "book.csv").state
     again = library.parse(library.content(state), "again.csv")
-    assert sorted(moves_csv.to_bytes(found.rows).splitlines()) == sorted(data.splitlines())
+    assert sorted(written(state, "moves-csv").splitlines()) == sorted(data.splitlines())
     for one in (state, again):
         (row,) = one.policy.probabilities(SPACE[[TEXTS.index("XX.OO....")]])
         shares = [0, 0, 0.5, 0, 0, 0, 0, 0, 0.5] if stage < 9 else [0, 0, 0.2, 0, 0, 0.2, 0.2, 0.2, 0.2]
@@ -230,16 +238,15 @@ def test_a_large_book_is_read_in_blocks_like_a_small_one(tmp_path, monkeypatch):
     lines = [good, b"0,0,0,0,0,0,0,0,0,-5,9\r", b"", b"1,2,3", good + b" ", b"  ", b"1,2,3", good] * 50
     path = tmp_path / "book.csv"
     path.write_bytes(b"\xef\xbb\xbf" + b"\n".join(lines))
-    state = import_file(path)
+    small = import_file(path)
     monkeypatch.setattr(reading, "LARGE", 100)
     monkeypatch.setattr(source, "read_blocks", lambda path: reading.read_blocks(path, 64))
-    same = import_file(path)
-    large = same.imported
-    assert large == state.imported
+    large = import_file(path)
+    assert large.remarks == small.remarks
     assert large.rejected[:2] == [Rejected("line 4", ANY), Rejected("line 7", ANY)]
     assert large.repaired == ["198 repeated rows were dropped"]
-    assert library.content(same.state) == library.content(state.state)
-    assert library.load(path).digest == same.digest == state.digest
+    assert library.content(large.state) == library.content(small.state)
+    assert library.load(path).digest == large.digest == small.digest
 
 
 def test_a_stage_is_possible_just_where_a_game_ends_so():
@@ -251,9 +258,9 @@ def test_a_stage_is_possible_just_where_a_game_ends_so():
             boards.append(after(boards[-1], cell))
         won = winner(boards[-1])
         ending = (len(game), won) if won else (9, "draw")
-        rows |= {Row(board, cell + 1, *ending) for board, cell in zip(boards, game, strict=False)}
+        rows |= {(board, cell + 1, *ending) for board, cell in zip(boards, game, strict=False)}
     found = read(moves_csv.to_bytes(rows), "book.csv")
-    assert set(found.rows) == rows and not found.rejected
+    assert book_of(found) == rows and not found.rejected
 
 
 @cache
@@ -275,14 +282,15 @@ def test_values_come_back():
     learned = {index_of(text): number / 1000 for number, text in enumerate(boards)}
     data = value_csv(*learned.items())
     found = read(data, "values.csv")
-    assert (found.format, found.learner) == ("value-table", "td")
+    assert kind(found) == ("value-table", "td", "article")
+    held = entries(found)
     for text in boards[1::97]:
-        entry, value = found.entries[text], learned[index_of(text)]
+        entry, value = held[text], learned[index_of(text)]
         assert [entry["x"][0], entry["o"][0]] == [value, 1 - value]
     values = np.loadtxt(io.BytesIO(data), delimiter=",", skiprows=1).T
-    assert read(npz(V_x=values[1], V_o=values[2]), "values.npz").entries == found.entries
+    assert entries(read(npz(V_x=values[1], V_o=values[2]), "values.npz")) == held
     assert written_again(data, "values.csv") == data
-    assert read(data.replace(b"\n", b"\r\n"), "values.csv").entries == found.entries
+    assert entries(read(data.replace(b"\n", b"\r\n"), "values.csv")) == held
     nine_of_o = value_csv((3**9 - 1, 0.25))
     assert "1 boards that no game reaches" in read(nine_of_o, "values.csv").notes[-1]
 
@@ -339,7 +347,7 @@ def test_a_q_table_comes_back():
     )
     data = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
     found = read(data, "q.json")
-    assert (found.format, found.learner, found.positions, found.moves) == ("q-table", "q", 4520, 16167)
+    assert kind(found) == ("q-table", "q", "article") and found.state.entries == (4520, 16167)
     assert written_again(data, "q.json") == data
 
 
@@ -347,4 +355,4 @@ def test_fillers_and_ended_positions_of_a_q_table_are_ignored():
     fillers = [7, -3, 2, 1e300, 0, 0.25, 5, 0.5, -0.125]
     found = read({"121220100": fillers, "111220000": [1] * 9, "000000000": [0] * 9}, "q.json")
     assert found.format == "q-table"
-    assert found.entries == {"XOXOO.X..": {"6": [0.25, 1], "8": [0.5, 1], "9": [-0.125, 1]}}
+    assert entries(found) == {"XOXOO.X..": {"6": [0.25, 1], "8": [0.5, 1], "9": [-0.125, 1]}}

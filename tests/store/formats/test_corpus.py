@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.store.formats.programs import read, refused
+from tests.store.formats.programs import entries, read, refused
 from ttt_cli.store.library import load
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -25,4 +25,4 @@ def test_readings_that_fit_equally_well_are_named_with_what_decides():
     said = refused(data, spelling={"first": "#"}, unknown=0.5)  # what was said is in what is to be pasted
     assert "f.json:unknown=0.5,spelling.first=#,spelling.cells=0" in said.hint
     found = read(data, spelling={"first": "#", "cells": "1"})
-    assert found.entries["X.......O"] == {"4": [0.3, 1], "2": [0.1, 1]}
+    assert entries(found)["X.......O"] == {"4": [0.3, 1], "2": [0.1, 1]}

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.store.formats.programs import npy, npz, read, refused
+from tests.store.formats.programs import entries, npy, npz, read, refused
 from tests.store.formats.strangers import MOVES, POSITIONS, ROWS, by_cell, free, symbols
 from tests.store.pickles import samples
 from ttt_cli.store import npy as numpy_files
@@ -66,21 +66,21 @@ KEEPS = {
 def wanted(kept: str) -> dict[str, object]:
     """What is read of the values, spelled in JSON."""
     rows = {board: {c: row[c] for c in free(board)} for board, row in ROWS.items()}
-    return read({"positions": POSITIONS, "arrays": rows}.get(kept, by_cell(MOVES))).entries
+    return entries(read({"positions": POSITIONS, "arrays": rows}.get(kept, by_cell(MOVES))))
 
 
 @pytest.mark.parametrize(("key", "kept"), list(zip(KEYS, 3 * [*VALUES], strict=True)))
 def test_a_table_by_every_kind_of_key(key, kept):
     found = read(pickle.dumps(VALUES[kept](KEYS[key])), "a.pkl")
-    assert (found.format, found.learner) == ("pickle", "td" if kept == "positions" else "q")
-    assert found.entries == wanted(kept) and not found.rejected
+    assert (found.format, found.state.learner.name) == ("pickle", "td" if kept == "positions" else "q")
+    assert entries(found) == wanted(kept) and not found.rejected
 
 
 @pytest.mark.parametrize("keep", KEEPS)
 def test_tables_wherever_they_are_kept(keep):
     for data in samples.dumped(KEEPS[keep](POSITIONS))[1::4]:
         found = read(data, "a.pkl")
-        assert found.entries == wanted("positions")
+        assert entries(found) == wanted("positions")
         assert "nothing was executed" in found.notes[0]
         author = [note for note in found.notes if "records of their attributes" in note]
         assert bool(author) == (keep in ("attribute", "slot", "its own class"))
@@ -89,7 +89,7 @@ def test_tables_wherever_they_are_kept(keep):
 def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
     data = pickle.dumps(POSITIONS)
     for level in (1, 3, 9):
-        assert read(zlib.compress(data, level), "a.pkl").entries == wanted("positions")
+        assert entries(read(zlib.compress(data, level), "a.pkl")) == wanted("positions")
     packed = zlib.compress(data)
     refused(packed[:-5], "cut off")
     refused(packed[:-4] + b"????", "damaged")
@@ -102,7 +102,7 @@ def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
 def test_what_gives_defaults_is_noted():
     items = "".join(f"V{board}\nF{value}\n" for board, value in POSITIONS.items())
     found = read(f"ccollections\ndefaultdict\n(cagent\nzeros\ntR({items}u.", "a.pkl")
-    assert found.entries == wanted("positions")
+    assert entries(found) == wanted("positions")
     assert "takes missing values from agent.zeros, which was not called" in found.notes[-1]
 
 
@@ -134,7 +134,7 @@ def test_weights_of_networks_are_called_what_they_are():
 def test_what_contains_itself_or_grows_without_end_is_read_or_refused(monkeypatch):
     agent = samples.Agent(POSITIONS)
     agent.game = {"players": [agent, agent]}
-    assert read(pickle.dumps(agent), "a.pkl").entries == wanted("positions")
+    assert entries(read(pickle.dumps(agent), "a.pkl")) == wanted("positions")
     monkeypatch.setattr("ttt_cli.store.pickles.MOST_VALUES", 40_000)
     laughs: list[object] = [0.5] * 10
     for _ in range(20):
@@ -148,7 +148,7 @@ def test_what_contains_itself_or_grows_without_end_is_read_or_refused(monkeypatc
 def test_a_dict_in_a_file_of_numpy():
     for data in (npy(POSITIONS), npz(q=POSITIONS), npz(q=POSITIONS, alpha=0.5)):
         found = read(data, "a.npy")
-        assert found.format == "npy" and found.entries == wanted("positions")
+        assert found.format == "npy" and entries(found) == wanted("positions")
 
 
 @pytest.mark.parametrize("by_symbol", [True, False])
@@ -162,14 +162,14 @@ def test_an_array_with_a_row_for_each_board(by_symbol):
         for index in np.flatnonzero(table.any(axis=1)).tolist()
     }
     found = read(npy(shaped), "a.npy")
-    assert found.learner == "q" and found.entries == read(keyed).entries
+    assert found.state.learner.name == "q" and entries(found) == entries(read(keyed))
     assert "19,683" not in found.notes[0] and f"{19683 - len(keyed):,} rows" in found.notes[0]
     if not by_symbol:
-        assert read(pickle.dumps({"alpha": 0.1, "Q": table}), "a.pkl").entries == found.entries
+        assert entries(read(pickle.dumps({"alpha": 0.1, "Q": table}), "a.pkl")) == entries(found)
         turn = np.array([np.base_repr(index, 3).count("1") % 2 for index in range(3**9)])
         turn ^= np.array([np.base_repr(index, 3).count("2") % 2 for index in range(3**9)])
         tables = np.where(turn[None, :, None] == [[[0]], [[1]]], table, 0.0)  # each player's own
-        assert read(npy(tables), "a.npy").entries == found.entries
+        assert entries(read(npy(tables), "a.npy")) == entries(found)
 
 
 def test_files_of_numpy_that_hold_no_table_or_harm(tmp_path, monkeypatch):

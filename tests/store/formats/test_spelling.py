@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.store.formats.programs import goes_by, looks_up, read, reads_as, refused
+from tests.store.formats.programs import entries, goes_by, looks_up, read, reads_as, refused
 from tests.store.formats.strangers import CELLS, MOVES, POSITIONS, ROWS, Spell, free, mover, symbols
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -78,7 +78,7 @@ def test_chances_need_no_scale():
     table = {text: (1 + value) / 2 for text, value in POSITIONS.items()}
     refused(table, r"count as .*: 0 .* 0\.5, as [0-9,]+ of [0-9,]+ values")
     found = reads_as(table, looks_up(POSITIONS), unknown=0.5)
-    assert {text: entry["x"][0] for text, entry in found.entries.items()} == table
+    assert {text: entry["x"][0] for text, entry in entries(found).items()} == table
 
 
 @pytest.mark.parametrize("turn", [("|X", "|O"), (",1", ",-1"), ("1", "2"), (" O", " X")])
@@ -134,7 +134,7 @@ def test_other_boards_are_read_when_they_are_named():
     space = StateSpace.of(rules)
     table = {text: float(space.results[at]) for at, text in enumerate(space.texts())}
     found = read(table, values_for="x", rules=rules)
-    assert found.positions == len(space) and found.rules == rules
+    assert found.state.positions == len(space) and found.state.rules == rules
 
 
 @pytest.mark.parametrize("count", [5, 20])

@@ -9,8 +9,7 @@ from functools import cache
 from importlib import import_module
 
 from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.store.formats.format import Format
-from ttt_cli.store.formats.imported import DEFAULTS, Options
+from ttt_cli.store.formats.format import DEFAULTS, Format, Options
 from ttt_cli.store.reading import scaled, too_large
 from ttt_cli.store.source import Source
 from ttt_cli.user_code import FORMAT_PLUGINS, guarded, plugin, plugins
@@ -75,7 +74,7 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
 
     :raises InvalidFileError: if it is empty, damaged, too large, or in no known format.
     """
-    if not source.size and not options.empty_brain:
+    if not source.size and options.learner != "graph":
         hint = "ttt restore lists backups; an empty graph brain: ttt import --learner graph FILE"
         raise InvalidFileError("is empty", where=source.where, hint=hint)
     whole = source.size <= (limit := scaled(LIMIT))

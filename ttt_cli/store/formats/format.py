@@ -1,29 +1,124 @@
-"""The base class of formats, and what they read and write."""
+"""What formats have in common: how files are recognised, read, checked and written, and what comes of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import enumerated
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners import learner_class
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected
+from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
+from ttt_cli.learners.base import Learner
+from ttt_cli.learners.table import Table
+from ttt_cli.store.plays import Plays, values_by_move
+from ttt_cli.store.runs import Run
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import State
+from ttt_cli.store.state import State, learner_of
+
+FORMAT = "ttt-state"
+"""The program's own format."""
+MOST_REASONS, MOST_PLACES = 5, 2
+"""The most reasons for rejected rows in remarks, and rows named for each."""
+MOST_REJECTED = 1000
+"""The most rejected rows that are reported one by one."""
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A part of a file that was left out, or a fault in it."""
+
+    where: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user states about a file.
+
+    :ivar learner: the method whose table a foreign file becomes (an empty file only that of ``graph``); None:
+        the one that fits best.
+    :ivar visits: the visits of each entry where the file does not say.
+    :ivar strict: whether a part that cannot be from a game is an error; else it is left out.
+    :ivar values_for: whose good the values measure: ``x``, ``o``, ``mover`` (the side to move) or ``moved``
+        (the side that has just moved); None: what the data say.
+    :ivar spelling: facets of the spelling of a position-keyed file, by name.
+    :ivar unknown: what a move that is not in the file counts as in its author's program, in the file's
+        units; ``random``: it is only made where the file holds none; None: 0.
+    :ivar wins: whether that program sees a win that is not in the file: ``known`` or ``unknown``.
+    :ivar rules: the game; None: what the file says, or the usual one.
+    :ivar trust_edits: whether to accept a native file that does not match its digest.
+    :ivar table: whether to read the table of a native file, not just its header.
+    """
+
+    learner: str | None = None
+    visits: int = 1
+    strict: bool = False
+    values_for: str | None = None
+    spelling: dict[str, str] = field(default_factory=dict)
+    unknown: float | str | None = None
+    wins: str | None = None
+    rules: Rules | None = None
+    trust_edits: bool = False
+    table: bool = True
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """The stated ways to read the file, under the names of an agent's options."""
+        stated = {"values": self.values_for, "unknown": self.unknown, "wins": self.wins}
+        facets = {f"spelling.{name}": value for name, value in self.spelling.items()}
+        return {name: str(value) for name, value in stated.items() if value is not None} | facets
+
+
+DEFAULTS = Options()
 
 
 @dataclass(frozen=True, eq=False)
-class Native:
-    """The state in a native file, and the file's digest without learning curves."""
+class Loaded:
+    """A state and the file it was read from.
+
+    :ivar format: ``ttt-state``, or the name of a foreign format.
+    :ivar digest: of the file's content; of a native file without its learning curves.
+    :ivar options: how the user said that the file is to be read.
+    :ivar repaired: what was wrong in a foreign file and has been repaired, in words.
+    :ivar rejected: what was left out.
+    :ivar notes: what was inferred, in words.
+    """
 
     state: State
+    path: Path
+    format: str
     digest: str
+    options: Options = DEFAULTS
+    repaired: list[str] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def native(self) -> bool:
+        """Whether the file is in the program's own format."""
+        return self.format == FORMAT
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a user of a foreign file should know: what was inferred, repaired, left out."""
+        by_reason: dict[str, list[str]] = {}
+        for item in self.rejected:
+            by_reason.setdefault(item.why, []).append(item.where)
+        remarks = [*self.notes, *self.repaired]
+        for why, places in list(by_reason.items())[:MOST_REASONS]:
+            hidden = len(places) - MOST_PLACES
+            more = f" and {hidden:,} more (ttt verify lists them)" if hidden > 0 else ""
+            remarks.append(f"left out {', '.join(places[:MOST_PLACES])}{more}: {why}")
+        if (reasons := len(by_reason) - MOST_REASONS) > 0:
+            remarks.append(f"and for {reasons:,} more reasons; ttt verify lists them")
+        return [f"{self.path}: {text}" for text in remarks]
 
 
 @dataclass(frozen=True)
@@ -149,7 +244,7 @@ class Format:
         """Whether a file is meant to be in this format, sound or not."""
         return False
 
-    def read(self, source: Source, options: Options) -> "Native | Imported | Policy":
+    def read(self, source: Source, options: Options) -> Loaded | Policy:
         """Read a file; one that holds no player is refused by default.
 
         :raises InvalidFileError: naming the place and what is wrong there.
@@ -157,15 +252,63 @@ class Format:
         hint = f"what it is for: {self.then.replace('FILE', command_line(source.where))}"
         raise InvalidFileError(f"holds {self.label}, not a player", where=source.where, hint=hint)
 
+    def imported(
+        self,
+        source: Source,
+        options: Options,
+        learner: str,
+        entries: Mapping[str, Any],
+        *,
+        choice: str = "article",
+        rules: Rules = STANDARD,
+        games: int | None = None,
+        results: Mapping[str, int] | None = None,
+        plays: Plays | None = None,
+        spelled: Mapping[str, float] | None = None,
+        repaired: Iterable[str] = (),
+        rejected: Iterable[Rejected] = (),
+        notes: Iterable[str] = (),
+    ) -> Loaded:
+        """The outcome of reading a foreign file: a state with one run, named after the file's digest.
+
+        :param learner: the method whose table the file holds.
+        :param entries: as in a native file of that learner; the run of a book's rows is left empty.
+        :param choice: the choice rule it is played by.
+        :param games: the number of games, if the file says so; results: how these ended.
+        :param plays: how its author's program plays by it, if not as the learner does.
+        :param spelled: numbers that an export must spell as the file does (0 for 0.0), by position.
+        :raises UsageError: if it cannot become a table of the learner that the options name.
+        :raises InvalidFileError: naming an entry that is wrong.
+        """
+        made = learner_of(learner, choice)
+        try:
+            table = made.from_entries(rules, False, entries.items())
+        except InvalidFileError as error:
+            place = f"{source.where}: {error.where}"
+            raise InvalidFileError(error.message, where=place, hint=error.hint) from None
+        if options.learner not in (None, learner):
+            if (learner, options.learner) != ("td", "q"):
+                message = f"a {self.name} file cannot become a table of {options.learner}"
+                hint = f"it becomes one of {learner}" + " or q" * (learner == "td")
+                raise UsageError(message, where="--learner", hint=hint)
+            entries, made = _values_of_moves(table, made, plays, options.visits), learner_of("q", choice)
+            table = made.from_entries(rules, False, entries.items())
+        details = {"format": self.name, **({"spelled": spelled} if spelled else {})}
+        run = Run(source.sha256[:24], "import", games, results, details)
+        made.tag_run(table, run.id)
+        state, digest = State(made, rules, False, table, (run,), plays), f"sha256:{source.sha256}"
+        said = [*repaired], [*rejected], [*notes]
+        return Loaded(state, Path(source.where), self.name, digest, options, *said)
+
     def check(self, source: Source) -> Verification:
         """Report every fault in a file; by default, what ``read`` reports.
 
         :raises InvalidFileError: if it cannot be read.
         """
         found = self.read(source, DEFAULTS)
-        assert isinstance(found, Imported)
-        units = learner_class(found.learner).units
-        return Verification(found.format, found.positions, found.moves, units, found.repaired, found.rejected)
+        assert isinstance(found, Loaded)
+        state = found.state
+        return Verification(self.name, *state.entries, state.learner.units, found.repaired, found.rejected)
 
     def fits(self, state: State | None) -> bool:
         """Whether a player with this state, or with none, can be written: by default any player, or where the
@@ -180,3 +323,78 @@ class Format:
         :raises UsageError: if it has no such form.
         """
         raise NotImplementedError(f"{self.name} files are not written")
+
+
+def why_not(text: str) -> str:
+    """Why a board in native text is not a position of the usual game."""
+    try:
+        Position(text)
+    except NotationError as error:
+        return error.message
+    raise AssertionError(f"{text} is a position")
+
+
+class Report:
+    """Collects the rows of a file that are left out.
+
+    :ivar rejected: the first of them.
+    :ivar count: the number of all.
+    """
+
+    def __init__(self, where: str, strict: bool) -> None:
+        self.where, self.strict = where, strict
+        self.rejected: list[Rejected] = []
+        self.count = 0
+
+    def leave_out(self, place: str, why: str) -> None:
+        """Leave a row out; if the reading is strict, raise InvalidFileError instead."""
+        if self.strict:
+            raise InvalidFileError(why, where=f"{self.where}, {place}")
+        self.count += 1
+        if self.count <= MOST_REJECTED:
+            self.rejected.append(Rejected(place, why))
+
+    def of(self, rows: int, what: str) -> list[Rejected]:
+        """The rows left out; raises InvalidFileError if that is all ``rows``, none being from ``what``."""
+        if self.count and self.count == rows:
+            first = self.rejected[0]
+            message = f"none of the {rows:,} rows can be from {what}: {first.why}"
+            raise InvalidFileError(message, where=f"{self.where}, {first.where}")
+        return truncated(self.rejected, self.count)
+
+
+def truncated(rejected: list[Rejected], count: int = 0) -> list[Rejected]:
+    """The first thousand of ``count`` rejected rows (default: those listed), and the number of the others."""
+    more = max(len(rejected), count) - MOST_REJECTED
+    return rejected[:MOST_REJECTED] + [Rejected("further on", f"{more:,} more rows")] * (more > 0)
+
+
+def fault_of(error: TttError, where: str) -> Rejected:
+    """An error as a fault of the file that it names."""
+    place = error.where.removeprefix(where).lstrip(":, ")
+    why = f"{error.message} ({error.hint})" if error.hint else error.message
+    return Rejected(place or "the whole file", why)
+
+
+def _values_of_moves(table: Table, td: Learner[Any], plays: Plays | None, visits: int) -> dict[str, Any]:
+    """Entries of the values of moves, which are those of the positions after them; chances of 0 to 1 become
+    values of -1 to 1."""
+    space, values = StateSpace.of(table.rules), values_by_move(td, table, plays or Plays(tables="own"))
+    values = values if plays else 2 * values - 1
+    entries: dict[str, Any] = {}
+    for index, cell in np.argwhere(~np.isnan(values)).tolist():
+        if plays or values[index, cell]:
+            entries.setdefault(space.text(index), {})[str(cell + 1)] = [float(values[index, cell]), visits]
+    return entries
+
+
+BookRow = tuple[str, int, int, str]
+"""A row of a book: position, move (a cell from 1), plies of the game, result (``X``, ``O`` or ``draw``)."""
+
+
+def book_entries(rows: Mapping[BookRow, int]) -> dict[str, list[Any]]:
+    """The entries of a book for ``Format.imported``, given how often each row was seen."""
+    entries: dict[str, list[Any]] = {}
+    for (text, *row), count in rows.items():
+        entries.setdefault(text, []).append([*row, "", count])
+    return entries

@@ -15,8 +15,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 from ttt_cli.store.foreign.values import namings
-from ttt_cli.store.formats.format import Format
-from ttt_cli.store.formats.imported import Imported, Options, Report, Row
+from ttt_cli.store.formats.format import BookRow, Format, Loaded, Options, Report, book_entries
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -124,7 +123,7 @@ class GameCsv(Format):
         rows = [] if source.is_json else [[item.strip() for item in row] for _, row in source.rows]
         return _reading(rows, options.rules or STANDARD, options) is not None
 
-    def read(self, source: Source, options: Options) -> Imported:
+    def read(self, source: Source, options: Options) -> Loaded:
         rows = [(number, tuple(item.strip() for item in row)) for number, row in source.rows]
         rules, report = options.rules or STANDARD, Report(source.where, options.strict)
         reading = _reading([row for _, row in rows], rules, options)
@@ -136,21 +135,22 @@ class GameCsv(Format):
         for number, row in rows:
             if isinstance(why := games[row], str):
                 report.leave_out(f"line {number}", why)
-        counted: Counter[Row] = Counter()
+        counted: Counter[BookRow] = Counter()
         results = dict.fromkeys(("x", "o", "draw"), 0)
         for row, game in games.items():
             if isinstance(game, Game) and game.result is not None:
                 result = _RESULTS[game.result]
                 results[result.lower()] += times[row]
                 for text, cell in zip(game.texts(), game.moves, strict=False):
-                    counted[Row(text, cell + 1, len(game.moves), result)] += times[row]
+                    counted[text, cell + 1, len(game.moves), result] += times[row]
         notes = [f"cells: {reading.words}"]
         if reading.results.get("x") == -1 or reading.results.get("o") == 1:
             notes.append("O moves first in this file; whoever moves first is X here")
-        return Imported(
-            self.name,
+        return self.imported(
+            source,
+            options,
             "book",
-            rows=sorted(replace(row, count=count) for row, count in counted.items()),
+            book_entries(counted),
             choice="default",
             rules=rules,
             games=len(rows) - report.count,

@@ -5,8 +5,15 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 
-from ttt_cli.store.formats.format import Format, Verification
-from ttt_cli.store.formats.imported import MOST_REJECTED, Options, Rejected, fault_of, truncated
+from ttt_cli.store.formats.format import (
+    MOST_REJECTED,
+    Format,
+    Options,
+    Rejected,
+    Verification,
+    fault_of,
+    truncated,
+)
 from ttt_cli.store.games import GameRecord, each_record
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted

@@ -1,8 +1,7 @@
 """``curve`` and ``study``: learning curves, CSV. They hold no player."""
 
 from ttt_cli.store.curves import HEADER, read_groups
-from ttt_cli.store.formats.format import Format, Verification
-from ttt_cli.store.formats.imported import Options
+from ttt_cli.store.formats.format import Format, Options, Verification
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import BOM
 

@@ -16,8 +16,17 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
-from ttt_cli.store.formats.imported import Imported, Options, Report, Row, why_not
+from ttt_cli.store.formats.format import (
+    BookRow,
+    ExportOptions,
+    ExportSource,
+    Format,
+    Loaded,
+    Options,
+    Report,
+    book_entries,
+    why_not,
+)
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import BOM, decode, quoted
@@ -31,7 +40,7 @@ _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
 _LINE = re.compile(",".join([r"\s*([+-]?[0-9]{1,3})\s*"] * 11))
 
 
-def _row(line: str, strict: bool) -> Row | str:
+def _row(line: str, strict: bool) -> BookRow | str:
     """The row in a line, or the fault in it."""
     match = _LINE.fullmatch(line)
     if not match:
@@ -50,12 +59,13 @@ def _row(line: str, strict: bool) -> Row | str:
     if not least <= stage <= DRAW:
         return f"the stage is {stage}; from {text!r} games end at {least} to {DRAW}"
     draw = stage == DRAW
-    row = Row(text, abs(move), STANDARD.cells if draw else stage + 1, "draw" if draw else "XO"[stage % 2])
+    row = text, abs(move), STANDARD.cells if draw else stage + 1, "draw" if draw else "XO"[stage % 2]
     return f"no game through this move ends at stage {stage}" if strict and not _is_possible(row) else row
 
 
-def _stage(row: Row) -> int:
-    return DRAW if row.result == "draw" else row.plies - 1
+def _stage(row: BookRow) -> int:
+    _, _, plies, result = row
+    return DRAW if result == "draw" else plies - 1
 
 
 @cache
@@ -70,24 +80,26 @@ def _endings() -> Int64s:
     return found
 
 
-def _is_possible(row: Row) -> bool:
+def _is_possible(row: BookRow) -> bool:
     """Whether a game with a row's move can end as the row says."""
     space = StateSpace.of(STANDARD)
-    after = space.successors[space.index_of[row.position], row.move - 1]
+    text, move, *_ = row
+    after = space.successors[space.index_of[text], move - 1]
     return bool(_endings()[after] >> _stage(row) & 1)
 
 
-def to_bytes(rows: Iterable[Row]) -> bytes:
+def to_bytes(rows: Iterable[BookRow]) -> bytes:
     """The file of a book's rows, sorted, each once."""
     lines = set()
     for row in rows:
-        stones = [_INTS[symbol] for symbol in row.position]
-        move = row.move if sum(stones) < 0 else -row.move  # more X than O: O is to move
+        text, move, *_ = row
+        stones = [_INTS[symbol] for symbol in text]
+        move = move if sum(stones) < 0 else -move  # more X than O: O is to move
         lines.add((*stones, move, _stage(row)))
     return "".join(",".join(map(str, line)) + "\n" for line in sorted(lines)).encode()
 
 
-def _rows_of(state: State) -> Iterator[Row]:
+def _rows_of(state: State) -> Iterator[BookRow]:
     """The rows of a book; those of a class of positions for each position in it."""
     positions, entries = StateSpace.of(STANDARD), dict(state.learner.to_entries(state.table))
     found = classes(positions)
@@ -97,7 +109,7 @@ def _rows_of(state: State) -> Iterator[Row]:
     for text, owner, moves in zip(positions.texts(), owners, cells, strict=True):
         for move, plies, result, *_ in entries.get(owner, ()):
             same = (cell for cell, own in enumerate(moves, 1) if own + 1 == move)
-            yield from (Row(text, cell, plies, result) for cell in same)
+            yield from ((text, cell, plies, result) for cell in same)
 
 
 class MovesCsv(Format):
@@ -116,10 +128,10 @@ class MovesCsv(Format):
     def recognises(self, source: Source, options: Options) -> bool:
         return _LINE.fullmatch(source.first_line) is not None
 
-    def read(self, source: Source, options: Options) -> Imported:
+    def read(self, source: Source, options: Options) -> Loaded:
         """Rows that cannot be from a game are left out. Different rows alone are kept, and checked once."""
         where, total, report = source.where, 0, Report(source.where, options.strict)
-        found: dict[bytes, Row | str | None] = {}
+        found: dict[bytes, BookRow | str | None] = {}
         lines = (line for block in source.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
         for number, line in enumerate(lines, 1):
             if line not in found:
@@ -132,19 +144,22 @@ class MovesCsv(Format):
             total += row is not None
             if isinstance(row, str):
                 report.leave_out(f"line {number}", row)
-        rows = sorted({row for row in found.values() if isinstance(row, Row)})
+        rows = {row: 1 for row in found.values() if isinstance(row, tuple)}
         rejected, notes, repaired = report.of(total, "a game"), [], []
         if odd := sum(not _is_possible(row) for row in rows):
             were = "row says that a game ends" if odd == 1 else "rows say that games end"
             notes.append(f"{odd:,} {were} as none can; the article's choice rule plays by them")
         if twice := total - report.count - len(rows):
             repaired.append(f"{twice:,} repeated {'row was' if twice == 1 else 'rows were'} dropped")
-        return Imported(self.name, "book", rows=rows, repaired=repaired, rejected=rejected, notes=notes)
+        entries = book_entries(rows)
+        return self.imported(
+            source, options, "book", entries, repaired=repaired, rejected=rejected, notes=notes
+        )
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         assert player.state is not None
         rows, index_of = _rows_of(player.state), StateSpace.of(STANDARD).index_of
         if wanted.best:
             played = player.policy.support
-            rows = (row for row in rows if played[index_of[row.position], row.move - 1])
+            rows = (row for row in rows if played[index_of[row[0]], row[1] - 1])
         return [to_bytes(rows)]

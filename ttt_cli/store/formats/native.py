@@ -23,6 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import chain, groupby, islice
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -33,8 +34,19 @@ from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner
 from ttt_cli.learners.entries import MAX_COUNT
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Native, Verification
-from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
+from ttt_cli.store.formats.format import (
+    DEFAULTS,
+    FORMAT,
+    ExportOptions,
+    ExportSource,
+    Format,
+    Loaded,
+    Options,
+    Rejected,
+    Verification,
+    fault_of,
+    truncated,
+)
 from ttt_cli.store.plays import PLAYED, Plays
 from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
@@ -42,7 +54,6 @@ from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import decode, load_json, quoted
 from ttt_cli.store.typed import check, rules_of
 
-FORMAT = "ttt-state"
 VERSION = 1
 BATCH = 1000
 """Entries that are written, or searched for faults, at a time."""
@@ -221,7 +232,7 @@ class NativeFormat(Format):
         """
         raise NotImplementedError
 
-    def read(self, source: Source, options: Options) -> Native:
+    def read(self, source: Source, options: Options) -> Loaded:
         digest, where, fault = Digest(), source.where, None
         blocks = digest.over(source.blocks())
         found, entries = self.parsed(source, blocks, edited=options.trust_edits)
@@ -242,7 +253,7 @@ class NativeFormat(Format):
             raise ChangedError(where, why)
         if fault:
             raise fault
-        return Native(state, digest.learned)
+        return Loaded(state, Path(where), FORMAT, digest.learned, options)
 
     def fits(self, state: State | None) -> bool:
         return state is not None and state.learner.suffix in self.endings

@@ -19,8 +19,7 @@ import numpy as np
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import tables_of_json
-from ttt_cli.store.formats.format import Format
-from ttt_cli.store.formats.imported import Imported, Options
+from ttt_cli.store.formats.format import Format, Loaded, Options
 from ttt_cli.store.formats.position_keyed import read_tables
 from ttt_cli.store.formats.value_table import ARRAYS
 from ttt_cli.store.npy import MAGIC, is_archive, load_npy, load_npz, most_unpacked, names
@@ -73,14 +72,15 @@ def _unpacked(data: bytes, where: str) -> bytes:
     return content
 
 
-def _table(pickle: Document, name: str, where: str, options: Options, *notes: str) -> Imported:
+def _table(pickle: Document, source: Source, options: Options, form: Format, *notes: str) -> Loaded:
     objects = ", ".join(pickle.objects[:NAMED]) + ", …" * (len(pickle.objects) > NAMED)
     try:
-        found = read_tables(tables_of_json(pickle.value, options.rules or STANDARD), where, options)
+        tables = tables_of_json(pickle.value, options.rules or STANDARD)
+        found = read_tables(tables, source, options, form)
     except InvalidFileError as error:
         for package in (known.partition(".")[0] for known in pickle.objects):
             if package in MODELS:
-                raise _a_model(MODELS[package], where) from None
+                raise _a_model(MODELS[package], source.where) from None
         if objects:
             error.hint = f"{error.hint}; " * bool(error.hint) + f"it holds objects of {objects}"
         raise
@@ -90,7 +90,7 @@ def _table(pickle: Document, name: str, where: str, options: Options, *notes: st
     if pickle.factories:
         given = ", ".join(pickle.factories[:NAMED])
         more.append(f"the program takes missing values from {given}, which was not called")
-    return replace(found, format=name, notes=more)
+    return replace(found, notes=more)
 
 
 class Pickled(Format):
@@ -113,12 +113,12 @@ class Pickled(Format):
         except zlib.error:
             return False  # a text may begin so
 
-    def read(self, source: Source, options: Options) -> Imported:
+    def read(self, source: Source, options: Options) -> Loaded:
         data, where = source.data, source.where
         if source.start.startswith(b"PK\x03\x04"):
             raise _a_model("PyTorch", where)
         found = read_pickle(_unpacked(data, where) if data.startswith(PACKED) else data, where)
-        return _table(found, self.name, where, options, "a pickle, of which nothing was executed")
+        return _table(found, source, options, self, "a pickle, of which nothing was executed")
 
 
 class Npy(Format):
@@ -135,11 +135,11 @@ class Npy(Format):
             return True
         return is_archive(source.data) and not set(ARRAYS) & set(names(source.data, source.where))
 
-    def read(self, source: Source, options: Options) -> Imported:
+    def read(self, source: Source, options: Options) -> Loaded:
         found = (load_npz if is_archive(source.data) else load_npy)(source.data, source.where)
         if isinstance(found.value, np.ndarray):
             found = Document(_rows(found.value, source.where, options.rules or STANDARD))
-        return _table(found, self.name, source.where, options)
+        return _table(found, source, options, self)
 
 
 def _rows(array: Array, where: str, rules: Rules) -> Any:

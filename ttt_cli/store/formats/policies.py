@@ -30,8 +30,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Verification
-from ttt_cli.store.formats.imported import DEFAULTS, Options
+from ttt_cli.store.formats.format import DEFAULTS, ExportOptions, ExportSource, Format, Options, Verification
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import csv_rows, number_in

@@ -15,8 +15,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import SHOWN, NoPositionsError, UndecidedError, in_words, search
-from ttt_cli.store.formats.format import Format
-from ttt_cli.store.formats.imported import Imported, Options, Rejected, truncated
+from ttt_cli.store.formats.format import Format, Loaded, Options, Rejected, truncated
 from ttt_cli.store.plays import RANDOM, Plays, policy_by
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
@@ -39,18 +38,19 @@ class PositionKeyed(Format):
         """Always true: any file that is in no other format may be such a table."""
         return True
 
-    def read(self, source: Source, options: Options) -> Imported:
-        where, rules = source.where, options.rules or STANDARD
+    def read(self, source: Source, options: Options) -> Loaded:
+        rules = options.rules or STANDARD
         if source.is_json:
-            return read_tables(tables_of_json(source.json, rules), where, options)
+            return read_tables(tables_of_json(source.json, rules), source, options, self)
         try:
-            return read_tables(tables_of_rows(source.rows, where, rules), where, options)
+            tables = tables_of_rows(source.rows, source.where, rules)
+            return read_tables(tables, source, options, self)
         except InvalidFileError as error:
             error.hint = error.hint or "ttt show --formats lists what can be read"
             raise
 
 
-def read_tables(candidates: Iterator[Candidate], where: str, options: Options) -> Imported:
+def read_tables(candidates: Iterator[Candidate], source: Source, options: Options, form: Format) -> Loaded:
     """Read the first table that can be read of those that a file may hold.
 
     :raises InvalidFileError: if no reading fits, or several may be meant.
@@ -58,18 +58,18 @@ def read_tables(candidates: Iterator[Candidate], where: str, options: Options) -
     failures: list[tuple[bool, int, InvalidFileError]] = []
     for candidate in candidates:
         try:
-            return _read_table(candidate, where, options)
+            return _read_table(candidate, source, options, form)
         except UndecidedError:
             raise
         except InvalidFileError as error:
             failures.append((not isinstance(error, NoPositionsError), len(candidate.keys), error))
     if not failures:
-        raise InvalidFileError("holds no table of positions", where=where)
+        raise InvalidFileError("holds no table of positions", where=source.where)
     raise max(failures, key=lambda failure: failure[:2])[2]  # that of the largest table matters
 
 
-def _read_table(table: Candidate, where: str, options: Options) -> Imported:
-    space = StateSpace.of(options.rules or STANDARD)
+def _read_table(table: Candidate, source: Source, options: Options, form: Format) -> Loaded:
+    space, where = StateSpace.of(options.rules or STANDARD), source.where
     if not table.keys:
         raise InvalidFileError("holds no positions", where=where)
     if (many := len(table.keys)) > 2 * len(space) * space.cells:
@@ -95,12 +95,13 @@ def _read_table(table: Candidate, where: str, options: Options) -> Imported:
         notes.append("the numbers look like beads, of which one is drawn (choice=most: the most beads)")
     else:
         notes += [f"what is not in the file: {plays.about_unknown()}", *_passed_over(reading, plays)]
-    return Imported(
-        PositionKeyed.name,
+    return form.imported(
+        source,
+        options,
         "q" if reading.of_moves else "td",
+        entries,
         choice="default",
         rules=space.rules,
-        entries=entries,
         rejected=truncated(_rejected(reading, table.keys)),
         notes=notes,
         plays=plays if zeros else None,

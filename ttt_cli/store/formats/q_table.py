@@ -19,8 +19,7 @@ from ttt_cli.store.foreign.keys import Boards
 from ttt_cli.store.foreign.reading import symmetry_of
 from ttt_cli.store.foreign.readings import readings
 from ttt_cli.store.foreign.values import collect
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
-from ttt_cli.store.formats.imported import Imported, Options
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options
 from ttt_cli.store.formats.position_keyed import remarks
 from ttt_cli.store.source import Source
 
@@ -50,13 +49,13 @@ class QTable(Format):
         boards = _boards(table)
         return not boards.left_out.any() and symmetry_of(boards.space, boards.indexes) == "no"
 
-    def read(self, source: Source, options: Options) -> Imported:
+    def read(self, source: Source, options: Options) -> Loaded:
         table = source.json
         values = collect([*table.values()], [*table], STANDARD, source.where)
         reading = next(readings(_boards(table), values, None), None)
         entries = reading.entries(options.visits, zeros=False) if reading else {}
         notes = remarks(reading, [*table], entries) if reading else ()
-        return Imported(self.name, "q", entries=entries, notes=[*notes])
+        return self.imported(source, options, "q", entries, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         """The values of all open positions."""

@@ -17,8 +17,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
-from ttt_cli.store.formats.imported import Imported, Options
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import number_in, quoted
@@ -87,7 +86,7 @@ class ValueTable(Format):
     def recognises(self, source: Source, options: Options) -> bool:
         return is_archive(source.data) or source.first_line.replace(" ", "").lower() == HEADER
 
-    def read(self, source: Source, options: Options) -> Imported:
+    def read(self, source: Source, options: Options) -> Loaded:
         values = _values_in_arrays(source) if is_archive(source.data) else _values_in_lines(source)
         learned, texts, indexes = values != starts(), StateSpace.of(STANDARD).texts(), _indexes()
         entries: dict[str, Any] = {}
@@ -97,7 +96,7 @@ class ValueTable(Format):
         notes = ["values that equal the starting values count as not visited"]
         if strange := int(np.delete(learned.any(axis=0), indexes).sum()):
             notes.append(f"left out {strange:,} boards that no game reaches but that hold other values")
-        return Imported(self.name, "td", entries=entries, notes=notes)
+        return self.imported(source, options, "td", entries, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         assert player.state is not None
