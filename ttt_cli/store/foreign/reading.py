@@ -150,10 +150,11 @@ class Reading:
 
     @cached_property
     def rank_of_wins(self) -> float:
-        """The mean rank of the moves that win at once, 0 (worst) to 1: a table that wins knows."""
-        wins = self.boards.space.results[self.after] != 0
-        ranks = np.searchsorted(np.sort(self.worth), self.worth[wins])
-        return float(ranks.mean() / len(self.worth)) if len(ranks) else 0.0
+        """The mean rank of the moves that win at once, 0 (worst) to 1: a table that wins knows. 1 if it has
+        learned nothing of any: its opponent may never have let it win."""
+        wins = self.worth[self.boards.space.results[self.after] != 0]
+        ranks = np.searchsorted(np.sort(self.worth), wins)
+        return float(ranks.mean() / len(self.worth)) if wins.any() else 1.0
 
     def unfolded(self, group: Images) -> "Reading":
         """The reading over all images of its positions, of a table whose keys are up to symmetry. Where
