@@ -210,10 +210,11 @@ def _of_type(text: str, player: AgentType, options: str | None) -> Agent:
 
 def _of_file(text: str, path: Path, options: str | None, rules: Rules | None) -> Agent:
     from ttt_cli.store import library
+    from ttt_cli.store.formats.format import Options
 
     values = _parse_options(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS)
-    reading = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
-    found = library.read_file(path, options=_reading_options(reading, rules))
+    stated = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
+    found = library.read_file(path, Options(stated=stated, rules=rules))
     if not isinstance(found, Policy):
         return _of_state(text, found, values)
     _parse_options(text, str(path), options, {key: STATE_OPTIONS[key] for key in ("epsilon", "side")})
@@ -256,20 +257,6 @@ def _checked(player: AgentType, name: str) -> Callable[..., Policy]:
     return make
 
 
-def _reading_options(values: Mapping[str, Any], rules: Rules | None) -> "Options":
-    from ttt_cli.store.formats.format import Options
-
-    spelling = {key.removeprefix("spelling."): values[key] for key in values if key.startswith("spelling.")}
-    return Options(
-        values_for=values.get("values"),
-        unknown=values.get("unknown"),
-        wins=values.get("wins"),
-        spelling=spelling,
-        rules=rules,
-        visits=values.get("visits", 1),
-    )
-
-
 def file_and_reading(text: str, rules: Rules | None) -> tuple[Path, "Options", dict[str, Any]]:
     """Parse ``PATH`` or ``PATH:option=value,…``; a path that exists wins as a whole.
 
@@ -277,13 +264,16 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[Path, "Options", d
         ``ties``).
     :raises UsageError: naming the option that is unknown, repeated or has a value it does not accept.
     """
+    from ttt_cli.store.formats.format import Options
+
     head, colon, tail = text.rpartition(":")
     if not colon or Path(text).exists():
-        return Path(text), _reading_options({}, rules), {}
+        return Path(text), Options(rules=rules), {}
     accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS | {"visits": WHOLE}
     values = _parse_options(text, "a file", tail, accepted)
-    playing: dict[str, Any] = {key: values[key] for key in ("choice", "ties") if key in values}
-    return Path(head), _reading_options(values, rules), playing
+    playing: dict[str, Any] = {key: values.pop(key) for key in ("choice", "ties") if key in values}
+    visits = values.pop("visits", 1)
+    return Path(head), Options(stated=values, rules=rules, visits=visits), playing
 
 
 def play_by(

@@ -187,8 +187,8 @@ def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
 def _read(source: Source, form: Format, options: Options) -> Loaded | Policy:
     if form.holds == "policy" and source.size > (limit := scaled(LIMIT)):
         raise too_large(f"has {source.size:,} bytes; the limit is {limit:,}", source.where)
-    if options.readings and not form.spelled:
-        name, value = next(iter(options.readings.items()))
+    if options.stated and not form.spelled:
+        name, value = next(iter(options.stated.items()))
         message = f"{name}={value} does not apply: a {form.name} file can be read in only one way"
         raise UsageError(message, where=source.where)
     return form.read(source, options)

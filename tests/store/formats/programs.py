@@ -5,7 +5,7 @@ A program is a function from a board to the probabilities of its cells, independ
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +71,14 @@ def encoded(data: object) -> bytes:
     return data if isinstance(data, bytes) else (data if isinstance(data, str) else json.dumps(data)).encode()
 
 
+def options_of(*, spelling: Mapping[str, str] = {}, **options: Any) -> Options:
+    """What a user states, some of it under the names of an agent's options."""
+    stated = {name: options.pop(name) for name in ("values", "unknown", "wins") if name in options}
+    return Options(stated=stated | {f"spelling.{name}": value for name, value in spelling.items()}, **options)
+
+
 def read(data: object, where: str = "f.json", **options: Any) -> Loaded:
-    source, wanted = Source(where, encoded(data)), Options(**options)
+    source, wanted = Source(where, encoded(data)), options_of(**options)
     found = recognise(source, wanted).read(source, wanted)
     assert isinstance(found, Loaded)
     return found
@@ -125,7 +131,7 @@ def judged(data: object, program: Program, folder: Path, ties: str | None = None
     """Assert that a file plays as a program, and so does the state that it is imported as when it is read."""
     path = folder / "file.json"
     path.write_bytes(encoded(data))
-    loaded = library.import_file(path, Options(**options))
+    loaded = library.import_file(path, options_of(**options))
     state = loaded.state.playing(None, ties) if ties else loaded.state
     again = library.parse(library.content(state), "again.json")
     plays_as(again, program)

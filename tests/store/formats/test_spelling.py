@@ -133,7 +133,7 @@ def test_other_boards_are_read_when_they_are_named():
     rules = Rules(2, 3, 2)
     space = StateSpace.of(rules)
     table = {text: float(space.results[at]) for at, text in enumerate(space.texts())}
-    found = read(table, values_for="x", rules=rules)
+    found = read(table, values="x", rules=rules)
     assert found.state.positions == len(space) and found.state.rules == rules
 
 

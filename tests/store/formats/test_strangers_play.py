@@ -69,14 +69,14 @@ def test_what_is_not_in_a_file_counts_as_its_author_says(tmp_path):
     table = {text: 0.6 + value for text, value in POSITIONS.items() if free(text)}
     assert "(unknown=0.6)" in str(refused(table, r"count as .* 0\.6, as"))
     for unknown in (0.6, -0.25):
-        judged(table, looks_up(table, unknown=unknown), tmp_path, unknown=unknown, values_for="x")
+        judged(table, looks_up(table, unknown=unknown), tmp_path, unknown=unknown, values="x")
 
 
 @pytest.mark.parametrize(("meaning", "x", "o"), [("mover", -1, -1), ("moved", 1, 1), ("o", -1, 1)])
 def test_unknown_positions_are_worth_something_to_whoever_the_values_are_for(meaning, x, o, tmp_path):
     table = {text: value * (x if mover(text) == "O" else -o) for text, value in POSITIONS.items()}
     program = looks_up(table, x, o, unknown=0.1)
-    judged(Spell("tuple", "120").positions(table), program, tmp_path, unknown=0.1, values_for=meaning)
+    judged(Spell("tuple", "120").positions(table), program, tmp_path, unknown=0.1, values=meaning)
 
 
 def test_unknown_may_mean_never_unless_nothing_is_known(tmp_path):
@@ -235,7 +235,7 @@ def test_what_is_said_outright_holds_or_is_refused():
         name, value = list(spelling.items())[-1]
         refused(MINE, f"does not bear out .*{name}={value}", spelling=spelling)
     late = {f"{at:09b}".replace("1", "X").replace("0", "-"): 0.5 for at in range(1, 200)}
-    refused(late, r"first=X: [0-9]+ of 199 keys would be boards", spelling={"first": "X"}, values_for="x")
+    refused(late, r"first=X: [0-9]+ of 199 keys would be boards", spelling={"first": "X"}, values="x")
 
 
 def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):
@@ -285,8 +285,8 @@ def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked():
     assert "f.json:values=mover" in error.hint
     worse = {move: -value for move, value in MOVES.items()}  # the mover's is asked for however it plays
     refused(by_cell(worse), "large values mean: that of whoever is to move")
-    reads_as(by_cell(table), goes_by(table), values_for="mover")
-    reads_as(by_cell(table), goes_by(MOVES), values_for="x")
+    reads_as(by_cell(table), goes_by(table), values="mover")
+    reads_as(by_cell(table), goes_by(MOVES), values="x")
 
 
 def test_a_move_may_be_told_by_the_board_after_it():

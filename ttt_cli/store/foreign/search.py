@@ -125,11 +125,14 @@ def in_words(facets: Mapping[str, str]) -> str:
 
 def _stated_facets(options: Options) -> dict[str, str]:
     """The facets that the user has stated, checked, without ``symmetry``."""
-    for name in options.spelling:
-        if name not in FACETS:
+    stated = {}
+    for option, value in options.stated.items():
+        name = option.removeprefix("spelling.")
+        if name != option and name not in FACETS:
             near, known = did_you_mean(name, FACETS), f"it has {', '.join(FACETS)}"
             raise UsageError(f"a spelling has no {name!r}", hint=f"{near} {known}" if near else known)
-    stated = dict(options.spelling) | ({} if options.values_for is None else {"values": options.values_for})
+        if option not in ("unknown", "wins"):
+            stated[name] = value
     for facets in QUESTIONS.values():
         for name in facets.keys() & {"symmetry", "values"} & stated.keys():
             if stated[name] not in facets[name]:
@@ -249,11 +252,11 @@ def _spelled_readings(table: Candidate, boards: Boards, options: Options, where:
     free, and nobody says that they are values."""
     rows, space = np.flatnonzero(~boards.left_out), boards.space
     kept, fitting = table.select(rows.tolist()), boards.select(rows)
-    stated = options.spelling.get("symmetry")
+    stated = options.stated.get("spelling.symmetry")
     symmetry = stated or symmetry_of(space, fitting.indexes, relative=bool(boards.turn))
     group = groups(space.rules).get(symmetry)
     found: list[Reading] = []
-    for policy in decisions(kept.values) if options.values_for is None else ():
+    for policy in decisions(kept.values) if "values" not in options.stated else ():
         most = MISPLACED * len(policy.rows)
         found = found or [it for it in readings(fitting, policy, group) if it.occupied <= most]
     if not found:
@@ -295,13 +298,13 @@ def _about_unknown(reading: Reading, options: Options) -> Question | None:
     value, or nothing, where on many boards all known moves are worth less than 0."""
     # Values of moves are the mover's here, those of positions as in the file.
     opened = (reading.worth if reading.of_moves else reading.numbers)[reading.still_open]
-    if options.unknown is not None or reading.values.are_decisions or reading.are_beads or not len(opened):
+    if "unknown" in options.stated or reading.values.are_decisions or reading.are_beads or not len(opened):
         return None
     numbers, counts = np.unique(opened, return_counts=True)
     often, many, space = int(counts.argmax()), len(reading.numbers), reading.boards.space
     x, o = reading.signs
     value = abs(float(numbers[often])) if x != o else float(numbers[often])
-    plays = Plays(wins=options.wins or Plays.wins, tables=reading.tables)
+    plays = Plays(wins=options.stated.get("wins", Plays.wins), tables=reading.tables)
     values = reading.by_slot if reading.of_moves else values_of_moves(reading.by_slot, space, plays)
 
     def played(guess: float) -> Floats:
@@ -358,7 +361,7 @@ def _undecided(asked: Sequence[Question], where: str, options: Options) -> Undec
     for text, answers in asked:
         ways = [f"{words} ({option})" for option, words in list(answers.items())[:MOST_ANSWERS]]
         texts.append(f"{text}: {', '.join(ways[:-1])} or {ways[-1]}?")
-    stated = [f"{name}={value}" for name, value in options.readings.items()]
+    stated = [f"{name}={value}" for name, value in options.stated.items()]
     paste = f"{where}:{','.join([*stated, *(next(iter(answers)) for _, answers in asked)])}"
     hint = f"answer behind the colon, as in {command_line('ttt', 'evaluate', paste)}"
     return UndecidedError(f"the file does not say: {' And '.join(texts)}", where=where, hint=hint)

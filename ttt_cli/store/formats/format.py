@@ -46,12 +46,8 @@ class Options:
         the one that fits best.
     :ivar visits: the visits of each entry where the file does not say.
     :ivar strict: whether a part that cannot be from a game is an error; else it is left out.
-    :ivar values_for: whose good the values measure: ``x``, ``o``, ``mover`` (the side to move) or ``moved``
-        (the side that has just moved); None: what the data say.
-    :ivar spelling: facets of the spelling of a position-keyed file, by name.
-    :ivar unknown: what a move that is not in the file counts as in its author's program, in the file's
-        units; ``random``: it is only made where the file holds none; None: 0.
-    :ivar wins: whether that program sees a win that is not in the file: ``known`` or ``unknown``.
+    :ivar stated: how to read a file of unknown origin, under the names of an agent's options: ``values``,
+        ``unknown``, ``wins``, ``spelling.NAME``.
     :ivar rules: the game; None: what the file says, or the usual one.
     :ivar trust_edits: whether to accept a native file that does not match its digest.
     :ivar table: whether to read the table of a native file, not just its header.
@@ -60,20 +56,10 @@ class Options:
     learner: str | None = None
     visits: int = 1
     strict: bool = False
-    values_for: str | None = None
-    spelling: dict[str, str] = field(default_factory=dict)
-    unknown: float | str | None = None
-    wins: str | None = None
+    stated: Mapping[str, Any] = field(default_factory=dict)
     rules: Rules | None = None
     trust_edits: bool = False
     table: bool = True
-
-    @property
-    def readings(self) -> dict[str, str]:
-        """The stated ways to read the file, under the names of an agent's options."""
-        stated = {"values": self.values_for, "unknown": self.unknown, "wins": self.wins}
-        facets = {f"spelling.{name}": value for name, value in self.spelling.items()}
-        return {name: str(value) for name, value in stated.items() if value is not None} | facets
 
 
 DEFAULTS = Options()

@@ -102,7 +102,7 @@ def _reading(rows: Sequence[Sequence[str]], rules: Rules, options: Options) -> _
             continue
         written = sorted({name for names in games for name in names})
         for words, found in namings(written, rules):
-            if options.spelling.get("cells", words) == words:
+            if options.stated.get("spelling.cells", words) == words:
                 cells = dict(zip(written, found.tolist(), strict=True))
                 reading = replace(layout, words=words, cells=cells).with_results(sample, rules)
                 played = sum(isinstance(reading.game(row, rules), Game) for row in sample)

@@ -109,11 +109,12 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
 
 
 def _plays(reading: Reading, options: Options, choice: str) -> Plays:
+    counts = options.stated.get("unknown", RANDOM if reading.values.are_decisions else 0.0)
     unknown: tuple[float, float] | str = RANDOM
-    if options.unknown != RANDOM and not (reading.values.are_decisions and options.unknown is None):
-        x, o = (float(options.unknown or 0) * sign + 0.0 for sign in reading.signs)
+    if counts != RANDOM:
+        x, o = (counts * sign + 0.0 for sign in reading.signs)
         unknown = (x, o)
-    wins = options.wins or Plays.wins
+    wins = options.stated.get("wins", Plays.wins)
     return Plays(choice=choice, unknown=unknown, wins=wins, tables=reading.tables)
 
 

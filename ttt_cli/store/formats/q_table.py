@@ -42,7 +42,7 @@ class QTable(Format):
         """Whether nine digits have nine numbers each, the side of digit 1 moves first, no key stands for its
         images, and the user does not state another reading."""
         table = source.json
-        if options.readings or not isinstance(table, dict) or not table:
+        if options.stated or not isinstance(table, dict) or not table:
             return False
         if not all(isinstance(values, list) and len(values) == 9 for values in table.values()):
             return False
