@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+BEADS = Path(__file__).parents[1] / "store" / "formats" / "corpus" / "matchboxes_first.json"
 WINS_MISSING = {"X........": 0.2, "....X....": 0.5, "XX.OOX...": 0.3, "X...O...X": 0.25, "XX.OOX..O": 0.1}
 
 
@@ -85,6 +86,11 @@ def test_what_hangs_on_equal_values_is_told(ttt, tmp_path):
         won = f"{share:.2%}".replace("%", " %")
         assert re.search(rf"{won} as X and \S+ % as O by ties={ties}", note)
     assert not any("equal values" in note for found in rates.values() for note in found["notes"])
+
+
+def test_a_player_that_draws_beads_has_no_ties_to_tell_of(ttt):
+    judged = ttt("evaluate", f"{BEADS}:spelling.first=X", "random")
+    assert judged.code in (0, 1) and "beads" in judged.err and "ties" not in judged.err
 
 
 def test_players_who_go_by_their_tables_in_other_ways_are_not_merged(ttt, values):

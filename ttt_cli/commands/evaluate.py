@@ -122,6 +122,8 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
         return
     if enumerated(player.rules) is None or player.options.keys() & {"ties", "choice", "search", "epsilon"}:
         return
+    if loaded.state.plays is not None and loaded.state.plays.choice == "draw":  # of beads, without ties
+        return
     found = {}
     for ties in ("random", "first", "last"):
         sides = both_sides(play_by(loaded.state, ties=ties, **player.options), other.policy)
