@@ -14,8 +14,8 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.store import library
 from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord
-from ttt_cli.store.reading import scaled
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.system import scaled
 from ttt_cli.store.teaching import teach
 
 GOOD = "good.json"

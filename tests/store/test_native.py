@@ -10,7 +10,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
-from ttt_cli.store import library, reading, source
+from ttt_cli.store import library, source
 from ttt_cli.store.curves import NAMES
 from ttt_cli.store.state import State, learner_of
 
@@ -32,8 +32,8 @@ def test_a_state_comes_back_as_it_was(learner: str, rules: Rules):
 @pytest.fixture
 def in_blocks(monkeypatch: pytest.MonkeyPatch):
     """Files count as large from 1,000 bytes on, are read in blocks of 2,000, and written in two goes."""
-    monkeypatch.setattr(reading, "LARGE", 1000)
-    monkeypatch.setattr(source, "read_blocks", lambda path: reading.read_blocks(path, 2000))
+    monkeypatch.setattr(source, "LARGE", 1000)
+    monkeypatch.setattr(source, "BLOCK", 2000)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -153,7 +153,7 @@ def test_a_large_file_is_written_and_read_in_blocks(tmp_path, in_blocks, monkeyp
     state = trained(learner)
     path = tmp_path / f"large{state.learner.suffix}"
     library.save(state, path)
-    monkeypatch.setattr(source, "read_bytes", lambda path: pytest.fail("read whole"))
+    monkeypatch.setattr(source.Source, "data", property(lambda source: pytest.fail("read whole")))
     found = library.load(path)
     assert path.read_bytes() == library.content(state) == library.content(found.state)
     assert found.digest == library.digest(state)

@@ -350,9 +350,9 @@ def _parse_options(
 def _unknown(name: str, store: Path) -> TttError:
     path, base = Path(name), name.partition(".")[0]
     if path.name != name or path.suffix in (".json", ".csv", ".npz"):
-        from ttt_cli.store.reading import peek
+        from ttt_cli.store.source import Source
 
-        peek(path)  # raises the error for a missing file
+        Source(path)  # raises the error for a missing file
     if base in LEARNERS:
         article = " --preset article" if name.startswith(f"{base}.article") else ""
         hint = f"ttt train {base}{article} makes it"

@@ -12,7 +12,7 @@ from ttt_cli.shell.options import FileNames, flag
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Rejected, Verification
 from ttt_cli.store.locks import lock
-from ttt_cli.store.reading import read_bytes
+from ttt_cli.store.source import Source
 from ttt_cli.views.numbers import what_is_held
 
 
@@ -75,7 +75,7 @@ def _accept(path: Path) -> bool:
     :raises InvalidFileError: if anything else is wrong with it.
     """
     with lock(path, "accepted"):
-        before = read_bytes(path)
+        before = Source(path).data
         state = library.parse(before, str(path), trust_edits=True)
         changed = library.content(state) != before
         if changed:

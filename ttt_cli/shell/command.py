@@ -86,7 +86,7 @@ def _prepare(env: Environment) -> None:
     if env.learner is not None:
         offer_file(env.learner)
     if times := env.variables.get("TTT_LIMITS"):
-        from ttt_cli.store.reading import scale_limits
+        from ttt_cli.store.system import scale_limits
 
         if not (times.isascii() and times.isdigit() and 1 <= int(times) <= 1000):
             raise UsageError(f"{times!r} is not a whole number from 1 to 1000", where="TTT_LIMITS")

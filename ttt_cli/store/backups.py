@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.store.reading import peek
+from ttt_cli.store.source import Source
 
 KEPT = 5
 
@@ -90,7 +90,7 @@ def _numbered(target: Path) -> list[tuple[float, Path]]:
 
 def _games(path: Path) -> int | None:
     try:
-        match = _GAMES.search(peek(path)[1])
+        match = _GAMES.search(Source(path).start)
     except TttError:
         return None
     return int(match[1]) if match else None

@@ -10,12 +10,10 @@ import orjson
 from ttt_cli.documents import Count, Share, note
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import text
-from ttt_cli.store.reading import read_bytes
+from ttt_cli.store.source import Source
 from ttt_cli.store.text import BOM
 from ttt_cli.store.typed import check
 
-LIMIT = 16 * 2**20
-"""The largest file of a curve, in bytes."""
 DIGITS = 6
 """Decimal places in a run's record: enough for a picture, and without the last, in which machines differ."""
 
@@ -61,11 +59,11 @@ def read(path: Path) -> list[Row]:
 
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    content = read_bytes(path, LIMIT)
-    if not content.removeprefix(BOM).startswith(HEADER.encode()):
+    source = Source(path)
+    if not source.start.removeprefix(BOM).startswith(HEADER.encode()):
         hint = "ttt train … --curve FILE makes one"
         raise InvalidFileError("is not a learning curve", where=str(path), hint=hint)
-    return [row for rows in read_groups(content, str(path)).values() for row in rows]
+    return [row for rows in read_groups(source.data, source.where).values() for row in rows]
 
 
 def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:

@@ -19,7 +19,7 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.files import append_line, try_append
-from ttt_cli.store.reading import peek, read_lines
+from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import as_text, load_json
 from ttt_cli.store.typed import check, rules_of
@@ -135,7 +135,7 @@ def holds_games(path: Path) -> bool:
     count, since the same call gives them again."""
     if not path.is_file():
         return False
-    start = peek(path)[1].lstrip()
+    start = Source(path).start.lstrip()
     return start.startswith(_START) and b'"moves":[' in start and not _MATCH.match(start)
 
 
@@ -144,7 +144,7 @@ def each_record(
 ) -> Iterator[tuple[int, "GameRecord | InvalidFileError"]]:
     """Yield the line number and the game record, or what is wrong with it, of each wanted line of a file. The
     last line of a log, which may just be being written, is skipped if it has no end."""
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(Source(path).lines(), 1):
         if line.strip() and wanted(line):
             try:
                 found = load_json(line, str(path), line=number, limit=LONGEST_LINE)

@@ -32,9 +32,9 @@ from ttt_cli.store.formats.format import (
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, lock, stamp
-from ttt_cli.store.reading import LIMIT, read_blocks, scaled, too_large
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.system import LIMIT, scaled, too_large
 from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")
@@ -275,7 +275,7 @@ def restore(backup: Path) -> Path:
     if path is None:
         raise InvalidFileError("is not a backup", where=str(backup), hint="ttt restore lists them")
     with lock(path, "restored"):
-        write_bytes(path, read_blocks(backup), keep_backup=True)
+        write_bytes(path, Source(backup).blocks(), keep_backup=True)
         prune(path)
     return path
 

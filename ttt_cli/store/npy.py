@@ -10,8 +10,8 @@ from numpy.lib import format as npy
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.pickles import Array, Document, elements, read_pickle
-from ttt_cli.store.reading import scaled, too_large
 from ttt_cli.store.source import Source
+from ttt_cli.store.system import scaled, too_large
 from ttt_cli.store.text import quoted
 
 MAGIC = b"\x93NUMPY"

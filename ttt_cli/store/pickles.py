@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.reading import scaled, too_large
+from ttt_cli.store.system import scaled, too_large
 from ttt_cli.store.text import quoted
 
 MOST_VALUES, USUAL, RATIO = 4_000_000, 100_000, 32

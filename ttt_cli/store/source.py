@@ -1,26 +1,32 @@
-"""A file to be read, as formats look at it: its start, its content, its JSON value, its rows.
+"""A file to be read: its start, its content, its blocks and lines, its JSON value, its rows.
 
-Each is read on first access and then kept, so that many formats can look in turn.
+Each is read on first access and then kept, so that many formats can look in turn. Sizes are checked before
+anything is read, and devices are refused.
 """
 
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
-from ttt_cli.store import reading
-from ttt_cli.store.reading import peek, read_blocks, read_bytes
-from ttt_cli.store.system import AnyPath
+from ttt_cli.errors import InvalidFileError, did_you_mean
+from ttt_cli.store.system import LIMIT, NO_WAITING, AnyPath, fault, scaled, too_large
 from ttt_cli.store.text import BOM, csv_rows, decode, load_json, refuse_binary
 
+LARGE, BLOCK = 16 * 2**20, 2**20
+"""Larger files are read in blocks where their format allows it, of about so many bytes."""
 JSON_LIMIT = 32 * 2**20
 """The limit on a foreign JSON file, in bytes: ten times what the usual board can fill."""
 
 
 class Source:
-    """A file's content, read only when a format asks for it. Its properties raise InvalidFileError if it is
-    too large, damaged, or not text.
+    """A regular file. Its properties raise InvalidFileError if it is too large, damaged, or not text.
 
     :ivar where: the file's name, for errors.
     :ivar start: its first 4,096 bytes.
@@ -35,19 +41,48 @@ class Source:
         """
         self.where = os.fspath(path)
         if data is None:
-            self.size, self.start = peek(path)
-            self.large = self.size > reading.LARGE
+            with _open(path) as file:
+                self.size, self.start = os.fstat(file.fileno()).st_size, file.read(4096)
+            self.large = self.size > LARGE
         else:
             self.size, self.start, self.large, self.data = len(data), data[:4096], False, data
 
     @cached_property
     def data(self) -> bytes:
         """The whole content."""
-        return read_bytes(self.where)
+        limit = scaled(LIMIT)
+        with _open(self.where) as file:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read() if size <= limit else b""
+        if max(size, len(data)) > limit:
+            raise too_large(f"has {max(size, len(data)):,} bytes; the limit is {limit:,}", self.where)
+        return data
 
     def blocks(self) -> Iterator[bytes]:
-        """The whole content; that of a large file in blocks of whole lines."""
-        return read_blocks(self.where) if self.large else iter((self.data,))
+        """The whole content; that of a large file, of any length, in blocks of whole lines.
+
+        :raises InvalidFileError: if one of its lines is above the limit.
+        """
+        if not self.large:
+            yield self.data
+            return
+        with _open(self.where) as file:
+            rest = b""
+            while chunk := file.read(BLOCK):
+                whole, end, chunk = chunk.rpartition(b"\n")
+                if end:
+                    yield rest + whole + end
+                    rest = b""
+                rest += chunk
+                if len(rest) > (longest := scaled(LIMIT)):
+                    raise too_large(f"has a line of more than {longest:,} bytes", self.where)
+            if rest:
+                yield rest
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines, each with its end."""
+        for block in self.blocks():
+            yield from BytesIO(block)
 
     @cached_property
     def sha256(self) -> str:
@@ -93,3 +128,27 @@ class Source:
     def rows(self) -> list[tuple[int, list[str]]]:
         """The rows of a CSV file that are not blank, with their line numbers."""
         return list(csv_rows(self.data, self.where))
+
+
+@contextmanager
+def _open(path: AnyPath) -> Iterator[BinaryIO]:
+    """Open a regular file for reading; never wait for a pipe or a device."""
+    name, kind = os.fspath(path), "a device"
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NO_WAITING)) as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if stat.S_ISREG(mode):
+                yield file
+                return
+            kind = "a pipe" if stat.S_ISFIFO(mode) else kind
+    except FileNotFoundError:
+        neighbours: list[str] = []
+        with suppress(OSError):
+            neighbours = [it.name for it in Path(path).parent.iterdir() if it.is_file() and it.name[0] != "."]
+        hint = did_you_mean(Path(path).name, neighbours)
+        raise InvalidFileError("there is no such file", where=name, hint=hint) from None
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise fault(error, path, "cannot be read", InvalidFileError) from None
+        kind = "a socket"
+    raise InvalidFileError(f"is {kind}, not a file", where=name, hint="write its content into a file first")

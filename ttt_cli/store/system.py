@@ -1,12 +1,13 @@
-"""Errors of the operating system in plain words, with remedies."""
+"""What the system does not do, in plain words with remedies, and what is not asked of it: limits on sizes."""
 
 import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from ttt_cli.environment import command_line
-from ttt_cli.errors import TttError
+from ttt_cli.errors import InvalidFileError, TttError
 
 AnyPath = str | os.PathLike[str]
 
@@ -54,3 +55,25 @@ def status(path: AnyPath) -> os.stat_result | None:
         return os.stat(path)
     except FileNotFoundError:
         return None
+
+
+LIMIT = 256 * 2**20
+"""The default limit on the size of a file, in bytes; 5,478 entries take some 1 MB. In a file read in blocks
+it limits a line: a state's runs, which list the games learned, are on one."""
+
+_scale: ContextVar[int] = ContextVar("_scale", default=1)
+
+
+def scale_limits(factor: int) -> None:
+    """Multiply every limit on the size of inputs in this context."""
+    _scale.set(factor)
+
+
+def scaled(limit: int) -> int:
+    """A limit multiplied as ``scale_limits`` says."""
+    return limit * _scale.get()
+
+
+def too_large(message: str, where: AnyPath) -> InvalidFileError:
+    """The error for what exceeds a limit."""
+    return InvalidFileError(message, where=os.fspath(where), hint="TTT_LIMITS=10 raises the limits tenfold")

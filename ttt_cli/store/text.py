@@ -18,8 +18,7 @@ from typing import Any, NoReturn
 import orjson
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.reading import LIMIT, scaled, too_large
-from ttt_cli.store.system import AnyPath
+from ttt_cli.store.system import LIMIT, AnyPath, scaled, too_large
 
 _MARKS = {
     b"\x1f\x8b": "is gzip-compressed; unpack it first: gunzip FILE",

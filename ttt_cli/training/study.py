@@ -22,13 +22,12 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners.base import Learner
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, read_groups
-from ttt_cli.store.reading import peek, read_bytes
+from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import decode, quoted
 from ttt_cli.training.curve import due, measure, points
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
-LIMIT = 256 * 2**20
 """The largest study file in bytes."""
 
 MEASURES = (
@@ -277,7 +276,7 @@ def to_csv(study: Study) -> bytes:
 
 
 def is_study(path: Path) -> bool:
-    return peek(path)[1].startswith(b"learner,preset,call,")
+    return Source(path).start.startswith(b"learner,preset,call,")
 
 
 def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
@@ -286,7 +285,7 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
     :param kind_of: the learner of a name.
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    content = read_bytes(path, LIMIT)
+    content = Source(path).data
     names = decode(content.partition(b"\n")[0], path, bom=True).strip().split(",")
     at = names.index("seed") if "seed" in names else 0
     if names[:3] != ["learner", "preset", "call"] or tuple(names[at:]) != ("seed", "games", *MEASURES):

@@ -16,7 +16,7 @@ from tests.store.formats.programs import SPACE, TEXTS, entries, npz, read, refus
 from tests.store.formats.strangers import EMPTY, after, free, symbols, winner
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.store import library, reading, source
+from ttt_cli.store import library, source
 from ttt_cli.store.formats import get, moves_csv, value_table
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Loaded, Rejected
 from ttt_cli.store.library import import_file
@@ -239,8 +239,8 @@ def test_a_large_book_is_read_in_blocks_like_a_small_one(tmp_path, monkeypatch):
     path = tmp_path / "book.csv"
     path.write_bytes(b"\xef\xbb\xbf" + b"\n".join(lines))
     small = import_file(path)
-    monkeypatch.setattr(reading, "LARGE", 100)
-    monkeypatch.setattr(source, "read_blocks", lambda path: reading.read_blocks(path, 64))
+    monkeypatch.setattr(source, "LARGE", 100)
+    monkeypatch.setattr(source, "BLOCK", 64)
     large = import_file(path)
     assert large.remarks == small.remarks
     assert large.rejected[:2] == [Rejected("line 4", ANY), Rejected("line 7", ANY)]

@@ -35,7 +35,7 @@ SMALL = {
     "no such value": (b'{"X........": "good", "....X....": "bad"}', "expected a number"),
     "other games": (json.dumps({f"{i:064b}": i for i in range(1000)}).encode(), "not positions"),
 }
-"""Texts are refused as such in ``test_reading``."""
+"""Texts are refused as such in ``test_source``."""
 
 
 @pytest.mark.parametrize("name", SMALL)

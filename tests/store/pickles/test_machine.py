@@ -16,7 +16,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import pickles
 from ttt_cli.store.formats.pickled import is_pickle
 from ttt_cli.store.pickles import read_pickle
-from ttt_cli.store.reading import scale_limits
+from ttt_cli.store.system import scale_limits
 
 
 def document(value):

@@ -10,8 +10,8 @@ from importlib import import_module
 
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.formats.format import DEFAULTS, Format, Options
-from ttt_cli.store.reading import scaled, too_large
 from ttt_cli.store.source import Source
+from ttt_cli.store.system import scaled, too_large
 from ttt_cli.user_code import FORMAT_PLUGINS, guarded, plugin, plugins
 
 FORMATS = {

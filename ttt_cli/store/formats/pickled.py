@@ -24,8 +24,8 @@ from ttt_cli.store.formats.position_keyed import read_tables
 from ttt_cli.store.formats.value_table import ARRAYS
 from ttt_cli.store.npy import MAGIC, is_archive, load_npy, load_npz, most_unpacked, names
 from ttt_cli.store.pickles import Array, Document, read_pickle
-from ttt_cli.store.reading import too_large
 from ttt_cli.store.source import Source
+from ttt_cli.store.system import too_large
 
 PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 """The beginnings of zlib's streams."""

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store import reading
-from ttt_cli.store.reading import read_blocks, read_bytes, read_lines
+from ttt_cli.store import source
+from ttt_cli.store.source import Source
 from ttt_cli.store.text import decode, load_json, quoted
 
 
@@ -127,7 +127,7 @@ def test_a_bad_byte_has_its_line():
 
 def refused(path: Path, why: str) -> InvalidFileError:
     with pytest.raises(InvalidFileError, match=why) as caught:
-        read_bytes(path)
+        _ = Source(path).data
     assert caught.value.where == str(path)
     return caught.value
 
@@ -149,8 +149,10 @@ def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):
     """Its lines are read one at a time; only a single line is limited."""
     path = tmp_path / "games.jsonl"
     path.write_bytes(b"[1]\n" * 3 + b"torn")
-    monkeypatch.setattr(reading, "LIMIT", 5)
-    assert list(read_lines(path)) == [b"[1]\n"] * 3 + [b"torn"]
+    monkeypatch.setattr(source, "LIMIT", 5)
+    monkeypatch.setattr(source, "LARGE", 0)
+    assert list(Source(path).lines()) == [b"[1]\n"] * 3 + [b"torn"]
     path.write_bytes(b"[1, 2]\n")
+    monkeypatch.setattr(source, "BLOCK", 3)
     with pytest.raises(InvalidFileError, match="a line of more than 5 bytes"):
-        list(read_blocks(path, 3))
+        list(Source(path).blocks())
