@@ -21,7 +21,7 @@ from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import resolved, write_report
 from ttt_cli.shell.options import (
-    READINGS,
+    FILE_HELP,
     AgentName,
     Seed,
     Walked,
@@ -111,7 +111,7 @@ def _explain(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> Explanatio
 
 def more_help(arguments: Sequence[str]) -> str:
     """Add the options of foreign files to ``--help``."""
-    return READINGS
+    return FILE_HELP
 
 
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:

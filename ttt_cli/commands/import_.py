@@ -11,7 +11,7 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import offer_file
 from ttt_cli.shell.common import locked, save_state
-from ttt_cli.shell.options import READINGS, Out, argument, flag, given_rules, option
+from ttt_cli.shell.options import FILE_HELP, Out, argument, flag, given_rules, option
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Rejected
 from ttt_cli.store.state import State
@@ -97,4 +97,4 @@ def import_(
 
 def more_help(arguments: Sequence[str]) -> str:
     """Add the options of foreign files to ``--help``."""
-    return READINGS
+    return FILE_HELP

@@ -33,7 +33,7 @@ from ttt_cli.shell.options import (
 )
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Options as Readings
+from ttt_cli.store.formats.format import Options as FileOptions
 from ttt_cli.store.games import SoundGames, waiting_games
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
@@ -269,7 +269,7 @@ class Call:
             learner = self._with_given(learner_of(self.learner, preset or "default"))
             return State.empty(learner, rules or STANDARD, symmetric=options.symmetry)
         # An empty file is an empty graph.
-        loaded = library.load(origin, Readings(learner=None if origin.stat().st_size else self.learner))
+        loaded = library.load(origin, FileOptions(learner=None if origin.stat().st_size else self.learner))
         self.env.remark(loaded.remarks)
         state, other, fault = loaded.state, "-o another file, or leave out", None
         if not loaded.native and origin == self.path:

@@ -110,7 +110,7 @@ Symmetry = Annotated[bool, flag("--symmetry", "Rotations and reflections of a po
 Walked = Annotated[int | None, number("Visit at most N positions; by default 10,000,000.")]
 
 
-READINGS = """\
+FILE_HELP = """\
 What a file leaves open can be stated behind a colon (q_table.json:values=x):
   values=x|o|mover    whose wins large values mean: one side's, the mover's,
     |moved|owner      those of the last to move, or of the player in the key

@@ -17,9 +17,9 @@ from ttt_cli.user_code import FORMAT_PLUGINS, guarded, plugin, plugins
 FORMATS = {
     "ttt-state": ".native:StateJson",
     "ttt-state-csv": ".native:StateCsv",
-    "game-records": ".game_records:GameRecords",
-    "curve": ".measured:LearningCurve",
-    "study": ".measured:Study",
+    "game-records": ".records:GameRecords",
+    "curve": ".records:LearningCurve",
+    "study": ".records:Study",
     "policy-csv": ".policies:PolicyCsv",
     "policy-json": ".policies:PolicyJson",
     "npz": ".policies:Npz",

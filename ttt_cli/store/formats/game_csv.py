@@ -32,8 +32,8 @@ _RESULTS = {1: "X", -1: "O", 0: "draw"}
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """A way to read rows as games.
+class _Layout:
+    """A way to take rows for games.
 
     :ivar moves: the fields with moves; result: the field with the result.
     :ivar words: the naming of cells, in words; cells: the cell of each name.
@@ -69,7 +69,7 @@ class _Reading:
             return f"the result is {quoted(word)}, but {_RESULTS[game.result]} is how the game ends"
         return game
 
-    def with_results(self, sample: Sequence[Sequence[str]], rules: Rules) -> "_Reading":
+    def with_results(self, sample: Sequence[Sequence[str]], rules: Rules) -> "_Layout":
         """The reading with the result that each word most often stands for."""
         seen: dict[str, Counter[int]] = {}
         for row in sample:
@@ -81,22 +81,22 @@ class _Reading:
         return replace(self, results={} if len(results) > MOST_WORDS or "" in results else results)
 
 
-def _layouts(width: int) -> Iterator[_Reading]:
+def _fields(width: int) -> Iterator[_Layout]:
     """The fields that may hold the moves and the result."""
     for result in (-1, 0, *range(1, width - 1)) if width <= 64 else ():
         for moves in range(min(width, 4)):
             if moves != result % width:
-                yield _Reading(slice(moves, moves + 1), result)
+                yield _Layout(slice(moves, moves + 1), result)
             if moves <= 2 and result in (-1, *range(moves)):
-                yield _Reading(slice(moves, -1 if result < 0 else None), result)
+                yield _Layout(slice(moves, -1 if result < 0 else None), result)
 
 
-def _reading(rows: Sequence[Sequence[str]], rules: Rules, options: Options) -> _Reading | None:
+def _layout(rows: Sequence[Sequence[str]], rules: Rules, options: Options) -> _Layout | None:
     """The reading under which the most rows are games, if they are enough."""
     sample, space = rows[:: max(1, len(rows) // SAMPLE)], StateSpace.of(rules)
     shortest, enough = int(space.plies[space.terminal].min()), ENOUGH * (len(sample) - 1)
     best, most = None, 0
-    for layout in _layouts(max(map(len, sample), default=0)):
+    for layout in _fields(max(map(len, sample), default=0)):
         games = [names for row in sample if len(names := layout.names(row)) >= shortest]
         if len(games) < enough:
             continue
@@ -121,12 +121,12 @@ class GameCsv(Format):
 
     def recognises(self, source: Source, options: Options) -> bool:
         rows = [] if source.is_json else [[item.strip() for item in row] for _, row in source.rows]
-        return _reading(rows, options.rules or STANDARD, options) is not None
+        return _layout(rows, options.rules or STANDARD, options) is not None
 
     def read(self, source: Source, options: Options) -> Loaded:
         rows = [(number, tuple(item.strip() for item in row)) for number, row in source.rows]
         rules, report = options.rules or STANDARD, Report(source.where, options.strict)
-        reading = _reading([row for _, row in rows], rules, options)
+        reading = _layout([row for _, row in rows], rules, options)
         assert reading is not None and reading.results is not None  # it is recognised by this
         if reading.word(rows[0][1]) not in reading.results and not reading.names(rows[0][1]):
             del rows[0]  # a header

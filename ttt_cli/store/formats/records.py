@@ -1,10 +1,11 @@
-"""``game-records``: finished games in JSON Lines, as in a store's log."""
+"""Files that hold no player: logs of games (``game-records``) and learning curves (``curve``, ``study``)."""
 
 import os
 from collections import Counter
 from itertools import islice
 from pathlib import Path
 
+from ttt_cli.store.curves import HEADER, read_groups
 from ttt_cli.store.formats.format import (
     MOST_REJECTED,
     Format,
@@ -16,11 +17,11 @@ from ttt_cli.store.formats.format import (
 )
 from ttt_cli.store.games import GameRecord, each_record
 from ttt_cli.store.source import Source
-from ttt_cli.store.text import quoted
+from ttt_cli.store.text import BOM, quoted
 
 
 class GameRecords(Format):
-    """A log of games."""
+    """A log of games: JSON Lines."""
 
     name = "game-records"
     about = "JSON Lines: games.jsonl, for ttt train --games-from"
@@ -62,3 +63,32 @@ class GameRecords(Format):
         return Verification(
             self.name, positions, len(seen), faults=truncated(faults) + missing, unfit=bool(faults)
         )
+
+
+class LearningCurve(Format):
+    """The curve of one training: CSV."""
+
+    name = "curve"
+    about = "CSV of ttt train --curve: how strong a player was along the way"
+    holds = "measures"
+    written = True
+    then = "ttt curve FILE"
+    label = "a learning curve"
+    begins = HEADER
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        return source.start.removeprefix(BOM).startswith(self.begins.encode())
+
+    def check(self, source: Source) -> Verification:
+        found = read_groups(source.data, source.where)
+        looks = sum(map(len, found.values()))
+        return Verification(self.name, len(found), looks, ("training", "look"))
+
+
+class Study(LearningCurve):
+    """The curves of many trainings."""
+
+    name = "study"
+    about = "CSV of ttt study: the curves of many trainings"
+    label = "a study"
+    begins = "learner,"
