@@ -69,6 +69,9 @@ class Lines:
             self.env.stderr.write(printable(line.strip()[:40]) + "\n")
         return key or "enter"
 
+    def gather(self) -> None:
+        """Say that the last key is part of an input which Enter ends."""
+
     def prompt(self, text: str) -> None:
         self.env.stderr.write(self.env.folded(printable(text.rstrip()), self.env.stderr) + " ")
         self.env.stderr.flush()
@@ -78,6 +81,9 @@ class Keys(Lines):
     """Input by single keys; ``screen`` is the whole screen, None for a prompt below what is there."""
 
     by_keys = True
+    acted = False
+    """Whether the last key of any screen was a character that acts by itself: an Enter after it is a habit,
+    and does nothing."""
 
     def __init__(self, env: Environment, screen: "Live | None") -> None:
         super().__init__(env)
@@ -99,6 +105,9 @@ class Keys(Lines):
         self.env.stderr.write(f"{key if len(key) == 1 else ''}\n")
         return key
 
+    def gather(self) -> None:
+        Keys.acted = False
+
     def key(self) -> str:
         """Read a key: its character in lower case, or ``up``, ``down``, ``left``, ``right``, ``enter``,
         ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input), ``resize`` if the window has
@@ -109,8 +118,10 @@ class Keys(Lines):
                 self._size = now
                 return "resize"
         first, rest = os.read(number, 1), b""
+        acted, Keys.acted = Keys.acted, first.isalnum() or first == b"?"
         if first != b"\x1b":
-            return _NAMED.get(first) or first.decode("ascii", errors="ignore").lower()
+            habit = acted and first in (b"\r", b"\n")
+            return "" if habit else _NAMED.get(first) or first.decode("ascii", errors="ignore").lower()
         while select.select([number], [], [], ESCAPE_TIME)[0] and len(rest) < 8:
             rest += os.read(number, 1)
             if rest[:1] not in (b"[", b"O") or (len(rest) > 1 and (rest[-1:].isalpha() or rest[-1:] == b"~")):
@@ -203,6 +214,7 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
                     typed = known[0] if person.by_keys else ""
                     if (typed.isdecimal() and len(options) <= 9) or not (person.by_keys or others):
                         break
+                    person.gather()
                 elif not person.by_keys:
                     person.tell("no such name; Ctrl-D leaves")
     except Stopped as end:

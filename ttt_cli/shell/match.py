@@ -39,7 +39,7 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
                         continue
                     person.wait(f"{screen.called(player)} is thinking")
                     if (cell := session.machine_move()) is not None:
-                        person.said.append(f"{screen.called(player)} plays {cell + 1}")
+                        person.replied(f"{screen.called(player)} plays {cell + 1}")
             if not session.over:
                 _say_unfinished(env, session)
                 return ExitCode.DONE

@@ -6,6 +6,8 @@ With single keys everything stands on one screen, which is drawn anew; with line
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rich.text import Text
+
 from ttt_cli.play.hints import beat, hint
 from ttt_cli.shell.keyboard import LEAVE, Lines, keyboard
 from ttt_cli.views.advice import Advice, from_hint, from_response
@@ -71,6 +73,7 @@ class Person:
             if not session.undo():
                 return "you have no move to take back yet"
             self.advice = None
+            del self.said[1:]
             return "taken back"
         if key in ("h", "hint"):
             self.wait("looking for the best moves")
@@ -86,7 +89,7 @@ class Person:
             return f"{key[:20]!r} does nothing; ? lists the keys"
         elif (cell := int(key[:9]) - 1) in (free := session.game.legal_moves):
             session.push(cell)
-            self.advice = None
+            self.cursor, self.advice = cell, None
         else:
             taken = 0 <= cell < len(position.text)
             fault = (
@@ -110,6 +113,11 @@ class Person:
             self.answer = ""
         elif self.session.rules.cells > 12:
             self.env.say(text)
+
+    def replied(self, text: str) -> None:
+        """Say above the next board what the machine has played."""
+        self.said.append(text)
+        self.answer = ""
 
     def show(self) -> None:
         """Print the board and what has been said, unless both are still those printed last."""
@@ -136,6 +144,9 @@ class Person:
         )
         lines = [turn, *self.said[1:][-1:], advice.text if advice else "", self.answer]
         lines[-1] = lines[-1] or f"{usual}, ? keys, q leave"
+        if self.answer == KEYS:
+            self.keys.paint(Text(f"{self.said[0]}\n\n{KEYS}\n\nany key goes on"))
+            return
         noted = [screen.board(self.cursor, advice)] if advice else []
         plain = [screen.board(self.cursor), screen.board(self.cursor, compact=True)]
         self.keys.paint(fitted(self.env, self.said[0], [*noted, *plain], "\n".join(filter(None, lines))))
@@ -156,6 +167,7 @@ class Person:
                 row, col = min(max(row + down, 0), rules.rows - 1), min(max(col + right, 0), rules.cols - 1)
                 self.cursor, self.typed = row * rules.cols + col, ""
             elif key.isdecimal() and rules.cells > 9:
+                self.keys.gather()
                 self.typed = (self.typed + key)[-2:]
                 if 0 < int(self.typed) <= rules.cells:
                     self.cursor = int(self.typed) - 1
