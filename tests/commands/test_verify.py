@@ -23,13 +23,28 @@ def test_it_tells_every_fault_with_its_place(ttt, tmp_path):
     places = sorted(state["entries"])[5:8]
     for text, fault in zip(places, ([], {"99": [1, 1]}, {"1": ["a", 1]}), strict=True):
         state["entries"][text] = fault
+    visited = sorted(state["entries"])[0]
+    (cell, *_) = state["entries"][visited]
+    state["entries"][visited][cell][0] = 99
     path.write_text(json.dumps(state))
     before = path.read_bytes()
     done = ttt("verify", "q", "--json")
     assert done.code == 3
     told = " ".join(item["where"] for item in done.json["rejected"])
-    assert all(text in told for text in places) and len(done.json["rejected"]) == 4  # and the digest
+    assert all(text in told for text in places) and visited in told
+    assert len(done.json["rejected"]) == 5  # and the digest
     assert path.read_bytes() == before
+
+
+def test_of_many_wrong_entries_a_hundred_are_told(ttt, tmp_path):
+    assert ttt("train", "graph", "--games", 100, "--seed", 1).code == 0
+    path = tmp_path / "state_store" / "graph.json"
+    state = json.loads(path.read_bytes())
+    for text in sorted(state["entries"])[10:130]:
+        state["entries"][text]["visits"] = -1
+    path.write_text(json.dumps(state))
+    told = [item["where"] for item in ttt("verify", "graph", "--json").json["rejected"]]
+    assert len(told) == 102 and told[-1] == "further on"
 
 
 def test_it_reads_files_of_all_kinds(ttt, tmp_path):

@@ -113,8 +113,6 @@ class Learner(ABC, Generic[T]):
     """The suffix of its state files: ``.csv`` if entries are rows of an experience book."""
     units: ClassVar[tuple[str, str]] = ("position", "move")
     """The names of a file's entries and of their members."""
-    entries_stand_alone: ClassVar[bool] = True
-    """Whether some of a file's entries are valid without the others, so that they can be checked in parts."""
 
     choice: str
 

@@ -1,10 +1,12 @@
 """Reading the entries of a state file: their positions, and how their faults are reported.
 
-Entries are read in batches, which are turned into arrays. If a batch has a fault its entries are read one at
-a time, to find the one to name.
+Entries are read in batches, which are turned into arrays. If a batch has a fault its halves are read, down to
+the entry to name.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain, islice
 from typing import Any
 
@@ -15,10 +17,14 @@ from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.errors import InvalidFileError
+from ttt_cli.errors import InvalidFileError, TttError
 
 ENTRY_BATCH = 1 << 12
 """Entries in a batch."""
+
+MOST_FAULTS = 100
+"""The most faults of entries that are listed."""
+_faults: ContextVar[list[TttError] | None] = ContextVar("_faults", default=None)
 
 MAX_COUNT = 2**53
 """The largest count in a file: one that no program reaches, and a float can hold. A thousand files of such
@@ -32,6 +38,25 @@ def entry_error(key: Any, fault: str, *, hint: str = "") -> InvalidFileError:
     return InvalidFileError(fault, where=f'"entries": {str(key)[:80]!r}', hint=hint)
 
 
+@contextmanager
+def all_faults() -> Iterator[list[TttError]]:
+    """List the faults of the entries that are read in this context; else the first is raised."""
+    found: list[TttError] = []
+    token = _faults.set(found)
+    try:
+        yield found
+    finally:
+        _faults.reset(token)
+
+
+def report(fault: InvalidFileError) -> None:
+    """Raise the fault of an entry, unless all are to be listed and there is room for it."""
+    found = _faults.get()
+    if found is None or len(found) >= MOST_FAULTS:
+        raise fault
+    found.append(fault)
+
+
 def read_batches(entries: Iterable[tuple[str, Any]], read: Callable[[list[str], list[Any]], None]) -> None:
     """Read the entries of a file, batch by batch.
 
@@ -40,17 +65,23 @@ def read_batches(entries: Iterable[tuple[str, Any]], read: Callable[[list[str], 
     """
     remaining = iter(entries)
     while batch := list(islice(remaining, ENTRY_BATCH)):
-        keys, values = map(list, zip(*batch, strict=True))
-        try:
-            read(keys, values)
-        except InvalidFileError:
-            for key, value in batch:
-                try:
-                    read([key], [value])
-                except InvalidFileError as error:
-                    shown = f", found {value!r}"[:80] if error.message.startswith("expected") else ""
-                    raise entry_error(key, error.message + shown, hint=error.hint) from None
-            raise
+        _read(batch, read)
+
+
+def _read(batch: list[tuple[str, Any]], read: Callable[[list[str], list[Any]], None]) -> None:
+    keys, values = map(list, zip(*batch, strict=True))
+    try:
+        read(keys, values)
+        return
+    except InvalidFileError as error:
+        shown = f", found {values[0]!r}"[:80] if error.message.startswith("expected") else ""
+        fault = entry_error(keys[0], error.message + shown, hint=error.hint)
+    if len(batch) == 1:
+        report(fault)
+        return
+    middle = len(batch) // 2
+    _read(batch[:middle], read)
+    _read(batch[middle:], read)
 
 
 def parse_keys(keys: Sequence[str], rules: Rules, symmetric: bool = False) -> Positions:

@@ -83,7 +83,6 @@ class Graph(TableLearner[Table]):
     kernel_version: ClassVar[int] = 3
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 100_000
-    entries_stand_alone: ClassVar[bool] = False
     unseen_up_to: ClassVar[int] = DRAWN
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0}
     article_games: ClassVar[int] = 1_000

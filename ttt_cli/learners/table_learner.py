@@ -30,6 +30,7 @@ from ttt_cli.learners.entries import (
     members,
     parse_keys,
     read_batches,
+    report,
     require,
 )
 from ttt_cli.learners.growth import OPEN
@@ -270,11 +271,10 @@ class TableLearner(Learner[AnyTable]):
         for column in (*table.row_columns, *table.move_columns):
             if column.span:
                 values, (least, most) = table.entries[column.name], column.span
-                outside = (values < least) | (values > most)
-                rows = table.rows_with(outside)[:1]
-                if len(rows):
-                    found = f"{values[outside][0]:g} where learning gives {least:g} to {most:g}"
-                    raise entry_error(table.positions(rows).text(0), f"a {column.name} of {found}")
+                rows = table.rows_with((values < least) | (values > most))
+                for text in table.positions(rows).texts():
+                    fault = f"a {column.name} beyond what learning gives, {least:g} to {most:g}"
+                    report(entry_error(text, fault))
 
     def entry_visits(self, entry: Any) -> int | None:
         pairs = [pair for pair in entry.values() if isinstance(pair, list)]

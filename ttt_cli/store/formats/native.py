@@ -19,7 +19,7 @@ import hashlib
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -33,7 +33,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner
-from ttt_cli.learners.entries import MAX_COUNT
+from ttt_cli.learners.entries import MAX_COUNT, all_faults
 from ttt_cli.store.formats.format import (
     DEFAULTS,
     FORMAT,
@@ -45,7 +45,6 @@ from ttt_cli.store.formats.format import (
     Rejected,
     Verification,
     fault_of,
-    truncated,
 )
 from ttt_cli.store.plays import PLAYED, Plays
 from ttt_cli.store.runs import Run, read_runs
@@ -56,9 +55,7 @@ from ttt_cli.store.typed import check, rules_of
 
 VERSION = 1
 BATCH = 1000
-"""Entries that are written, or searched for faults, at a time."""
-MOST_FAULTY = 100
-"""The most faulty entries that are reported."""
+"""Entries that are written at a time."""
 
 Entries = Iterable[tuple[str, Any]]
 """Positions with their entries."""
@@ -263,41 +260,24 @@ class NativeFormat(Format):
         return sealed(self.content(player.state))
 
     def check(self, source: Source) -> Verification:
-        """Report the first fault, or only an edit if there is no other, and all wrong entries."""
+        """Report an edit, and all wrong entries or the first other fault."""
         faults: list[Rejected] = []
         for options in (DEFAULTS, Options(trust_edits=True)):
-            try:
-                state = self.read(source, options).state
-                return Verification(FORMAT, *state.entries, state.learner.units, [], faults, bool(faults))
-            except TttError as error:
-                faults.append(fault_of(error, source.where))
-                if error.message == _CUT_OFF:
-                    break
-        entries = list(islice(self._faulty_entries(source), MOST_FAULTY + 1))
-        if len(entries) > MOST_FAULTY:
-            entries[-1] = Rejected("further on", "entries are not checked before these are repaired")
-        faults[1:] = entries or faults[1:]
-        return Verification(FORMAT, faults=truncated([*dict.fromkeys(faults)]), unfit=True)
-
-    def _faulty_entries(self, source: Source) -> Iterator[Rejected]:
-        with suppress(TttError):
-            found, entries = self.parsed(source, source.blocks(), edited=True)
-            state, remaining = _read_header(found, source.where), iter(entries)
-            while state.learner.entries_stand_alone and (some := list(islice(remaining, BATCH))):
-                yield from _faults(state, some)
-
-
-def _faults(state: State, entries: list[Any]) -> Iterator[Rejected]:
-    """The faulty ones among entries, found by halving."""
-    try:
-        _with_table(state, entries)
-    except TttError as error:
-        if len(entries) == 1:
-            yield fault_of(error, "")
-            return
-        middle = len(entries) // 2
-        yield from _faults(state, entries[:middle])
-        yield from _faults(state, entries[middle:])
+            with all_faults() as wrong:
+                try:
+                    state = self.read(source, options).state
+                    if not wrong:
+                        units, unfit = state.learner.units, bool(faults)
+                        return Verification(FORMAT, *state.entries, units, [], faults, unfit)
+                except ChangedError as error:
+                    wrong.insert(0, error)
+                except TttError as error:
+                    further = TttError("nothing is checked before these are repaired", where="further on")
+                    wrong.append(further if wrong else error)
+            faults += [fault_of(error, source.where) for error in wrong]
+            if faults[0].why.startswith(_CUT_OFF):
+                break
+        return Verification(FORMAT, faults=[*dict.fromkeys(faults)], unfit=True)
 
 
 class StateJson(NativeFormat):
