@@ -107,6 +107,11 @@ def test_other_boards():
     [
         lambda: ttt.evaluate(5),
         lambda: ttt.train("q", games=5, alhpa=0.5),
+        lambda: ttt.train("q", games="10"),
+        lambda: ttt.train("q", games=-1),
+        lambda: ttt.save("q", "q.json"),
+        lambda: ttt.Positions.parse(["XX......."], ttt.Rules()),
+        lambda: ttt.Positions.parse(["X...O...Q"], ttt.Rules()),
         ttt.merge,
         lambda: ttt.load("exec:touch PWNED"),
         lambda: ttt.play_game(lambda text: 1, lambda text: 1),
@@ -115,7 +120,7 @@ def test_other_boards():
 def test_errors_are_one_line(call: Callable[[], object]):
     with pytest.raises(ttt.TttError, match=r"^[^\n]+$"):
         call()
-    assert not Path("PWNED").exists()
+    assert not list(Path().iterdir())
 
 
 def test_a_foreign_file_warns():

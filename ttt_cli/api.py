@@ -246,6 +246,9 @@ def train(
         known = isinstance(opponent, State | Policy)
         side = TrainingSide(_name(opponent), fixed, _digest(opponent, fixed), reproducible=known)
     nowhere = Path()  # nothing is saved
+    for name, number, least in (("games", games, 1), ("seed", seed, 0)):
+        if not (number is None or (isinstance(number, int) and number >= least)):
+            raise UsageError(f"{name} is {number!r}, not a whole number from {least}")
     run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
     for _ in advance(run):
         pass
@@ -287,7 +290,7 @@ def load(
 
 
 def save(state: State, path: str | PathLike[str]) -> None:
-    """Write a state, completely or not at all.
+    """Write a state, completely or not at all; missing folders are made.
 
     >>> save(train("q", games=10, seed=1), "mine.json")
     >>> load("mine.json").games
@@ -295,6 +298,8 @@ def save(state: State, path: str | PathLike[str]) -> None:
 
     :raises TttError: if that fails.
     """
+    if not isinstance(state, State):
+        raise UsageError(f"{state!r} is not a State", hint="train and load return one")
     library.save(state, Path(path))
 
 

@@ -173,7 +173,7 @@ def test_litter_of_the_dead_goes_and_the_living_keep_theirs(path):
 
 def test_lines_are_added(tmp_path):
     log = tmp_path / "new" / "games.jsonl"
-    append_line(log, GAME, parents=True)
+    append_line(log, GAME)
     append_line(log, b'{"id":2}')
     assert log.read_bytes() == GAME + b'\n{"id":2}\n'
     with lock(log), pytest.raises(BusyError, match="try again"):

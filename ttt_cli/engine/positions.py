@@ -47,7 +47,18 @@ class Positions:
 
     @classmethod
     def parse(cls, texts: Sequence[str], rules: Rules) -> "Positions":
-        """The boards with these texts, each of ``rules.cells`` symbols; not checked to be reachable."""
+        """The positions with these texts.
+
+        :raises NotationError: naming the first text that is not a position of these rules.
+        """
+        fits = {*map(len, texts)} <= {rules.cells} and not "".join(texts).strip(SYMBOLS)
+        if not fits or not (positions := cls.reached(texts, rules)).reachable.all():
+            return cls.batch([Position(text, rules) for text in texts], rules)
+        return positions
+
+    @classmethod
+    def reached(cls, texts: Sequence[str], rules: Rules) -> "Positions":
+        """The boards with these texts, known to be reachable: nothing is checked."""
         symbols = np.frombuffer("".join(texts).encode("ascii"), np.uint8).reshape(len(texts), rules.cells)
         return cls(rules, _packed(symbols == ord("X")), _packed(symbols == ord("O")))
 

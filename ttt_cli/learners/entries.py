@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s
-from ttt_cli.engine.position import SYMBOLS, Position
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.errors import InvalidFileError, NotationError, TttError
 
 ENTRY_BATCH = 1 << 12
 """Entries in a batch."""
@@ -89,9 +89,10 @@ def parse_keys(keys: Sequence[str], rules: Rules, symmetric: bool = False) -> Po
 
     :raises InvalidFileError: if one is not a position of the board, or of a class's own board.
     """
-    fits = {*map(len, keys)} == {rules.cells} and not "".join(keys).strip(SYMBOLS)
-    if not fits or not (positions := Positions.parse(keys, rules)).reachable.all():
-        raise InvalidFileError(f"is not a position: {Position.reached(keys[0], rules).fault()}")
+    try:
+        positions = Positions.parse(keys, rules)
+    except NotationError:
+        raise InvalidFileError(f"is not a position: {Position.reached(keys[0], rules).fault()}") from None
     if symmetric:
         own = classes(positions).positions
         fault = "a symmetric table holds the smallest text of each class, and this is not it"

@@ -113,7 +113,9 @@ class PlainLearner(Learner[Table]):
 
         @lru_cache(KEPT_ANSWERS)
         def answer(policy: Policy, text: str) -> list[float]:
-            listed: list[float] = thresholds(policy.probabilities(Positions.parse([text], rules)))[0].tolist()
+            listed: list[float] = thresholds(policy.probabilities(Positions.reached([text], rules)))[
+                0
+            ].tolist()
             return listed
 
         def move_by(policy: Policy, game: Game) -> None:
@@ -167,7 +169,7 @@ class PlainLearner(Learner[Table]):
 
     def seen(self, table: Table) -> Positions:
         texts = sorted({key.partition(" ")[0] for key in table})
-        positions = Positions.parse(texts, table.rules) if texts else Positions.start(table.rules)[:0]
+        positions = Positions.reached(texts, table.rules) if texts else Positions.start(table.rules)[:0]
         return positions[positions.order()]
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:

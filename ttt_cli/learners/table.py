@@ -356,7 +356,7 @@ class Table:
 
 def cells_on_classes(game: Game) -> Int8s:
     """int8[plies]: the cells of a game's moves on the boards that represent the classes."""
-    in_classes = classes(Positions.parse(game.texts()[: len(game.moves)], game.rules))
+    in_classes = classes(Positions.reached(game.texts()[: len(game.moves)], game.rules))
     return in_classes.moves[np.arange(len(game.moves)), list(game.moves)].astype(np.int8)
 
 

@@ -23,11 +23,9 @@ from ttt_cli.store.system import NO_WAITING, AnyPath, status, translate_os_error
 TEMPORARY = ".ttt-tmp"
 
 
-def write_bytes(
-    path: AnyPath, data: bytes | Iterable[bytes], *, parents: bool = False, keep_backup: bool = False
-) -> None:
+def write_bytes(path: AnyPath, data: bytes | Iterable[bytes], *, keep_backup: bool = False) -> None:
     """Replace the content of the file at ``path`` with bytes, or chunks of bytes, as ``writing``."""
-    with writing(path, parents=parents, keep_backup=keep_backup) as file:
+    with writing(path, keep_backup=keep_backup) as file:
         file.writelines((data,) if isinstance(data, bytes) else data)
 
 
@@ -73,8 +71,8 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
         _sync_folder(target.parent)
 
 
-def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: float = 10.0) -> None:
-    """Append a line to the log at ``path`` and return when it is safely on disk.
+def append_line(path: AnyPath, line: bytes, *, wait: float = 10.0) -> None:
+    """Append a line to the log at ``path``, making missing folders, and return when it is safely on disk.
 
     Writers take turns by the log's lock, waiting at most ``wait`` seconds. A last line without its end, left
     by a killed process, is ended first. A call that fails leaves the log unchanged.
@@ -84,7 +82,7 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
     :raises TttError: with path and remedy if the system refuses.
     """
     real = Path(os.path.realpath(path))
-    with lock(real, "appended to", wait=wait, remedy="try again in a moment", parents=parents):
+    with lock(real, "appended to", wait=wait, remedy="try again in a moment", parents=True):
         if real.exists() and not real.is_file():
             raise InvalidFileError("is not a regular file", where=os.fspath(path))
         with translate_os_errors(path):

@@ -121,7 +121,7 @@ def try_log(store: Path) -> None:
 def record_game(store: Path, record: GameRecord) -> None:
     """Append a finished game to the store's log; on return it is safely on disk."""
     _refuse_other_file(store / LOG)
-    append_line(store / LOG, record.to_line(), parents=True)
+    append_line(store / LOG, record.to_line())
 
 
 def _refuse_other_file(log: Path) -> None:

@@ -105,7 +105,7 @@ def _scores(entries: dict[str, Any]) -> list[float]:
     """The article's scores: an int where nothing follows, else a float."""
     learner = learner_of("graph", "article")
     table = learner.from_entries(STANDARD, False, entries.items())
-    scores = learner.position_scores(table, Positions.parse(list(entries), STANDARD))
+    scores = learner.position_scores(table, Positions.reached(list(entries), STANDARD))
     assert scores is not None
     following = (entry["next"] for entry in entries.values())
     return [score if some else int(score) for score, some in zip(scores.tolist(), following, strict=True)]
