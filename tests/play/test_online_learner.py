@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.play.test_session import X_WINS, play
+from tests.store.conftest import parse
 from ttt_cli.agents.grammar import resolve, resolve_all
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -148,7 +149,7 @@ def test_a_run_in_a_file_that_was_put_back_is_not_continued(tmp_path):
         record_game(tmp_path, record(teaches=("td.json",)))
         td.catch_up()
         saved.append(path.read_bytes())
-    (long,) = library.parse(saved[1], "td").runs
+    (long,) = parse(saved[1], "td").runs
     runs = loaded(tmp_path).runs
     assert long.games == 2 and sorted(run.games for run in runs) == [1, 2]
     assert all(run.games == 1 for run in runs if run.id == long.id)

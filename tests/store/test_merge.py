@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.store.conftest import continued, loaded, trained
+from tests.store.conftest import continued, loaded, parse, trained
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
@@ -94,7 +94,7 @@ def test_a_game_counts_once_whatever_run_holds_it(learner):
         merge(inputs)
     forced = merge(inputs, allow_overlap=True)
     assert [run.kind for run in forced.state.runs] == ["overlap"] and forced.state.games == 6
-    assert library.parse(content(forced), "file").games == 6
+    assert parse(content(forced), "file").games == 6
     assert content(forced) == content(merge(inputs[::-1], allow_overlap=True))
     entries = dict(forced.state.learner.to_entries(forced.state.table))
     assert sum(map(forced.state.learner.entry_visits, entries.values())) > 0

@@ -5,7 +5,7 @@ import re
 import orjson
 import pytest
 
-from tests.store.conftest import edited, trained
+from tests.store.conftest import edited, parse, trained
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
@@ -20,8 +20,8 @@ from ttt_cli.store.state import State, learner_of
 def test_a_state_comes_back_as_it_was(learner: str, rules: Rules):
     state = trained(learner, rules=rules)
     content = library.content(state)
-    again = library.parse(content, "file")
-    in_another_system = library.parse(content.replace(b"\n", b"\r\n"), "file")
+    again = parse(content, "file")
+    in_another_system = parse(content.replace(b"\n", b"\r\n"), "file")
     assert library.content(again) == library.content(in_another_system) == content
     assert again.runs == state.runs and again.rules == rules and again.games == 300
     space = StateSpace.of(state.rules)
@@ -60,7 +60,7 @@ def test_no_flipped_bit_goes_unnoticed(bit):
         flipped = bytearray(SMALL)
         flipped[place] ^= 1 << bit
         with pytest.raises(TttError):
-            library.parse(bytes(flipped), "file")
+            parse(bytes(flipped), "file")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_no_flipped_bit_goes_unnoticed(bit):
 )
 def test_what_no_state_can_hold_is_refused_by_name(changes: dict[str, object], why: str):
     with pytest.raises(InvalidFileError, match=why):
-        library.parse(edited(SMALL, **changes), "q.json")
+        parse(edited(SMALL, **changes), "q.json")
 
 
 COLUMNS = {
@@ -108,9 +108,9 @@ COLUMNS = {
 )
 def test_a_wrong_learning_curve_is_refused_with_its_place(curve: object, why: str):
     run = {"id": "a", "kind": "import", "games": 0, "results": None, "format": "x"}
-    assert library.parse(edited(SMALL, runs=[{**run, "curve": COLUMNS}]), "q.json").runs
+    assert parse(edited(SMALL, runs=[{**run, "curve": COLUMNS}]), "q.json").runs
     with pytest.raises(InvalidFileError, match=why) as caught:
-        library.parse(edited(SMALL, runs=[{**run, "curve": curve}]), "q.json")
+        parse(edited(SMALL, runs=[{**run, "curve": curve}]), "q.json")
     assert caught.value.where.startswith('q.json: "runs": record 1: "curve"')
 
 
@@ -119,9 +119,9 @@ def test_missing_keys_are_named():
     for key in fields.keys() - {"format"}:
         rest = orjson.dumps({name: value for name, value in fields.items() if name != key})
         with pytest.raises(InvalidFileError, match=key):
-            library.parse(rest, "q.json", trust_edits=True)
+            parse(rest, "q.json", trust_edits=True)
     with pytest.raises(InvalidFileError, match="expected an object"):
-        library.parse(orjson.dumps({**fields, "entries": []}), "q.json", trust_edits=True)
+        parse(orjson.dumps({**fields, "entries": []}), "q.json", trust_edits=True)
 
 
 @pytest.mark.parametrize("learner", ["q", "book"])
@@ -131,7 +131,7 @@ def test_entries_that_do_not_fit_the_board_are_refused_before_it_is_worked_out(l
     for side in (b'"cols":', b'"rows":'):
         content = content.replace(side + b"3", side + b"5")
     with pytest.raises(InvalidFileError, match="expected 25 cells, found 9"):
-        library.parse(content, "huge", trust_edits=True)
+        parse(content, "huge", trust_edits=True)
 
 
 def test_numbers_of_a_book_are_plain_digits():
@@ -139,7 +139,7 @@ def test_numbers_of_a_book_are_plain_digits():
     for count in (b"1_0", b"+1", b"", b"9" * 5000):
         changed = content.removesuffix(b"\n").rpartition(b",")[0] + b"," + count + b"\n"
         with pytest.raises(InvalidFileError, match="whole numbers"):
-            library.parse(changed, "book.csv", trust_edits=True)
+            parse(changed, "book.csv", trust_edits=True)
 
 
 def test_a_game_that_files_have_no_word_for_is_refused():

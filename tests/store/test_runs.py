@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.store.conftest import continued, edited, trained
+from tests.store.conftest import continued, edited, parse, trained
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
@@ -23,7 +23,7 @@ def record(content: bytes) -> dict:
 
 def refused(data: bytes, why: str | None = None) -> InvalidFileError:
     with pytest.raises(InvalidFileError, match=why) as caught:
-        library.parse(data, "q.json", trust_edits=True)
+        parse(data, "q.json", trust_edits=True)
     return caught.value
 
 
@@ -59,7 +59,7 @@ def test_parameters_are_in_their_range(params):
 
 def test_another_choice_rule_does_not_change_the_run():
     state = trained("graph", choice="article").choosing("default")
-    assert library.parse(library.content(state), "graph.json").runs == state.runs
+    assert parse(library.content(state), "graph.json").runs == state.runs
 
 
 @pytest.mark.parametrize("learner", ["q", "book"])

@@ -15,7 +15,7 @@ from time import process_time
 import numpy as np
 import pytest
 
-from tests.store.conftest import trained
+from tests.store.conftest import parse, trained
 from tests.store.formats.programs import npy
 from tests.store.formats.strangers import by_cell, in_rows, move_values, position_values
 from tests.store.pickles import samples as pickles
@@ -43,8 +43,8 @@ def native(data: bytes) -> object:
     """A native state, its digest put right first: else nothing behind the digest would ever be read."""
     start = data.find(b"sha256:")
     stated = data[start : start + 71] if start >= 0 else b"\0"
-    state = library.parse(data.replace(stated, str(Digest([data])).encode(), 1), "fuzz")
-    return library.parse(library.content(state), "fuzz").policy.probabilities
+    state = parse(data.replace(stated, str(Digest([data])).encode(), 1), "fuzz")
+    return parse(library.content(state), "fuzz").policy.probabilities
 
 
 def foreign(data: bytes) -> object:

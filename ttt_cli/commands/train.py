@@ -302,7 +302,7 @@ class Call:
             return lesson.state
         games = SoundGames(games_from)
         lesson = teach(lesson.state, games, self.name)
-        if games.fault and not games.found:
+        if games.fault and not (lesson.learnt or lesson.skipped or lesson.repeated):
             raise games.fault
         skipped = f"; skipped {lesson.skipped:,} that do not fit" if lesson.skipped else ""
         skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""

@@ -11,8 +11,6 @@ from ttt_cli.errors import ExitCode
 from ttt_cli.shell.options import FileNames, flag
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Rejected, Verification
-from ttt_cli.store.locks import lock
-from ttt_cli.store.source import Source
 from ttt_cli.views.numbers import what_is_held
 
 
@@ -63,21 +61,7 @@ def verify(
     """
     for name in files:
         path = Path(name) if library.is_path(name) else library.existing(env.store, name, what="file")
-        accepted = _accept(path) if accept else None
+        accepted = library.accept(path) if accept else None
         found = library.verify(path)
         counts = found.positions, found.moves
         yield Check(path, found.format, *counts, found.repaired, found.faults, accepted, found)
-
-
-def _accept(path: Path) -> bool:
-    """Give an edited file a new digest; return whether it needed one.
-
-    :raises InvalidFileError: if anything else is wrong with it.
-    """
-    with lock(path, "accepted"):
-        before = Source(path).data
-        state = library.parse(before, str(path), trust_edits=True)
-        changed = library.content(state) != before
-        if changed:
-            library.save(state, path)
-    return changed

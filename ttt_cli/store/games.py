@@ -154,23 +154,22 @@ def each_record(
                     yield number, error
 
 
+@dataclass
 class SoundGames:
     """An iterable of the game records in a file, without the lines that are none.
 
-    :ivar found: the number of records read so far.
-    :ivar left_out: the number of other lines.
-    :ivar fault: the error in the first of these.
+    :ivar left_out: the number of such lines so far.
+    :ivar fault: the error in the first of them.
     """
 
-    def __init__(self, path: Path, wanted: Callable[[bytes], bool] = lambda line: True) -> None:
-        self.found, self.left_out = 0, 0
-        self.fault: TttError | None = None
-        self._records = each_record(path, wanted)
+    path: Path
+    wanted: Callable[[bytes], bool] = lambda line: True
+    left_out: int = 0
+    fault: InvalidFileError | None = None
 
     def __iter__(self) -> Iterator[GameRecord]:
-        for _, record in self._records:
+        for _, record in each_record(self.path, self.wanted):
             if isinstance(record, GameRecord):
-                self.found += 1
                 yield record
             else:
                 self.left_out, self.fault = self.left_out + 1, self.fault or record

@@ -212,17 +212,6 @@ def without_table(loaded: Loaded) -> Loaded:
     return replace(loaded, state=replace(loaded.state, table=None))
 
 
-def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
-    """Parse the content of a native file; ``where`` names it in errors.
-
-    :param trust_edits: accept content that does not match its digest.
-    :raises InvalidFileError: if it is not native, or damaged.
-    """
-    source = Source(where, data)
-    form = _native_format(source) or NATIVE[0]
-    return form.read(source, Options(trust_edits=trust_edits)).state
-
-
 def _parts(state: State) -> Iterator[bytes]:
     """The chunks of a native file, without its digest."""
     return next(form for form in NATIVE if form.fits(state)).content(state)
@@ -264,6 +253,20 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
         return None
     prune(path)
     return newest(Path(os.path.realpath(path)))
+
+
+def accept(path: Path) -> bool:
+    """Give a native file that was edited a new digest; return whether it needed one.
+
+    :raises InvalidFileError: if anything else is wrong with it.
+    """
+    with lock(path, "accepted"):
+        source = Source(path)
+        state = (_native_format(source) or NATIVE[0]).read(source, Options(trust_edits=True)).state
+        changed = content(state) != source.data
+        if changed:
+            save(state, path)
+    return changed
 
 
 def restore(backup: Path) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.store.conftest import parse
 from tests.store.formats.strangers import after, free, mover, winner
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
@@ -133,7 +134,7 @@ def judged(data: object, program: Program, folder: Path, ties: str | None = None
     path.write_bytes(encoded(data))
     loaded = library.import_file(path, options_of(**options))
     state = loaded.state.playing(None, ties) if ties else loaded.state
-    again = library.parse(library.content(state), "again.json")
+    again = parse(library.content(state), "again.json")
     plays_as(again, program)
     assert np.array_equal(*(one.policy.table(SPACE).played for one in (again, state)))
     assert state.entries == again.entries

@@ -12,6 +12,7 @@ import numpy as np
 import orjson
 import pytest
 
+from tests.store.conftest import parse
 from tests.store.formats.programs import SPACE, TEXTS, entries, npz, read, refused
 from tests.store.formats.strangers import EMPTY, after, free, symbols, winner
 from ttt_cli.engine.game import Game
@@ -98,7 +99,7 @@ def test_the_spelling_of_zeros_survives():
     brain["0"]["score"] = 0
     found = read(dump(brain), "brain.json")
     assert not found.repaired
-    state = library.parse(library.content(found.state), "saved.json")
+    state = parse(library.content(found.state), "saved.json")
     assert written(state, "state-action") == dump(brain)
     longer = found.state
     longer.learner.learn(longer.table, Game.of(STANDARD, [8, 0, 5, 4, 2]))
@@ -224,7 +225,7 @@ def test_a_row_with_an_end_that_no_game_has_is_kept_and_noted(stage, tmp_path):
     refused(data, f"ends at stage {stage}", "book.csv", strict=True)
     (tmp_path / "book.csv").write_bytes(data)
     state = import_file(tmp_path / "book.csv").state
-    again = library.parse(library.content(state), "again.csv")
+    again = parse(library.content(state), "again.csv")
     assert sorted(written(state, "moves-csv").splitlines()) == sorted(data.splitlines())
     for one in (state, again):
         (row,) = one.policy.probabilities(SPACE[[TEXTS.index("XX.OO....")]])
