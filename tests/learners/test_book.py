@@ -1,5 +1,6 @@
 """The experience book: rows, the author's choice with its quirks, the default's, and the runs of rows."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.verdict import is_unbeatable
+from ttt_cli.learners.base import Shard
 from ttt_cli.learners.book import BookTable
 from ttt_cli.store.state import learner_of
 
@@ -128,6 +130,18 @@ def test_of_one_run_unfinished_and_finished_the_larger_counts_stay():
         DEFAULT.tag_run(table, "a")
     merged = DEFAULT.merge(empty_table(DEFAULT, SPACE), [early, late])
     assert content(DEFAULT, merged) == content(DEFAULT, late)
+
+
+def test_a_book_is_read_and_merged_without_the_counts_by_which_it_learns():
+    rules, books = Rules(4, 4, 4), []
+    for seed in (1, 2):
+        table = DEFAULT.empty(rules)
+        DEFAULT.train(table, Shard(0, 300, np.random.default_rng(seed)))
+        books.append(list(DEFAULT.to_entries(table)))
+    tracemalloc.start()
+    merged = DEFAULT.merge(DEFAULT.empty(rules), [DEFAULT.from_entries(rules, False, one) for one in books])
+    assert tracemalloc.get_traced_memory()[1] < 200 * len(merged.moves)
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))])

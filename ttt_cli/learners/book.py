@@ -145,10 +145,9 @@ def centre_of(rules: Rules) -> int:
 
 @dataclass(frozen=True)
 class Book(TableLearner[BookTable]):
-    """The experience book; see the module."""
+    """An experience book of moves and how their games ended."""
 
     name: ClassVar[str] = "book"
-    title: ClassVar[str] = "an experience book of moves and how their games ended"
     kernel_version: ClassVar[int] = 2
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 3_000_000

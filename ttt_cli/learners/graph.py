@@ -76,10 +76,9 @@ Rule = tuple[bool, Growth, Uint32s]
 
 @dataclass(frozen=True)
 class Graph(TableLearner[Table]):
-    """The graph machine; see the module."""
+    """A graph of seen positions, scored by discounted back-up."""
 
     name: ClassVar[str] = "graph"
-    title: ClassVar[str] = "a graph of seen positions, scored by discounted back-up"
     kernel_version: ClassVar[int] = 3
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 100_000

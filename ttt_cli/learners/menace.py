@@ -40,10 +40,9 @@ from ttt_cli.learners.table_learner import Answer, TableLearner
 
 @dataclass(frozen=True)
 class Menace(TableLearner[Table]):
-    """Boxes of beads; see the module."""
+    """Boxes of beads (Michie, 1961)."""
 
     name: ClassVar[str] = "menace"
-    title: ClassVar[str] = "boxes of beads (Michie, 1961)"
     kernel_version: ClassVar[int] = 2
     choices: ClassVar[tuple[str, ...]] = ("default", "article", "most")
     default_games: ClassVar[int] = 1_000_000

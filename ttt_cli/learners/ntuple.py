@@ -350,10 +350,9 @@ class NTuplePolicy(Search):
 
 @dataclass(frozen=True)
 class NTuple(Learner[NTupleTable]):
-    """TD learning of an n-tuple network; see the module."""
+    """N-tuple network."""
 
     name: ClassVar[str] = "ntuple"
-    title: ClassVar[str] = "n-tuple network"
     kernel_version: ClassVar[int] = 3
     units: ClassVar[tuple[str, str]] = ("pattern", "weight")
     choices: ClassVar[tuple[str, ...]] = ("default",)

@@ -60,10 +60,9 @@ from ttt_cli.learners.table_learner import Answer, TableLearner
 
 @dataclass(frozen=True)
 class Q(TableLearner[Table]):
-    """Values of moves; see the module."""
+    """Values of moves: real-time dynamic programming, or Q-learning (Watkins, 1989)."""
 
     name: ClassVar[str] = "q"
-    title: ClassVar[str] = "values of moves: real-time dynamic programming, or Q-learning (Watkins, 1989)"
     kernel_version: ClassVar[int] = 3
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 1_000_000

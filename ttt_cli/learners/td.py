@@ -68,12 +68,9 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Td(TableLearner[Table]):
-    """Values of positions; see the module."""
+    """Values of positions, one table a side: real-time dynamic programming, or TD learning."""
 
     name: ClassVar[str] = "td"
-    title: ClassVar[str] = (
-        "values of positions, one table a side: real-time dynamic programming, or TD learning"
-    )
     kernel_version: ClassVar[int] = 3
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 300_000
