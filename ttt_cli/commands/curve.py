@@ -1,6 +1,6 @@
 """``ttt curve``: learning curves, in the terminal or as a picture."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -34,14 +34,14 @@ class Curves(Document, name="curves"):
 
     curves: list[Curve]
     picture: str | None
-    over_seeds: bool = aside()
+    verdicts: Sequence[str] = aside()
 
     def show(self, env: Environment) -> None:
         if self.picture is not None:
             env.out(f"saved {self.picture} ({counted(len(self.curves), 'curve')})")
             return
         named = [(one.name, one.points) for one in self.curves]
-        env.out(*text_plot(named, env.width, unicode=env.unicode, over_seeds=self.over_seeds))
+        env.out(*text_plot(named, env.width, unicode=env.unicode, verdicts=self.verdicts))
 
 
 def curve(
@@ -68,6 +68,7 @@ def curve(
     if studies and len(paths) > 1:
         raise UsageError("a study is drawn by itself", where=str(studies[0]))
     study = read_study(studies[0], learner_class) if studies else None
+    verdicts = []
     if study is None:
         plain = len({path.stem for path in paths}) == len(paths)
         curves = [one for path in paths for one in _read(path, path.stem if plain else str(path))]
@@ -76,11 +77,14 @@ def curve(
     else:
         curves = [Curve(paths[0], middle(study.of(one)), study.named(one)) for one in study.groups]
         drawn = {study.named(one): list(zip(*study.of(one), strict=False)) for one in study.groups}
+        for one in study.groups:
+            unbeatable = [bool(rows[-1].unbeatable) for rows in study.of(one)]
+            verdicts.append(f"{sum(unbeatable)} of {len(unbeatable)} unbeatable")
         seeds = counted(max(len(study.of(one)) for one in study.groups), "seed")
         heading = f"{', '.join(learner for learner, _ in study.calls)}: median and middle half of {seeds}"
     if out is not None and not write_report(env, out, picture(drawn, heading, kind)):
         return None
-    return Curves(curves, out, study is not None)
+    return Curves(curves, out, verdicts)
 
 
 def _read(path: Path, name: str) -> Iterator[Curve]:

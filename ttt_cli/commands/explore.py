@@ -61,7 +61,9 @@ def explore(
         policy = player.policy.table(StateSpace.of(rules))
     positions, described = covered(policy)
     if not is_whole(rules):
-        env.say(f"{len(positions):,} positions can occur; proving the value of each move")
+        env.say(
+            f"{len(positions):,} positions can occur; proving the value of each move, which may take minutes"
+        )
     verdict = judge(policy)
     opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
     content = page(policy, player.name, facts_of(rules, verdict, player.games), described, opponents)

@@ -169,7 +169,7 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     ending = Path(out).suffix.lower()
     found = [form for form in fitting if out != "-" and ending in form.endings]
     what = f"{ending} could be several formats" if found else "cannot tell the format from the file's name"
-    hint = f"one of {', '.join(names(found or fitting))}"
+    hint = f"--format with one of {', '.join(names(found or fitting))}, which ttt show --formats describes"
     if asked is not None:
         found = [form for form in fitting if form.name in (asked, f"ttt-{asked}")]
         what = f"{player.name} has no {asked} form"
@@ -177,5 +177,5 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
         near = "" if asked in spelled else did_you_mean(asked, spelled)
         hint = near or f"it has {', '.join(names(fitting))}"
     if not found or (asked is None and len(found) > 1):
-        raise UsageError(what, where="--format", hint=hint)
+        raise UsageError(what, where="--format" if asked else out, hint=hint)
     return found[0]

@@ -1,6 +1,7 @@
 """``ttt play``: games in the terminal, against a machine, between two people or between two machines."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from shlex import join
 from typing import Annotated, Literal
@@ -9,11 +10,12 @@ from ttt_cli.agents.grammar import Agent, resolve, resolve_all
 from ttt_cli.agents.registry import LEVELS, level
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.documents import put
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.errors import ExitCode, Stopped, UsageError
+from ttt_cli.errors import ExitCode, Stopped, TttError, UsageError
 from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.play.player import exploration, players_of
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import choose
@@ -32,8 +34,8 @@ from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.games import try_log
 from ttt_cli.views.numbers import counted, percent
 
-MENU_STATES = 9
-"""The most states that the menu of opponents lists."""
+MENU = 12
+"""The most opponents that the menu lists."""
 
 
 def play(
@@ -91,23 +93,41 @@ def play(
 
 
 def _choose_opponent(env: Environment) -> str:
-    rules = given_rules(env) or STANDARD
+    """Let a person choose among the levels and the first states of the store that can play this game."""
+    options = [(name, _level_in_words(env, name)) for name in LEVELS]
     stored = (path.stem for path in stored_files(env.store) if path.stem != "games")
-    names = [*LEVELS, *[*dict.fromkeys(["q", *stored])][:MENU_STATES]]
-    options = [(name, _level_in_words(env, name, rules)) for name in names]
-    return names[choose(env, "Who do you want to play?", options)]
+    for name in dict.fromkeys(["q", *stored]):
+        with suppress(TttError):
+            options.append((name, _state_in_words(env, name)))
+    options = options[:MENU]
+    return options[choose(env, "Who do you want to play?", options)][0]
 
 
-def _level_in_words(env: Environment, name: str, rules: Rules) -> str:
-    agent = level(name, rules)
-    if agent is None:
-        return "learns from your games"
+def _level_in_words(env: Environment, name: str) -> str:
+    rules = given_rules(env) or STANDARD
+    agent = level(name, rules) or name
     if enumerated(rules) is None:
         return agent
     sides = both_sides(resolve(agent, env.store, rules).policy, Uniform(rules))
     win, loss = (sum(getattr(rates, end) for rates in sides) / 2 for end in ("win", "loss"))
     loses = f"loses {percent(loss, 0)}" if loss else "never loses"
     return f"{agent}; against random play it wins {percent(win, 0)}, {loses}"
+
+
+def _state_in_words(env: Environment, name: str) -> str:
+    """Describe a state.
+
+    :raises TttError: if it cannot be played.
+    """
+    (agent,) = resolve_all([name], env.store, given_rules(env), fresh=True)
+    loaded = agent.loaded
+    if loaded is None or enumerated(agent.rules) is None:
+        return "learns from your games"
+    if not loaded.path.exists():
+        return "has learned nothing yet"
+    verdict = "unbeatable" if is_unbeatable(agent.policy) else "beatable"
+    epsilon = exploration(agent, loaded.state)
+    return f"{verdict}; {percent(epsilon, 0)} of its moves are random" if epsilon else verdict
 
 
 def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) -> tuple[str, str]:

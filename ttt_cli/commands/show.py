@@ -151,6 +151,9 @@ class Store(Document, name="store"):
         if self.states:
             headings = ["state", ">games", "verdict", ">lose as X", ">lose as O", "last written"]
             draw_table(env, headings, map(_row, self.states), lead=1)
+            for one in self.states:
+                if one.fault:
+                    env.out(f"{one.name}: {one.fault}", indent=2)
             env.out("", f"in {self.store}", "")
         else:
             env.out(f"no states in {self.store}", "")
@@ -170,13 +173,13 @@ def _stored(path: Path) -> StoredState:
         worst: dict[str, float] = {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss}
         return StoredState(*facts, verdict.unbeatable, worst, written, "")
     except TttError as error:
-        return StoredState(path.stem, "", None, None, None, None, written, error.message)
+        return StoredState(path.stem, "", None, None, None, None, written, str(error))
 
 
 def _row(state: StoredState) -> list[str | Text]:
     written = datetime.fromisoformat(state.written).strftime("%Y-%m-%d %H:%M")
     if state.fault:
-        return [state.name, "", Text("not a state", "dim"), "", "", written]
+        return [state.name, "", Text("cannot be read", "dim"), "", "", written]
     name = state.name
     if state.rules not in (None, str(STANDARD)) and str(state.rules) not in name:
         name += f" ({state.rules})"

@@ -14,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from ttt_cli.agents.grammar import is_program
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
@@ -43,8 +44,8 @@ from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run,
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
 
-PROOF = 200_000
-"""How many positions the proof after a training may visit."""
+PROOF, SHORT_PROOF = 200_000, 20_000
+"""How many positions the proof after a training may visit, and that after one that was stopped."""
 
 MANY_CELLS, MOVE_BYTES = 36, 24
 """The board size from which on a table's cost is reported, and what a table needs for a move."""
@@ -167,6 +168,8 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
         words = f"{state[1]}{' --preset article' * bool(state[2])}"
         words += f" --board {state[3]} --line {state[4]}" * bool(state[3])
         raise UsageError("is a state, not a method", where=name, hint=f"ttt train {words} trains it")
+    if name.endswith(".py"):
+        raise UsageError("which class of it?", where=name, hint=f"ttt train {name}:CLASS")
     if typed := re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
         offer_file(typed[1])
     kind = learner_class(offer_file(name) if ":" in name else name)
@@ -326,7 +329,10 @@ class Call:
     def train(self, run: TrainingRun) -> Training:
         """Carry out the run; --until and the progress bar look at it between its blocks."""
         env, options, curve = self.env, self.options, None
-        env.say(f"training {self.learner} for {run.plan.games:,} games, --seed {run.plan.seed}")
+        learner = f"{self.learner}{'.article' * (run.state.learner.choice == 'article')}"
+        env.say(f"training {learner} for {run.plan.games:,} games, --seed {run.plan.seed}")
+        if options.until and enumerated(run.state.rules) is None:
+            env.say("each block ends with a proof, which takes longer than its games")
         cells = run.state.rules.cells
         if cells >= MANY_CELLS and self.learner in LEARNERS and self.learner != "ntuple":
             size = f"{MOVE_BYTES * cells**2 // 2048} kB a game"  # half of the cells are free on average
@@ -342,7 +348,9 @@ class Call:
 
             def after_block(run: TrainingRun) -> bool:
                 tick(run.record.games or 0)
-                return options.until is not None and is_unbeatable(run.state.policy) is True
+                return (
+                    not stopping() and options.until is not None and is_unbeatable(run.state.policy) is True
+                )
 
             def saved(run: TrainingRun) -> None:
                 env.say(f"saved {run.record.games or 0:,} games")
@@ -364,8 +372,8 @@ class Call:
         env, options, state = self.env, self.options, run.state
         if run.backup:
             env.say(f"the previous file is kept as {self.path.with_name(run.backup.name)}")
-        proved = options.until and run.enough
-        unbeatable = proved or is_unbeatable(state.policy, budget=BUDGET if options.until else PROOF)
+        budget = SHORT_PROOF if stopped is not None else BUDGET if options.until else PROOF
+        unbeatable = bool(options.until and run.enough) or is_unbeatable(state.policy, budget=budget)
         ended, then = ExitCode.DONE, self._next(options.curve or self.name if curve and curve.rows else None)
         if stopped is not None and not run.finished:
             env.say("stopped; resume with:", self._resuming())

@@ -26,7 +26,7 @@ from contextlib import redirect_stdout
 from dataclasses import MISSING, fields, replace
 from importlib import import_module
 from math import isfinite
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -133,6 +133,8 @@ def parameters_of(learner: Any) -> list[inspect.Parameter]:
         kind, default, about = hints[item.name], item.default, item.metadata.get("help", "")
         if get_origin(kind) in {Union, type(int | None)}:
             (kind,) = [part for part in get_args(kind) if part is not type(None)]
+        if choices := item.metadata.get("choices"):
+            kind = Literal[choices]
         if isinstance(default, bool):
             default = "on" if default else "off"
         option = typer.Option(

@@ -116,6 +116,8 @@ def graceful(env: "Environment", notice: str) -> Iterator[Stopping]:
         if stopping():
             stop(number, frame)
         stopping.exit_code = _CODES[number]
+        if env.stderr.isatty():  # the terminal shows ^C
+            env.stderr.write("\n")
         env.say(notice)
 
     before = {number: signal.signal(number, handle) for number in _heeded()}

@@ -39,10 +39,13 @@ def text_plot(
     width: int = 80,
     *,
     unicode: bool = True,
-    over_seeds: bool = False,
+    verdicts: Sequence[str] = (),
 ) -> list[str]:
     """Return a plot of named curves, each with at least one row, in lines of text: of one curve X and O, of
-    several the means of both sides."""
+    several the means of both sides.
+
+    :param verdicts: the verdict on each, if its last row does not say.
+    """
     beside = width >= 76
     inner = max(min((width - 15) // 2 if beside else width - 6, 60), 16)
     panels = []
@@ -60,23 +63,23 @@ def text_plot(
         lines = [f"{a:<{inner + 6}}   {b}".rstrip() for a, b in zip(*panels, strict=True)]
     else:
         lines = [*panels[0], "", *panels[1]]
-    lines += ["", *_legend(curves, unicode, "all " if over_seeds else "")]
+    lines += ["", *_legend(curves, unicode, verdicts)]
     if any(BOTH in line for line in lines):
         lines.append(f"{BOTH}  where curves meet")
     return lines
 
 
-def _legend(curves: Sequence[tuple[str, Sequence[Row]]], unicode: bool, which: str) -> list[str]:
+def _legend(curves: Sequence[tuple[str, Sequence[Row]]], unicode: bool, verdicts: Sequence[str]) -> list[str]:
     arrow = "\u2192" if unicode else "->"
     lines = []
     for at, (name, rows) in enumerate(curves):
         first, last = rows[0], rows[-1]
         mark = f"{MARKS[at % len(MARKS)]}  {name}: " if len(curves) > 1 else ""
-        verdict = f"{which}unbeatable from {unbeatable_from(rows) or 0:,} games on"
-        if not last.unbeatable:
-            verdict = "not all unbeatable" if which else "beatable"
-        if last.unbeatable is None:
-            verdict = "whether it is unbeatable is not known"
+        verdict = "whether it is unbeatable is not known" if last.unbeatable is None else "beatable"
+        if verdicts:
+            verdict = verdicts[at]
+        elif last.unbeatable:
+            verdict = f"unbeatable from {unbeatable_from(rows) or 0:,} games on"
         mistakes = ""
         if first.mistakes is not None and last.mistakes is not None:
             mistakes = f"mistakes in {first.mistakes:,} {arrow} {last.mistakes:,} positions; "
