@@ -242,6 +242,7 @@ class RunFields(TypedDict):
     format: NotRequired[str]
     spelled: NotRequired[dict[str, float]]
     inputs: NotRequired[list[str]]
+    runs: NotRequired[list[str]]
 
 
 class PlaysFields(TypedDict):

@@ -80,6 +80,10 @@ def test_overlap_in_part_is_refused_by_name_unless_allowed(three):
     assert [run.kind for run in forced.state.runs] == ["overlap"]
     assert forced.state.games == 1200
     assert content(forced) == content(merge([other, one], allow_overlap=True))
+    with pytest.raises(
+        InvalidFileError, match=three[2].state.runs[0].id
+    ):  # it was allowed once, not for ever
+        merge([loaded(forced.state, "forced"), three[2]])
 
 
 @pytest.mark.parametrize("learner", ["book", "q"])
@@ -96,6 +100,7 @@ def test_a_game_counts_once_whatever_run_holds_it(learner):
     assert [run.kind for run in forced.state.runs] == ["overlap"] and forced.state.games == 6
     assert parse(content(forced), "file").games == 6
     assert content(forced) == content(merge(inputs[::-1], allow_overlap=True))
+    assert content(merge([loaded(forced.state, "forced"), inputs[0]])) == content(forced)  # it adds nothing
     entries = dict(forced.state.learner.to_entries(forced.state.table))
     assert sum(map(forced.state.learner.entry_visits, entries.values())) > 0
     if learner == "book":

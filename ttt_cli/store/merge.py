@@ -55,14 +55,15 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
         return Merged(replace(state, table=table_of(kept[0])), contained, duplicates)
     learner = state.learner
     games = _repeated({(game, run.id) for one in kept for run in one.state.runs for game in run.game_ids})
-    overlap = [] if learner.keeps_runs_apart else _shared_runs(kept)
+    mixed = {name for one in kept for run in one.state.runs for name in run.mixed}
+    overlap = [name for name in _shared_runs(kept) if name in mixed or not learner.keeps_runs_apart]
     if not (games or overlap):
         runs = _union(kept)
     elif allow_overlap:
         runs = (_overlap_run(kept),)
     else:
         raise _overlapping(kept, games, overlap)
-    if learner.keeps_runs_apart and games:
+    if learner.keeps_runs_apart and (games or overlap):
         table = _in_one_run(kept, runs[0])
     else:
         table = learner.merge(learner.empty(state.rules, state.symmetric), _Tables(kept))
@@ -83,7 +84,8 @@ class _Tables(Sequence[Any]):
 
 
 def _shared_runs(inputs: Iterable[Loaded]) -> list[str]:
-    return _repeated((run.id, number) for number, loaded in enumerate(inputs) for run in loaded.state.runs)
+    every = ((number, run) for number, loaded in enumerate(inputs) for run in loaded.state.runs)
+    return _repeated({(name, number) for number, run in every for name in (run.id, *run.mixed)})
 
 
 def _repeated(pairs: Iterable[tuple[str, Any]]) -> list[str]:
@@ -99,11 +101,16 @@ def _union(inputs: Sequence[Loaded]) -> tuple[Run, ...]:
 
 
 def _overlap_run(inputs: Sequence[Loaded]) -> Run:
-    """The record that replaces all others: the parts of the table can no longer be separated."""
+    """The record that replaces all others: the parts of the table can no longer be separated. It lists the
+    runs and the games that are in it, lest they are merged once more."""
     digests = sorted(loaded.digest for loaded in inputs)
+    every = [run for loaded in inputs for run in loaded.state.runs]
+    names = {"runs": {name for run in every for name in (run.id, *run.mixed)}}
+    names["game_ids"] = {game for run in every for game in run.game_ids}
     games = [loaded.state.games for loaded in inputs]
     total = None if None in games else sum(count or 0 for count in games)
-    return Run(digest_of(digests)[:24], "overlap", total, None, {"inputs": digests})
+    details = {"inputs": digests, **{key: sorted(found) for key, found in names.items()}}
+    return Run(digest_of(digests)[:24], "overlap", total, None, details)
 
 
 def _in_one_run(inputs: Sequence[Loaded], run: Run) -> Any:
@@ -127,7 +134,7 @@ def _overlapping(inputs: Sequence[Loaded], games: Sequence[str], runs: Sequence[
         more = f" and {len(games) - 1:,} others" if len(games) > 1 else ""
         what, hint = f"have both learned game {games[0]}{more}, each", "--allow-overlap counts them twice"
     else:
-        shared = [it for it in inputs if runs[0] in {run.id for run in it.state.runs}]
+        shared = [it for it in inputs if any(runs[0] in (run.id, *run.mixed) for run in it.state.runs)]
         what, hint = f"both hold run {', '.join(runs)}, mixed", "--allow-overlap counts it twice"
     paths = " and ".join(str(loaded.path) for loaded in shared[:2])
     return InvalidFileError(f"{paths} {what} with other experience, and cannot be separated", hint=hint)

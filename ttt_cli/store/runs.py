@@ -56,6 +56,12 @@ class Run:
         ids: Sequence[str] = self.details.get("game_ids", ())
         return ids
 
+    @property
+    def mixed(self) -> Sequence[str]:
+        """The ids of the runs that an overlap has mixed into this one."""
+        ids: Sequence[str] = self.details.get("runs", ())
+        return ids
+
     def contains(self, other: "Run") -> bool:
         """Whether this is the same run, at least as far."""
         further = (self.games or 0) >= (other.games or 0)
