@@ -61,4 +61,4 @@ def edited(content: bytes, **changes: object) -> bytes:
     entries = fields.pop("entries", None)
     head = b",\n".join(orjson.dumps({name: value})[1:-1] for name, value in fields.items())
     held = b",\n".join(orjson.dumps({name: value})[1:-1] for name, value in (entries or {}).items())
-    return b"".join(native.sealed([b"{" + head + b',\n"entries":{\n' + held + b"\n}}\n"]))
+    return native.sealed([b"{" + head + b',\n"entries":{\n' + held + b"\n}}\n"])

@@ -40,7 +40,7 @@ def book(rows: str, runs: int) -> bytes:
     listed = [{"id": f"r{run:05}", "kind": "import", "games": 1, "results": None} for run in range(runs)]
     head, columns, _ = empty.removeprefix(b"#ttt-state ").split(b"\n")
     head = orjson.dumps({**orjson.loads(head), "digest": "", "games": runs, "runs": listed})
-    return native.sealed([b"#ttt-state " + head + b"\n" + columns + b"\n" + rows.encode()])[0]
+    return native.sealed([b"#ttt-state " + head + b"\n" + columns + b"\n" + rows.encode()])
 
 
 def header(kind: object, shape: tuple[int, ...]) -> bytes:

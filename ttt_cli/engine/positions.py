@@ -51,7 +51,8 @@ class Positions:
 
         :raises NotationError: naming the first text that is not a position of these rules.
         """
-        fits = {*map(len, texts)} <= {rules.cells} and not "".join(texts).strip(SYMBOLS)
+        others = "".join(texts).encode(errors="replace").translate(None, SYMBOLS.encode())
+        fits = {*map(len, texts)} <= {rules.cells} and not others
         if not fits or not (positions := cls.reached(texts, rules)).reachable.all():
             return cls.batch([Position(text, rules) for text in texts], rules)
         return positions

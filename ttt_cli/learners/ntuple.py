@@ -426,7 +426,8 @@ class NTuple(Learner[NTupleTable]):
             for exact, totals, before in ((sums, part.sums, base.sums), (sizes, part.sizes, base.sizes)):
                 exact.add(at, totals[at])
                 exact.add(at, -before[at])
-        merged.weights, at = rounded(weights.replaced(base.weights)), weights.places
+        weights.write(merged.weights)
+        merged.weights, at = rounded(merged.weights), weights.places
         for exact, totals in ((sums, merged.sums), (sizes, merged.sizes)):
             exact.add(at, totals[at])
             totals[at] = exact.totals(at)

@@ -230,14 +230,17 @@ class Table:
     def _add(self, positions: Positions) -> None:
         """Add rows for these positions, which have none yet, without links."""
         rows, moves = (int(count) for count in self.used[:2])
-        legal = [self.legal(part) for part in positions.parts(CHUNK)]
-        numbers = np.concatenate([part.sum(axis=1, dtype=np.uint8) for part in legal])
-        cells = np.concatenate([np.nonzero(part)[1].astype(np.int8) for part in legal])
+        parts, every = [], np.arange(self.rules.cells, dtype=np.int8)
+        for part in positions.parts(CHUNK):
+            legal = self.legal(part)
+            cells_of = np.broadcast_to(every, legal.shape)[legal]
+            parts.append((part.results, legal.sum(axis=1, dtype=np.uint8), cells_of))
+        results, numbers, cells = map(np.concatenate, zip(*parts, strict=True))
         rows_then, moves_then = rows + len(numbers), moves + len(cells)
         if rows_then > len(self._rows) or moves_then > len(self._moves):
             self._resize(rows_then + rows // 2, moves_then + moves // 2)
         new = self._rows[rows:rows_then]
-        new["x"], new["o"], new["end"], new["number"] = positions.x, positions.o, positions.results, numbers
+        new["x"], new["o"], new["end"], new["number"] = positions.x, positions.o, results, numbers
         new["first"] = moves + np.cumsum(numbers, dtype=np.uint32) - numbers
         self._moves["cell"][moves:moves_then] = cells
         self.used[:2], slots = (rows_then, moves_then), len(self.slots)
@@ -251,15 +254,15 @@ class Table:
     def _enter(self, start: int) -> None:
         """Put the rows from ``start`` on into the hash table."""
         slots, mask = self.slots, np.uint64(len(self.slots) - 1)
-        numbers = np.arange(start, self.used[0], dtype=np.uint64)
-        positions = self.positions(slice(start, None))
-        hashes = hashed(positions.x, positions.o)
-        at, entries = hashes & mask, hashes & ~LOWER | numbers
-        while len(entries):  # of several that want a free slot one gets it, the others try the next
-            free = slots[at] == 0
-            slots[at[free]] = entries[free]
-            left = slots[at] != entries
-            entries, at = entries[left], at[left] + ONE & mask
+        for rows in chunks(np.arange(start, self.used[0])):
+            positions = self.positions(rows)
+            hashes = hashed(positions.x, positions.o)
+            at, entries = hashes & mask, hashes & ~LOWER | rows.astype(np.uint64)
+            while len(entries):  # of several that want a free slot one gets it, the others try the next
+                free = slots[at] == 0
+                slots[at[free]] = entries[free]
+                left = slots[at] != entries
+                entries, at = entries[left], at[left] + ONE & mask
 
     def link(self) -> None:
         """Set the links of the rows that were added without them."""
@@ -319,8 +322,10 @@ class Table:
 
     def rows_with(self, chosen: Bools) -> Int64s:
         """int64[k]: the rows with a chosen entry, given bool[entries, …]; ascending."""
-        (at,) = np.nonzero(chosen.reshape(len(chosen), -1).any(axis=1))
-        return np.unique(self.owners_of(at)) if self.by_move else at
+        if not self.by_move:
+            return np.flatnonzero(chosen.reshape(len(chosen), -1).any(axis=1))
+        rows = np.flatnonzero(self.rows["number"])
+        return rows[np.logical_or.reduceat(chosen, self.rows["first"][rows])]
 
     def owners_of(self, moves: Int64s) -> Int64s:
         """int64[k]: the row that each of some moves belongs to."""

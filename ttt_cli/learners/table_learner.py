@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import partial
 from itertools import islice
+from operator import length_hint
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
@@ -193,8 +194,7 @@ class TableLearner(Learner[AnyTable]):
             for at in chunks(np.arange(len(rows))):
                 _add_learned(merged, rows[at], part, at, base, means)
         if len(merged.learned) == 2:
-            mean = merged.learned[0]
-            merged.entries[mean] = means.replaced(merged.entries[mean])
+            means.write(merged.entries[merged.learned[0]])
         self.derive(merged)
         return merged
 
@@ -231,6 +231,7 @@ class TableLearner(Learner[AnyTable]):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> AnyTable:
         table = self.empty(rules, symmetric)
+        table.reserve(length_hint(entries) // rules.cells)
         read_batches(entries, partial(self.read, table))
         self.derive(table)
         return table

@@ -74,17 +74,15 @@ class WeightedMean:
         self._weights[numbers] += weights
         self._sums.add(numbers, weights * values)
 
-    def replaced(self, values: Floats) -> Floats:
-        """The base's values, of any shape, with the means in place."""
-        flat = values.flatten()
+    def write(self, values: Floats) -> None:
+        """Replace the base's values, of any shape, by the means."""
         for places in chunks(self.places):
             numbers = self._numbers[places].astype(np.int64)
             means = self._sums.totals(numbers) / self._weights[numbers] + 0.0  # no -0.0
-            flat[places] = np.where(self._several[numbers], means, self._single[numbers])
-        return flat.reshape(values.shape)
+            values.flat[places] = np.where(self._several[numbers], means, self._single[numbers])
 
 
 def _with_room(array: NDArray[Any], places: Int64s) -> NDArray[Any]:
     """The array, enlarged if needed to have these places."""
     size = int(places.max(initial=-1)) + 1
-    return array if size <= len(array) else enlarged(array, size * 3 // 2)
+    return array if size <= len(array) else enlarged(array, size * 4)

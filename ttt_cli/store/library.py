@@ -29,7 +29,7 @@ from ttt_cli.store.formats.format import (
     Verification,
     fault_of,
 )
-from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed
+from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, lock, stamp
 from ttt_cli.store.source import Source
@@ -219,7 +219,7 @@ def _parts(state: State) -> Iterator[bytes]:
 
 def content(state: State) -> bytes:
     """The bytes of a state's native file."""
-    return b"".join(sealed(_parts(state)))
+    return sealed(_parts(state))
 
 
 def digest(state: State) -> str:
@@ -240,7 +240,10 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
         target = next(new for new in map(path.with_name, names) if not new.exists())
     kept = keep_backup and target.is_file()
     with no_collection(), writing(target, parents=True, keep_backup=keep_backup) as file:
-        file.writelines(sealed(_parts(state)))
+        if file.mode == "ab":  # a device or a pipe, where nothing can be changed afterwards
+            file.write(content(state))
+        else:
+            write_sealed(_parts(state), file)
     if target != path:
         raise BusyError(
             f"another program has written this file meanwhile; what was learned is saved in {target}",

@@ -20,11 +20,12 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from itertools import chain, groupby, islice
-from operator import itemgetter
+from dataclasses import dataclass, replace
+from io import BytesIO
+from itertools import chain, groupby, islice, pairwise
+from operator import itemgetter, le
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -60,7 +61,7 @@ BATCH = 1000
 Entries = Iterable[tuple[str, Any]]
 """Positions with their entries."""
 
-_NO_DIGEST = b'"digest":""'
+_NO_DIGEST, _STATED = b'"digest":""', b'"digest":"sha256:%s"'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
 _ENTRIES = re.compile(rb',?\r?\n"entries":\{\r?\n')
@@ -109,14 +110,24 @@ class ChangedError(InvalidFileError):
         super().__init__(why, where=f"{where}: line {line}" if line else where, hint=hint)
 
 
-def sealed(parts: Iterable[bytes]) -> list[bytes]:
-    """The parts of a file, the first with the digest in place of the empty one."""
-    found, digest = list(parts), hashlib.sha256()
-    for part in found:
+def write_sealed(parts: Iterable[bytes], file: BinaryIO) -> None:
+    """Write the parts of a file, then the digest in place of the empty one in the first."""
+    remaining = iter(parts)
+    first = next(remaining)
+    digest = hashlib.sha256(first)
+    file.write(first.replace(_NO_DIGEST, _STATED % (b"0" * 64), 1))
+    for part in remaining:
         digest.update(part)
-    stated = b'"digest":"sha256:%s"' % digest.hexdigest().encode()
-    found[0] = found[0].replace(_NO_DIGEST, stated, 1)
-    return found
+        file.write(part)
+    file.seek(first.index(_NO_DIGEST))
+    file.write(_STATED % digest.hexdigest().encode())
+
+
+def sealed(parts: Iterable[bytes]) -> bytes:
+    """The content of a file with its digest."""
+    file = BytesIO()
+    write_sealed(parts, file)
+    return file.getvalue()
 
 
 @contextmanager
@@ -198,14 +209,26 @@ def _with_table(state: State, entries: Entries) -> State:
     return replace(state, learner=learner, table=table)
 
 
-def _in_order(entries: Entries, where: str) -> Iterator[tuple[str, Any]]:
-    """Yield entries, checking that they are sorted."""
-    last = ""
-    for key, entry in entries:
-        if key <= last:
-            raise ChangedError(where, f"{_OTHERWISE} (position {quoted(key)} is out of order)")
-        last = key
-        yield key, entry
+def _check_order(keys: list[str], where: str) -> str:
+    """Check that keys are sorted; returns the last."""
+    if any(map(le, keys[1:], keys)):
+        first = next(after for before, after in pairwise(keys) if after <= before)
+        raise ChangedError(where, f"{_OTHERWISE} (position {quoted(first)} is out of order)")
+    return keys[-1]
+
+
+@dataclass(frozen=True)
+class _AtMost:
+    """Entries, and a bound on their number, for which a table makes room."""
+
+    entries: Entries
+    most: int
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return iter(self.entries)
+
+    def __length_hint__(self) -> int:
+        return self.most
 
 
 class NativeFormat(Format):
@@ -238,7 +261,8 @@ class NativeFormat(Format):
             raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
         try:
             if options.table:
-                state = _with_table(state, entries)
+                least = len('"":{"1":1},\n') + state.rules.cells
+                state = _with_table(state, _AtMost(entries, source.size // least))
         except ChangedError:
             raise
         except TttError as error:
@@ -257,7 +281,7 @@ class NativeFormat(Format):
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterable[bytes]:
         assert player.state is not None
-        return sealed(self.content(player.state))
+        return [sealed(self.content(player.state))]
 
     def check(self, source: Source) -> Verification:
         """Report an edit, and all wrong entries or the first other fault."""
@@ -317,7 +341,7 @@ class StateJson(NativeFormat):
             head += block
         line = head.count(b"\n", 0, begun.end()) + 1
         entries = _json_entries(chain([head[begun.end() :]], blocks), line, where)
-        return load_json(head[: begun.start()] + b',"entries":{}}', where), _in_order(entries, where)
+        return load_json(head[: begun.start()] + b',"entries":{}}', where), entries
 
 
 def _lines(items: Sequence[tuple[str, Any]]) -> bytes:
@@ -333,7 +357,7 @@ def _lines(items: Sequence[tuple[str, Any]]) -> bytes:
 
 def _json_entries(blocks: Iterable[bytes], line: int, where: str) -> Iterator[tuple[str, Any]]:
     """The entries in blocks of lines, the first of which has the number ``line``."""
-    ended = False
+    ended, last = False, ""
     for block in blocks:
         text = block.rstrip()
         if ended and text:
@@ -347,6 +371,7 @@ def _json_entries(blocks: Iterable[bytes], line: int, where: str) -> Iterator[tu
             raise ChangedError(where, why, line + error.lineno - 1) from None
         if len(found) != text.count(b"\n") + bool(text):
             raise ChangedError(where, _OTHERWISE, line)
+        last = _check_order([last, *found], where)
         yield from found.items()
         line += block.count(b"\n")
     if not ended:
@@ -378,8 +403,7 @@ class StateCsv(NativeFormat):
             found = load_json(next(lines)[1].encode()[len(MARK) :], f"{where}: line 1")
             if isinstance(found, dict):
                 found["entries"] = {}
-            rows = _by_position(_rows(lines, found, "", where), in_order=not edited)
-            return found, rows if edited else _in_order(rows, where)
+            return found, _by_position(_rows(lines, found, "", where), "" if edited else where)
         digest = str(Digest([source.data]))
         listed = list(_rows(lines, None, digest.removeprefix("sha256:")[:24], where))
         games = Counter[str]()
@@ -388,7 +412,7 @@ class StateCsv(NativeFormat):
         runs = tuple(Run(run, "import", games[run] or None) for run in sorted(games))
         state = State(learner_of("book", "default"), STANDARD, False, None, runs)
         header = {**_header(state), "digest": digest, "entries": {}}
-        return header, _by_position(listed, in_order=False)
+        return header, _by_position(listed)
 
 
 def _text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
@@ -429,8 +453,14 @@ def _rows(
         yield cells[0], [move, plies, cells[3], run, count]
 
 
-def _by_position(rows: Iterable[tuple[str, list[Any]]], *, in_order: bool) -> Iterator[tuple[str, list[Any]]]:
-    for text, group in groupby(rows if in_order else sorted(rows, key=itemgetter(0)), itemgetter(0)):
+def _by_position(rows: Iterable[tuple[str, list[Any]]], where: str = "") -> Iterator[tuple[str, list[Any]]]:
+    """The rows of each position.
+
+    :param where: the file, if its rows must be sorted.
+    """
+    last = ""
+    for text, group in groupby(rows if where else sorted(rows, key=itemgetter(0)), itemgetter(0)):
+        last = _check_order([last, text], where)
         yield text, [row for _, row in group]
 
 
