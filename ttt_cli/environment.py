@@ -41,8 +41,8 @@ class Environment:
     stderr: TextIO
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     store: Path = common(DEFAULT_STORE, "The folder of your states.", metavar="DIR", envvar="TTT_STORE")
-    board: str | None = common(None, "Board size; by default 3x3, or the state's.", metavar="ROWSxCOLS")
-    line: int | None = common(None, "How many in a row; by default 3, or the state's.", metavar="N")
+    board: str | None = common(None, "Board size; by default the state's, else 3x3.", metavar="ROWSxCOLS")
+    line: int | None = common(None, "How many in a row; by default the state's, else 3.", metavar="N")
     learner: str | None = common(None, "Your own learner's class, for its states.", metavar="FILE.py:CLASS")
     quiet: bool = common(False, "Print no notices on stderr.", "--quiet")
     json: bool = common(False, "Print the result as JSON.", "--json")

@@ -121,10 +121,10 @@ def _state_in_words(env: Environment, name: str) -> str:
     """
     (agent,) = resolve_all([name], env.store, given_rules(env), fresh=True)
     loaded = agent.loaded
+    if loaded is not None and not loaded.path.exists():
+        return "has learned nothing yet"
     if loaded is None or enumerated(agent.rules) is None:
         return "learns from your games"
-    if not loaded.path.exists():
-        return "has learned nothing yet"
     verdict = "unbeatable" if is_unbeatable(agent.policy) else "beatable"
     epsilon = exploration(agent, loaded.state)
     return f"{verdict}; {percent(epsilon, 0)} of its moves are random" if epsilon else verdict

@@ -113,7 +113,7 @@ class Training(Document, name="training"):
     def show(self, env: Environment) -> None:
         if self.games:
             env.out(
-                f"{self.games:,} games in {self.seconds:.1f} s ({self.games_per_second:,.0f} a second): "
+                f"{self.games:,} games in {self.seconds:.2f} s ({self.games_per_second:,.0f} a second): "
                 f"X won {self.x_wins:,}, O won {self.o_wins:,}, {self.draws:,} drawn"
             )
         where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"

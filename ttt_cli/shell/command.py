@@ -26,6 +26,7 @@ from contextlib import redirect_stdout
 from dataclasses import MISSING, fields, replace
 from importlib import import_module
 from math import isfinite
+from textwrap import dedent
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
@@ -156,4 +157,4 @@ def split_examples(doc: str) -> tuple[str, str]:
     """Split a docstring into its text, with each paragraph on one line, and its examples, line by line."""
     text, found, examples = inspect.cleandoc(doc).partition("\nExamples:\n")
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
-    return "\n\n".join(paragraphs), f"Examples:\n{examples}" if found else ""
+    return "\n\n".join(paragraphs), f"Examples:\n{dedent(examples)}" if found else ""
