@@ -187,6 +187,8 @@ USAGE = [
     ("evaluate random --games 9 --check unbeatable", "--check does not go with --games"),
     ("evaluate random --games-to g.jsonl", "--games-to goes with --games"),
     ("evaluate td", "ttt train td"),
+    ("import nosuch", "there is no such file"),
+    ("review nosuch", "there is no such log"),
     ("analyze X...O.... --board 3x4", "expected 12 cells"),
     ("move minimax XXX.OO...", "the game is over"),
     ("move random X........ --seed 1", "goes with --sample"),

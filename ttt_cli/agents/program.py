@@ -156,7 +156,7 @@ class Program:
             deadline = monotonic() + self._patience if lines else deadline
         if missing or unasked or rest:
             hint = "one line for each position: a cell, or resign"
-            raise NoAnswerError("wrote more than a line in answer", hint=hint)
+            raise NoAnswerError("wrote more than a line, or unasked, in answer", hint=hint)
 
     @property
     def _last_words(self) -> str:

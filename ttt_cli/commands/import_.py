@@ -68,6 +68,8 @@ def import_(
       ttt import odd.json:spelling.first=O,spelling.cells=1
     """
     source, reading, played = file_and_reading(file, given_rules(env))
+    if not (source.exists() or library.is_path(str(source))):  # a name: wrong usage
+        source = library.existing(env.store, str(source), what="file")
     learner = offer_file(learner) if learner and ":" in learner else learner
     found = library.import_file(source, replace(reading, strict=strict, learner=learner))
     state = found.state.playing(played.get("choice"), played.get("ties"))

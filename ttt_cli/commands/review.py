@@ -9,6 +9,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.review import review as review_game
 from ttt_cli.shell.options import argument, flag, number, option
+from ttt_cli.store import library
 from ttt_cli.store.games import LOG, GameRecord, read_games
 from ttt_cli.views.review import ReviewedGame
 
@@ -37,6 +38,8 @@ def review(
     if file is None and not path.exists():
         hint = "ttt play records each finished game there"
         raise InvalidFileError("no game has been recorded yet", where=str(path), hint=hint)
+    if not (path.exists() or library.is_path(str(path))):  # a name: wrong usage
+        path = library.existing(env.store, str(path), what="log of games")
     for place, (at, record) in enumerate(_picked(path, game, last)):
         if place and not env.json:
             env.out("")
