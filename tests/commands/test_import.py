@@ -1,8 +1,11 @@
 """``ttt import``, ``verify``, ``formats`` and the round trips through ``export``."""
 
+import json
 from pathlib import Path
 
 import pytest
+
+from tests.store.formats.strangers import MOVES, by_cell
 
 CORPUS = Path(__file__).parent.parent / "store" / "formats" / "corpus"
 FIELDS = {"file", "format", "positions", "moves", "repaired", "rejected"}
@@ -35,16 +38,26 @@ def test_importing_is_deterministic_and_the_same_file_adds_nothing_in_a_merge(tt
     assert (tmp_path / "c.json").read_bytes() == (tmp_path / "a.json").read_bytes()
 
 
-def test_rejected_rows_are_told_or_an_error(ttt, tmp_path):
-    book = tmp_path / "book.csv"
-    book.write_text("-1,0,0,0,1,0,0,0,0,-3,4\n-1,0,0,0,1,0,0,0,0,9,4\n")
-    assert ttt("import", book, "--strict", "-o", "b.csv").code == 3
-    assert not (tmp_path / "b.csv").exists()
-    done = ttt("import", book, "-o", "b.csv", "--json")
-    assert done.code == 0
-    assert [item["where"] for item in done.json["rejected"]] == ["line 2"]
-    shown = ttt("import", book, "-o", "c.csv")
-    assert "left out  line 2: the move in" in shown.out
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (None, "line 2"),
+        ({"X": 1}, "key 'X'"),
+        ({"X........": None}, "key 'X........'"),
+        ({"X........": {"1": 0.5, "4": None}}, "key 'X........', cell 5"),
+        ({"X........": {"0": "abc", "4": "abc"}}, "key 'X........', cell 5"),
+    ],
+)
+def test_what_is_left_out_is_told_by_import_and_verify_and_an_error_if_strict(ttt, change, place):
+    file = Path("book.csv" if change is None else "table.json")
+    file.write_text("-1,0,0,0,1,0,0,0,0,-3,4\n-1,0,0,0,1,0,0,0,0,9,4\n")
+    if change:
+        file.write_text(json.dumps(by_cell(MOVES) | change))
+    done = ttt("import", file, "--strict", "-o", "made")
+    assert done.code == 3 and f"would leave out {place}: " in done.err and not Path("made").exists()
+    assert f"left out  {place}: " in ttt("import", file, "-o", "made").out
+    done = ttt("verify", file, "--json")
+    assert done.code == 1 and [item["where"] for item in done.json["rejected"]] == [place]
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def test_boards_played_on_after_a_win_are_left_out_and_counted(tmp_path):
     assert all("went on after it was won" in item.why for item in found.rejected)
     (told,) = (note for note in found.remarks if "left out" in note)
     assert "and 18 more (ttt verify lists them): the game went on" in told
-    refused(POSITIONS | late, "are not positions", strict=True)
+    refused(POSITIONS | late, "would leave out key .* went on after it was won", strict=True)
     few = dict(list(late.items())[:9]) | dict(list(POSITIONS.items())[:5])  # they are the larger part
     refused(few, "does not bear out", spelling={"first": "X"})
 
@@ -404,11 +404,11 @@ def test_a_dict_of_all_boards_keeps_those_it_has_learned_and_may_ask_who_begins(
 def test_keys_that_are_no_boards_are_left_out():
     """Settings beside the positions; ``reset`` that returns nothing, so that None is a key."""
     found = reads_as({"Number of episodes": 300, "epsilon": 0.1, **by_cell(MOVES)}, goes_by(MOVES))
-    assert "left out as not positions: 'Number of episodes', 'epsilon'" in found.notes
+    assert [item.where for item in found.rejected] == ["key 'Number of episodes'", "key 'epsilon'"]
     later = {move: value for move, value in MOVES.items() if move[0] != EMPTY}
     keyed = {digits(board): cells for board, cells in by_cell(later).items()}
     found = reads_as(pickle.dumps({None: {4: 0.7}, **keyed}), goes_by(later))
-    assert any("left out as not positions: 'None'" in note for note in found.notes)
+    assert [item.where for item in found.rejected] == ["key 'None'"]
 
 
 @pytest.mark.parametrize("wins_known", [True, False])

@@ -10,7 +10,7 @@ any table. ``score`` is a standard score: about 0, give or take 1, for numbers t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import permutations
 from typing import Any
@@ -45,7 +45,7 @@ class Reading:
     :ivar numbers: float64[k], as in the file.
     :ivar signs: +1 or -1, whether a large number is good for X when X moves, and for O when O does.
     :ivar occupied: how many numbers at occupied cells are not filler.
-    :ivar not_numbers: how many values of free cells are not numbers.
+    :ivar left_out: int64[m, 2], values of free cells that are not numbers: their places in ``values``, cells.
     :ivar classes: how many positions the file has, if each stands for all its images; else 0.
     """
 
@@ -58,7 +58,7 @@ class Reading:
     numbers: Floats
     signs: tuple[int, int]
     occupied: int = 0
-    not_numbers: int = 0
+    left_out: Int64s = field(default_factory=lambda: np.zeros((0, 2), np.int64))
     classes: int = 0
 
     @property
@@ -142,7 +142,8 @@ class Reading:
         """The numbers that should not be where they are; of positions, those won with a value of weight that
         is worse for the winner than that of open ones on average."""
         if self.of_moves:
-            return self.not_numbers + (0 if self.classes else self.occupied)
+            texts = int(np.isinf(self.values.numbers[self.left_out[:, 0]]).sum())
+            return texts + (0 if self.classes else self.occupied)
         results, undecided = self.boards.space.results[self.indexes], self.worth[self.still_open]
         heavy = np.abs(self.worth) >= 0.5 * np.abs(self.worth).max(initial=0)
         usual = float(undecided.mean()) if len(undecided) else 0.0

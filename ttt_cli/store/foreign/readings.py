@@ -188,7 +188,7 @@ def _of_moves(meaning: _Meaning, folded: bool) -> Iterator[Reading]:
         free = space.legal[indexes, cells]
         filler = Counter(numbers[opened & ~free & known].tolist())
         occupied = filler.total() - (0 if values.are_decisions else max(filler.values(), default=0))
-        not_numbers = int((opened & free & np.isinf(numbers)).sum())
+        left_out = np.stack([rows, cells], axis=1)[opened & free & ~known]
         kept = opened & known & free
         if not kept.any():
             continue
@@ -200,7 +200,7 @@ def _of_moves(meaning: _Meaning, folded: bool) -> Iterator[Reading]:
         at, cell = np.divmod(places, space.cells)
         summed: Floats = np.bincount(which, numbers[kept]).astype(np.float64)
         given = {"indexes": at, "slots": cell, "numbers": summed}
-        given |= {"occupied": occupied, "not_numbers": not_numbers}
+        given |= {"occupied": occupied, "left_out": left_out}
         for measure, signs in {"mover": (1, 1), "x": (1, -1), "o": (-1, 1)}.items():
             if measure == "mover" or not values.are_decisions:
                 yield meaning.reading(measure, "mover", words, **given, signs=signs)

@@ -183,8 +183,6 @@ def _boards(
             raise _not_borne_out(of_keys, [boards.facets for boards in found], where, many)
     else:
         fitting = [it for it in found if not it.misfits.any() and it.no_board.mean() <= STRANGE]
-    if options.strict:
-        fitting = [boards for boards in fitting if not boards.left_out.any()]
     if not fitting:
         raise _misfit(table.keys, found, space.rules, where)
     if not of_keys:

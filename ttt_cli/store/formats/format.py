@@ -1,6 +1,6 @@
 """What formats have in common: how files are recognised, read, checked and written, and what comes of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -45,7 +45,7 @@ class Options:
     :ivar learner: the method whose table a foreign file becomes (an empty file only that of ``graph``); None:
         the one that fits best.
     :ivar visits: the visits of each entry where the file does not say.
-    :ivar strict: whether a part that cannot be from a game is an error; else it is left out.
+    :ivar strict: whether it is an error if anything would be left out.
     :ivar stated: how to read a file of unknown origin, under the names of an agent's options: ``values``,
         ``unknown``, ``wins``, ``spelling.NAME``.
     :ivar rules: the game; None: what the file says, or the usual one.
@@ -94,17 +94,8 @@ class Loaded:
     @property
     def remarks(self) -> list[str]:
         """What a user of a foreign file should know: what was inferred, repaired, left out."""
-        by_reason: dict[str, list[str]] = {}
-        for item in self.rejected:
-            by_reason.setdefault(item.why, []).append(item.where)
-        remarks = [*self.notes, *self.repaired]
-        for why, places in list(by_reason.items())[:MOST_REASONS]:
-            hidden = len(places) - MOST_PLACES
-            more = f" and {hidden:,} more (ttt verify lists them)" if hidden > 0 else ""
-            remarks.append(f"left out {', '.join(places[:MOST_PLACES])}{more}: {why}")
-        if (reasons := len(by_reason) - MOST_REASONS) > 0:
-            remarks.append(f"and for {reasons:,} more reasons; ttt verify lists them")
-        return [f"{self.path}: {text}" for text in remarks]
+        left_out = [f"left out {text}" for text in in_short(self.rejected)]
+        return [f"{self.path}: {text}" for text in (*self.notes, *self.repaired, *left_out)]
 
 
 @dataclass(frozen=True)
@@ -284,6 +275,9 @@ class Format:
         made.tag_run(table, run.id)
         state, digest = State(made, rules, False, table, (run,), plays), f"sha256:{source.sha256}"
         said = [*repaired], [*rejected], [*notes]
+        if options.strict and said[1]:
+            message = f"would leave out {'; '.join(in_short(said[1]))}"
+            raise InvalidFileError(message, where=source.where, hint="without --strict the rest is read")
         return Loaded(state, Path(source.where), self.name, digest, options, *said)
 
     def check(self, source: Source) -> Verification:
@@ -327,15 +321,13 @@ class Report:
     :ivar count: the number of all.
     """
 
-    def __init__(self, where: str, strict: bool) -> None:
-        self.where, self.strict = where, strict
+    def __init__(self, where: str) -> None:
+        self.where = where
         self.rejected: list[Rejected] = []
         self.count = 0
 
     def leave_out(self, place: str, why: str) -> None:
-        """Leave a row out; if the reading is strict, raise InvalidFileError instead."""
-        if self.strict:
-            raise InvalidFileError(why, where=f"{self.where}, {place}")
+        """Leave a row out."""
         self.count += 1
         if self.count <= MOST_REJECTED:
             self.rejected.append(Rejected(place, why))
@@ -347,6 +339,21 @@ class Report:
             message = f"none of the {rows:,} rows can be from {what}: {first.why}"
             raise InvalidFileError(message, where=f"{self.where}, {first.where}")
         return truncated(self.rejected, self.count)
+
+
+def in_short(rejected: Sequence[Rejected]) -> list[str]:
+    """What was left out, by reason, in words."""
+    by_reason: dict[str, list[str]] = {}
+    for item in rejected:
+        by_reason.setdefault(item.why, []).append(item.where)
+    texts = []
+    for why, places in list(by_reason.items())[:MOST_REASONS]:
+        hidden = len(places) - MOST_PLACES
+        more = f" and {hidden:,} more (ttt verify lists them)" if hidden > 0 else ""
+        texts.append(f"{', '.join(places[:MOST_PLACES])}{more}: {why}")
+    if (reasons := len(by_reason) - MOST_REASONS) > 0:
+        texts.append(f"and more for {reasons:,} more reasons; ttt verify lists them")
+    return texts
 
 
 def truncated(rejected: list[Rejected], count: int = 0) -> list[Rejected]:

@@ -125,7 +125,7 @@ class GameCsv(Format):
 
     def read(self, source: Source, options: Options) -> Loaded:
         rows = [(number, tuple(item.strip() for item in row)) for number, row in source.rows]
-        rules, report = options.rules or STANDARD, Report(source.where, options.strict)
+        rules, report = options.rules or STANDARD, Report(source.where)
         reading = _layout([row for _, row in rows], rules, options)
         assert reading is not None and reading.results is not None  # it is recognised by this
         if reading.word(rows[0][1]) not in reading.results and not reading.names(rows[0][1]):

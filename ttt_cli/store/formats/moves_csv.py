@@ -130,7 +130,7 @@ class MovesCsv(Format):
 
     def read(self, source: Source, options: Options) -> Loaded:
         """Rows that cannot be from a game are left out. Different rows alone are kept, and checked once."""
-        where, total, report = source.where, 0, Report(source.where, options.strict)
+        where, total, report = source.where, 0, Report(source.where)
         found: dict[bytes, BookRow | str | None] = {}
         lines = (line for block in source.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
         for number, line in enumerate(lines, 1):

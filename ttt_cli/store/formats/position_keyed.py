@@ -14,7 +14,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
 from ttt_cli.store.foreign.reading import Reading
-from ttt_cli.store.foreign.search import SHOWN, NoPositionsError, UndecidedError, in_words, search
+from ttt_cli.store.foreign.search import NoPositionsError, UndecidedError, in_words, search
 from ttt_cli.store.formats.format import Format, Loaded, Options, Rejected, truncated
 from ttt_cli.store.plays import RANDOM, Plays, policy_by
 from ttt_cli.store.source import Source
@@ -88,7 +88,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     if not entries:
         message = "holds only zeros for moves that can be made, so nothing has been learned"
         raise InvalidFileError(message, where=where)
-    notes += [f"read as {in_words(reading.facets)}", *assumed, *remarks(reading, table.keys, entries)]
+    notes += [f"read as {in_words(reading.facets)}", *assumed, *remarks(reading, entries)]
     if is_policy:
         notes.append("a policy: each board is answered with a cell; other boards are played at random")
     elif are_beads:
@@ -102,7 +102,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         entries,
         choice="default",
         rules=space.rules,
-        rejected=truncated(_rejected(reading, table.keys)),
+        rejected=left_out(reading, table),
         notes=notes,
         plays=plays if zeros else None,
     )
@@ -118,23 +118,27 @@ def _plays(reading: Reading, options: Options, choice: str) -> Plays:
     return Plays(choice=choice, unknown=unknown, wins=wins, tables=reading.tables)
 
 
-def _rejected(reading: Reading, keys: list[str]) -> list[Rejected]:
-    boards = reading.boards
+def left_out(reading: Reading, table: Candidate) -> list[Rejected]:
+    """What is left out: keys that are not positions, and values of free cells that are not numbers."""
+    boards, values, places = reading.boards, reading.values, [f"key {quoted(key)}" for key in table.keys]
     late = "the game went on after it was won, or ended otherwise"
     late += f" (unless {boards.alternative})" if boards.alternative else ""
-    wrong = "not a position in this spelling"
-    return [
-        Rejected(f"key {quoted(keys[row])}", late if boards.played_on[row] else wrong)
-        for row in np.flatnonzero(boards.left_out & ~boards.no_board).tolist()
+    wrong, none, text = "not a position in this spelling", "no value", "not a finite number"
+    found = [
+        Rejected(places[row], late if boards.played_on[row] else wrong)
+        for row in np.flatnonzero(boards.left_out).tolist()
     ]
+    kept = np.flatnonzero(~boards.left_out)
+    silent = kept[~boards.space.terminal[boards.indexes[kept]] & ~np.isin(np.arange(len(kept)), values.rows)]
+    found += [Rejected(places[row], none) for row in silent.tolist() if table.values[row] not in ({}, [])]
+    for at, cell in reading.left_out.tolist():
+        why = none if np.isnan(values.numbers[at]) else text
+        found.append(Rejected(f"{places[kept[values.rows[at]]]}, cell {cell + 1}", why))
+    return truncated(found)
 
 
-def remarks(reading: Reading, keys: list[str], entries: Mapping[str, Any]) -> Iterator[str]:
-    """What was left out of a table's entries, and how its symmetry was taken."""
-    if len(no_board := np.flatnonzero(reading.boards.no_board)):
-        shown = ", ".join(quoted(keys[row]) for row in no_board[:SHOWN])
-        more = f" and {len(no_board) - SHOWN:,} more" if len(no_board) > SHOWN else ""
-        yield f"left out as not positions: {shown}{more}"
+def remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
+    """What was inferred: the symmetry of a table, and what in it says nothing."""
     if reading.classes:
         yield (
             f"the keys are up to symmetry: {reading.classes:,} stand for {reading.positions:,} "
@@ -142,10 +146,8 @@ def remarks(reading: Reading, keys: list[str], entries: Mapping[str, Any]) -> It
         )
     if reading.occupied:
         as_played = "are at occupied cells: cells are those of the board as it is played"
-        what = as_played if reading.classes else "at occupied cells are left out"
+        what = as_played if reading.classes else "at occupied cells, where nobody can play, say nothing"
         yield f"{reading.occupied:,} numbers {what}"
-    if reading.not_numbers:
-        yield f"{reading.not_numbers:,} values of free cells are not numbers and are left out"
     if (left := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
         yield f"zeros, the values before any learning, count as not visited: {left:,}"
 

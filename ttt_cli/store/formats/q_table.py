@@ -15,12 +15,13 @@ import orjson
 
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import Boards
 from ttt_cli.store.foreign.reading import symmetry_of
 from ttt_cli.store.foreign.readings import readings
 from ttt_cli.store.foreign.values import collect
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options
-from ttt_cli.store.formats.position_keyed import remarks
+from ttt_cli.store.formats.position_keyed import left_out, remarks
 from ttt_cli.store.source import Source
 
 _SYMBOLS = str.maketrans("012.XO", ".XO???")
@@ -54,8 +55,12 @@ class QTable(Format):
         values = collect([*table.values()], [*table], STANDARD, source.where)
         reading = next(readings(_boards(table), values, None), None)
         entries = reading.entries(options.visits, zeros=False) if reading else {}
-        notes = remarks(reading, [*table], entries) if reading else ()
-        return self.imported(source, options, "q", entries, notes=notes)
+        if reading is None:
+            return self.imported(source, options, "q", entries)
+        rejected = left_out(reading, Candidate([*table], [*table.values()]))
+        return self.imported(
+            source, options, "q", entries, rejected=rejected, notes=remarks(reading, entries)
+        )
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         """The values of all open positions."""

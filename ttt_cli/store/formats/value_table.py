@@ -17,7 +17,15 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options
+from ttt_cli.store.formats.format import (
+    ExportOptions,
+    ExportSource,
+    Format,
+    Loaded,
+    Options,
+    Rejected,
+    truncated,
+)
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import number_in, quoted
@@ -94,9 +102,9 @@ class ValueTable(Format):
             entry = [float(values[side, indexes[row]]), options.visits]
             entries.setdefault(texts[row], {})["xo"[side]] = entry
         notes = ["values that equal the starting values count as not visited"]
-        if strange := int(np.delete(learned.any(axis=0), indexes).sum()):
-            notes.append(f"left out {strange:,} boards that no game reaches but that hold other values")
-        return self.imported(source, options, "td", entries, notes=notes)
+        strange = np.setdiff1d(np.flatnonzero(learned.any(axis=0)), indexes).tolist()
+        rejected = truncated([Rejected(f"index {index}", "no game reaches this board") for index in strange])
+        return self.imported(source, options, "td", entries, rejected=rejected, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         assert player.state is not None
