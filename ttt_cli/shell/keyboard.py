@@ -135,7 +135,7 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
 
     :param screen: whether to use the whole screen; its previous content comes back at the end.
     """
-    if env.json or env.variables.get("TERM", "dumb") == "dumb" or not env.interactive or not _is_tty(env):
+    if env.json or env.variables.get("TERM", "dumb") == "dumb" or not env.interactive:
         yield Lines(env)
         return
     from rich.live import Live
@@ -163,13 +163,6 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
         if screen:
             live.start()
         yield Keys(env, live if screen else None)
-
-
-def _is_tty(env: Environment) -> bool:
-    try:
-        return os.isatty(env.stdin.fileno())
-    except (OSError, ValueError):  # not a file
-        return False
 
 
 def press(env: Environment, answers: Mapping[str, str], default: str) -> str:

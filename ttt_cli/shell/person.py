@@ -95,7 +95,7 @@ class Person:
             fault = (
                 f"cell {key} is taken by {position.text[cell]}" if taken else f"there is no cell {key[:20]}"
             )
-            return f"{fault}; free cells: {cells(free)}"
+            return f"{fault}; free cells: {cells(free)}" if len(free) <= 16 else fault
         return ""
 
     def tell(self, text: str) -> None:

@@ -138,7 +138,12 @@ def fitted(env: Environment, heading: str, boards: Sequence[Text], text: str) ->
         room = height - len(rows) - 1  # for the lines
         if rows[0].cell_len <= width and room >= min(len(lines), 2):
             gap = [Text()] * (room >= len(lines) + 2)
-            below = Text("\n".join(lines[:room]), no_wrap=True, overflow="crop")
+            shown = (
+                [*lines[: room - 1], f"{lines[room - 1][: width - 4]} ..."]
+                if len(lines) > room > 0
+                else lines
+            )
+            below = Text("\n".join(shown), no_wrap=True, overflow="crop")
             return Group(Text(heading, no_wrap=True), *gap, drawn, *gap, below)
     least = f"{rows[0].cell_len} columns and {len(rows) + 3} lines, and here are {width} and {height}"
     advice = "Make the window larger, or type the number of a cell and Enter"
@@ -170,7 +175,7 @@ def menu(question: str, options: Sequence[tuple[str, str]], at: int | None = Non
     table = Table.grid(padding=(0, 2, 0, 1))
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
-    table.add_column()
+    table.add_column(no_wrap=at is not None, overflow="ellipsis")
     for number, (name, about) in enumerate(options):
         mark = "› " if number == at else ""
         table.add_row(f"{mark}{number + 1}", printable(name), about, style="bold" if number == at else "")
