@@ -115,13 +115,7 @@ def _escaped(char: re.Match[str]) -> str:
 
 def _plain(value: Any) -> Any:
     """Convert a value whose field has no precise type."""
-    if is_dataclass(value):
-        return _record(value)
-    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return dict(value)
-    return str(value)
+    return value.tolist() if hasattr(value, "tolist") else str(value)  # NumPy's scalars and arrays
 
 
 def _record(value: Any) -> dict[str, Any]:

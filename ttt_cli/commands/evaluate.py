@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -159,12 +159,13 @@ def _matches(
     env: Environment, player: Agent, others: Sequence[Agent], games: int, seed: int, games_to: Path | None
 ) -> list[Match]:
     """Play a match against each opponent; write its games to ``games_to``."""
-    matches, file = [], None
-    with ExitStack() as stack:
-        if games_to is not None:
-            refuse_loss(games_to)
-            file = stack.enter_context(writing(games_to))
-        tick = stack.enter_context(progress(env, games * len(others), title="match"))
+    matches = []
+    if games_to is not None:
+        refuse_loss(games_to)
+    with (
+        nullcontext() if games_to is None else writing(games_to) as file,
+        progress(env, games * len(others), title="match") as tick,
+    ):
         for number, other in enumerate(others):
 
             def watch(batch: Games, name: str = other.name, before: int = number * games) -> None:
