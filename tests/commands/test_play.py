@@ -92,8 +92,10 @@ def test_b_shows_the_most_that_can_be_won_against_this_player(ttt):
 
 def test_at_a_terminal_it_asks_whom_to_play_who_begins_and_what_next(ttt):
     keys = "nobody\n\x1b[B\nme\nyou\n5\n9\n1\n2\n8\n6\n3\n4\n7\nx\nn\nq\n"
+    TD.parent.mkdir()
+    TD.with_name("broken.json").write_text("{")
     result = ttt("play", stdin=keys, terminal=True, TERM="dumb")
-    assert result.code == 0
+    assert result.code == 0 and "broken" not in result.out
     easy, medium, hard, q = re.findall(r"^ *\d +([a-z]+ .+?) *$", result.out, re.MULTILINE)[:4]
     assert easy.startswith("easy") and q.startswith("q")
     assert medium.startswith("medium") and "wins 79 %" in medium and "never loses" in hard

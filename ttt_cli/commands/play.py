@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from shlex import join
 from typing import Annotated, Literal
 
@@ -34,8 +35,8 @@ from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.games import try_log
 from ttt_cli.views.numbers import counted, percent
 
-MENU = 12
-"""The most opponents that the menu lists."""
+MENU, LARGE = 12, 4_000_000
+"""The most opponents that the menu lists, and the bytes of a state that takes too long to describe."""
 
 
 def play(
@@ -95,11 +96,11 @@ def play(
 def _choose_opponent(env: Environment) -> str:
     """Let a person choose among the levels and the first states of the store that can play this game."""
     options = [(name, _level_in_words(env, name)) for name in LEVELS]
-    stored = (path.stem for path in stored_files(env.store) if path.stem != "games")
+    stored = {path.stem: path for path in stored_files(env.store) if path.stem != "games"}
     for name in dict.fromkeys(["q", *stored]):
-        with suppress(TttError):
-            options.append((name, _state_in_words(env, name)))
-    options = options[:MENU]
+        if len(options) < MENU:
+            with suppress(TttError):
+                options.append((name, _state_in_words(env, name, stored.get(name))))
     return options[choose(env, "Who do you want to play?", options)][0]
 
 
@@ -114,11 +115,13 @@ def _level_in_words(env: Environment, name: str) -> str:
     return f"{agent}; against random play it wins {percent(win, 0)}, {loses}"
 
 
-def _state_in_words(env: Environment, name: str) -> str:
-    """Describe a state.
+def _state_in_words(env: Environment, name: str, path: Path | None) -> str:
+    """Describe a state; a large one is not read.
 
     :raises TttError: if it cannot be played.
     """
+    if path is not None and path.stat().st_size > LARGE:
+        return "learns from your games"
     (agent,) = resolve_all([name], env.store, given_rules(env), fresh=True)
     loaded = agent.loaded
     if loaded is not None and not loaded.path.exists():
