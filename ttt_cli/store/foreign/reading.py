@@ -174,7 +174,8 @@ class Reading:
         return replace(self, indexes=indexes, slots=slots, numbers=numbers, classes=self.positions)
 
     def entries(self, visits: int, *, zeros: bool = True) -> dict[str, Any]:
-        """The entries of a native table: each number for the side whose good it measures.
+        """The entries of a native table: each number for the side whose good it measures. All experience
+        enters a table in this form, though an array like ``by_slot`` is what is played by.
 
         :param zeros: whether zeros of moves are entries; else they are as good as missing.
         """

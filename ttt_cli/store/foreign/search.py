@@ -105,12 +105,15 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     agreeing = [reading for reading in found if stated.items() <= reading.facets.items()]
     if not agreeing:
         raise _not_borne_out(stated, [reading.facets for reading in found], where)
-    best, rivals, near = decide(agreeing)
+    ranked, rivals = decide(agreeing)
+    best = ranked[0]
     asked = _open_questions(best, rivals, agreeing)
     asked += list(filter(None, (_about_unknown(reading, options) for reading in [best, *rivals])))[:1]
     if asked or rivals:
         raise _undecided(asked, where, options)
-    assumed = {
+    least = best.boards.left_out.sum()
+    near = [it for it in ranked if best.score - it.score < LEAD and it.boards.left_out.sum() <= least]
+    assumed = {  # what only custom tells
         name: value
         for name, value in sorted(best.facets.items())
         if name not in stated and any(value != reading.facets.get(name) for reading in near)
@@ -264,8 +267,8 @@ def _spelled_readings(table: Candidate, boards: Boards, options: Options, where:
     return (replace(reading, boards=boards, facets={**reading.facets, **is_open}) for reading in found)
 
 
-def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Reading]]:
-    """The best reading, its rivals, which play differently, and those that only custom tells from it."""
+def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
+    """The readings that play differently, the best first, and those of them that may be meant instead."""
     found = [reading for reading in found if not reading.faults] or found
     alike: dict[bytes, Reading] = {}
     for reading in sorted(found, key=lambda reading: reading.rarity):
@@ -286,9 +289,7 @@ def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Readi
             doubtful |= best.facets["values"] != usual.facets["values"]
             doubtful |= best.facets.get("player-x") == ADDED
         rivals = [usual] * doubtful
-    least = best.boards.left_out.sum()
-    near = [it for it in ranked if best.score - it.score < LEAD and it.boards.left_out.sum() <= least]
-    return best, rivals, near
+    return ranked, rivals
 
 
 def _about_unknown(reading: Reading, options: Options) -> Question | None:

@@ -34,7 +34,8 @@ FORMATS = {
     "dot": ".position_graph:Dot",
     "svg": ".position_graph:Svg",
 }
-"""The classes by name. A file is in the first format that recognises it."""
+"""The classes by name. A file is in the first format that recognises it: those that know theirs by the
+beginning stand before those that have to read it, and of these the one that takes any file is last."""
 
 LIMIT = 64 * 2**20
 """The limit on files that are read whole, in bytes."""

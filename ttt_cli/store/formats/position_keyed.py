@@ -83,8 +83,8 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     is_policy = reading.values.are_decisions
     are_beads = reading.are_beads and not is_policy
     plays = _plays(reading, options, "draw" if are_beads else "most")
-    zeros = plays != Plays() or not reading.of_moves
-    entries = reading.entries(options.visits, zeros=zeros)
+    is_usual = reading.of_moves and plays == Plays()  # then it is a table of q, which needs no zeros
+    entries = reading.entries(options.visits, zeros=not is_usual)
     if not entries:
         message = "holds only zeros for moves that can be made, so nothing has been learned"
         raise InvalidFileError(message, where=where)
@@ -104,7 +104,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         rules=space.rules,
         rejected=left_out(reading, table),
         notes=notes,
-        plays=plays if zeros else None,
+        plays=None if is_usual else plays,
     )
 
 
