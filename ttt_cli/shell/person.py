@@ -111,7 +111,7 @@ class Person:
         if self.keys.by_keys:
             self.tell(text)
             self.answer = ""
-        elif self.session.rules.cells > 12:
+        elif self.env.interactive and self.session.rules.cells > 12:
             self.env.say(text)
 
     def replied(self, text: str) -> None:
