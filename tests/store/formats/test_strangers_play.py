@@ -426,6 +426,8 @@ def test_a_table_that_has_learned_to_block_rather_than_to_win_asks_who_begins(wi
             table[board] = {at: 10.0 if at in wins else -0.1 for at in free(board)}
     error = refused(table, r"'X' always moves first .*'O' always moves first", unknown=0.0)
     assert "spelling.first=X" in error.hint
+    notes = read({swapped(board): cells for board, cells in table.items()}, unknown=0.0).notes
+    assert any("assumed, since the file does not say: first 'X'" in note for note in notes) != wins_known
 
 
 def test_boards_played_on_after_a_win_do_not_make_stones_ones_own():

@@ -150,12 +150,20 @@ class Reading:
         return int((heavy & (results != 0) & ((self.worth - usual) * results < 0)).sum())
 
     @cached_property
+    def wins(self) -> Floats:
+        """float64[k], what the moves that win at once are worth."""
+        return self.worth[self.boards.space.results[self.after] != 0]
+
+    @property
+    def never_won(self) -> bool:
+        """Whether it has learned nothing of moves that win at once: its opponent may never have let it."""
+        return not self.wins.any()
+
+    @property
     def rank_of_wins(self) -> float:
-        """The mean rank of the moves that win at once, 0 (worst) to 1: a table that wins knows. 1 if it has
-        learned nothing of any: its opponent may never have let it win."""
-        wins = self.worth[self.boards.space.results[self.after] != 0]
-        ranks = np.searchsorted(np.sort(self.worth), wins)
-        return float(ranks.mean() / len(self.worth)) if wins.any() else 1.0
+        """The mean rank of the moves that win at once, 0 (worst) to 1: a table that wins knows."""
+        ranks = np.searchsorted(np.sort(self.worth), self.wins)
+        return 1.0 if self.never_won else float(ranks.mean() / len(self.worth))
 
     def unfolded(self, group: Images) -> "Reading":
         """The reading over all images of its positions, of a table whose keys are up to symmetry. Where

@@ -112,7 +112,9 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     if asked or rivals:
         raise _undecided(asked, where, options)
     least = best.boards.left_out.sum()
-    near = [it for it in ranked if best.score - it.score < LEAD and it.boards.left_out.sum() <= least]
+    never_won = [it for it in ranked if it.of_moves and it.never_won and it.boards.first != best.boards.first]
+    near = [it for it in ranked if best.score - it.score < LEAD or it in never_won]
+    near = [reading for reading in near if reading.boards.left_out.sum() <= least]
     assumed = {  # what only custom tells
         name: value
         for name, value in sorted(best.facets.items())
