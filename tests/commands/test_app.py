@@ -29,6 +29,7 @@ def solve(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
 
     def call(function: Callable[..., Any], *arguments: object, **settings: Any) -> Outcome:
         made = make_command("solve", function)
+        monkeypatch.setattr("ttt_cli.user_code._files", set())  # of earlier tests
         monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, made, rest))
         return ttt("solve", *arguments, **settings)
 

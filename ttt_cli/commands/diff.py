@@ -32,6 +32,7 @@ class DifferenceResult(Document, name="diff"):
     def show(self, env: Environment) -> None:
         """Print how often the two differ, and the positions in which it matters most."""
         a, b, found = self.a.name, self.b.name, self.found
+        a, b = (f"{a} (A)", f"{b} (B)") if a == b else (a, b)
         counts = f"{found.different:,} of {found.positions:,} open positions"
         env.out(f"{a} and {b} choose differently in {counts}")
         equal = found.different - found.a_better - found.b_better - found.unproven

@@ -261,6 +261,8 @@ def show(
             raise UsageError("goes without a file", where="--formats")
         return _formats()
     if file is None:
+        if env.store.exists() and not env.store.is_dir():
+            raise InvalidFileError("is not a folder", where=str(env.store))
         states = [_stored(path) for path in stored_files(env.store)]
         return Store(str(env.store.absolute()), states, list(_players().values()))
     if file in (known := _players()):
