@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -14,7 +15,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners.base import Learner
 from ttt_cli.learners.table import Table
 from ttt_cli.store.plays import Plays, values_by_move
@@ -200,7 +201,6 @@ class Format:
     :cvar in_blocks: whether it is read in blocks, and so may be of any size.
     :cvar binary: whether it cannot be shown in a terminal.
     :cvar then: a command that uses the file, called ``FILE``.
-    :cvar label: its content in words, if that is not a player.
     """
 
     name: ClassVar[str]
@@ -215,7 +215,6 @@ class Format:
     in_blocks: ClassVar[bool] = False
     binary: ClassVar[bool] = False
     then: ClassVar[str] = ""
-    label: ClassVar[str] = ""
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether a file is meant to be in this format, sound or not."""
@@ -227,7 +226,7 @@ class Format:
         :raises InvalidFileError: naming the place and what is wrong there.
         """
         hint = f"what it is for: {self.then.replace('FILE', command_line(source.where))}"
-        raise InvalidFileError(f"holds {self.label}, not a player", where=source.where, hint=hint)
+        raise InvalidFileError(f"is a {self.name} file, not a player", where=source.where, hint=hint)
 
     def imported(
         self,
@@ -274,7 +273,7 @@ class Format:
         run = Run(source.sha256[:24], "import", games, results, details)
         made.tag_run(table, run.id)
         state, digest = State(made, rules, False, table, (run,), plays), f"sha256:{source.sha256}"
-        said = [*repaired], [*rejected], [*notes]
+        said = [*repaired], truncated(rejected), [*notes]
         if options.strict and said[1]:
             message = f"would leave out {'; '.join(in_short(said[1]))}"
             raise InvalidFileError(message, where=source.where, hint="without --strict the rest is read")
@@ -305,40 +304,10 @@ class Format:
         raise NotImplementedError(f"{self.name} files are not written")
 
 
-def why_not(text: str) -> str:
-    """Why a board in native text is not a position of the usual game."""
-    try:
-        Position(text)
-    except NotationError as error:
-        return error.message
-    raise AssertionError(f"{text} is a position")
-
-
-class Report:
-    """Collects the rows of a file that are left out.
-
-    :ivar rejected: the first of them.
-    :ivar count: the number of all.
-    """
-
-    def __init__(self, where: str) -> None:
-        self.where = where
-        self.rejected: list[Rejected] = []
-        self.count = 0
-
-    def leave_out(self, place: str, why: str) -> None:
-        """Leave a row out."""
-        self.count += 1
-        if self.count <= MOST_REJECTED:
-            self.rejected.append(Rejected(place, why))
-
-    def of(self, rows: int, what: str) -> list[Rejected]:
-        """The rows left out; raises InvalidFileError if that is all ``rows``, none being from ``what``."""
-        if self.count and self.count == rows:
-            first = self.rejected[0]
-            message = f"none of the {rows:,} rows can be from {what}: {first.why}"
-            raise InvalidFileError(message, where=f"{self.where}, {first.where}")
-        return truncated(self.rejected, self.count)
+def none_left(first: Rejected, rows: int, where: str) -> InvalidFileError:
+    """The error for a file of which no row is left."""
+    message = f"none of the {rows:,} rows can be from a game: {first.why}"
+    return InvalidFileError(message, where=f"{where}, {first.where}")
 
 
 def in_short(rejected: Sequence[Rejected]) -> list[str]:
@@ -356,10 +325,12 @@ def in_short(rejected: Sequence[Rejected]) -> list[str]:
     return texts
 
 
-def truncated(rejected: list[Rejected], count: int = 0) -> list[Rejected]:
-    """The first thousand of ``count`` rejected rows (default: those listed), and the number of the others."""
-    more = max(len(rejected), count) - MOST_REJECTED
-    return rejected[:MOST_REJECTED] + [Rejected("further on", f"{more:,} more rows")] * (more > 0)
+def truncated(rejected: Iterable[Rejected]) -> list[Rejected]:
+    """The first thousand, and the number of the others."""
+    others = iter(rejected)
+    first = list(islice(others, MOST_REJECTED))
+    more = sum(1 for _ in others)
+    return first + [Rejected("further on", f"{more:,} more rows")] * (more > 0)
 
 
 def fault_of(error: TttError, where: str) -> Rejected:

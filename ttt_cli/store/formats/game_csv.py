@@ -15,7 +15,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 from ttt_cli.store.foreign.values import namings
-from ttt_cli.store.formats.format import BookRow, Format, Loaded, Options, Report, book_entries
+from ttt_cli.store.formats.format import BookRow, Format, Loaded, Options, Rejected, book_entries, none_left
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -125,16 +125,17 @@ class GameCsv(Format):
 
     def read(self, source: Source, options: Options) -> Loaded:
         rows = [(number, tuple(item.strip() for item in row)) for number, row in source.rows]
-        rules, report = options.rules or STANDARD, Report(source.where)
+        rules = options.rules or STANDARD
         reading = _layout([row for _, row in rows], rules, options)
         assert reading is not None and reading.results is not None  # it is recognised by this
         if reading.word(rows[0][1]) not in reading.results and not reading.names(rows[0][1]):
             del rows[0]  # a header
         times = Counter(row for _, row in rows)
         games = {row: reading.game(row, rules) for row in times}
-        for number, row in rows:
-            if isinstance(why := games[row], str):
-                report.leave_out(f"line {number}", why)
+        wrong = {row: why for row, why in games.items() if isinstance(why, str)}
+        rejected = (Rejected(f"line {number}", wrong[row]) for number, row in rows if row in wrong)
+        if not (sound := sum(row not in wrong for _, row in rows)):
+            raise none_left(next(rejected), len(rows), source.where)
         counted: Counter[BookRow] = Counter()
         results = dict.fromkeys(("x", "o", "draw"), 0)
         for row, game in games.items():
@@ -153,8 +154,8 @@ class GameCsv(Format):
             book_entries(counted),
             choice="default",
             rules=rules,
-            games=len(rows) - report.count,
+            games=sound,
             results=results,
-            rejected=report.of(len(rows), "a finished game"),
+            rejected=rejected,
             notes=notes,
         )

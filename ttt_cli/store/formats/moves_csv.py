@@ -12,10 +12,10 @@ from functools import cache
 import numpy as np
 
 from ttt_cli.engine.arrays import Int64s
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import (
     BookRow,
     ExportOptions,
@@ -23,17 +23,15 @@ from ttt_cli.store.formats.format import (
     Format,
     Loaded,
     Options,
-    Report,
+    Rejected,
     book_entries,
-    why_not,
+    none_left,
 )
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
-from ttt_cli.store.text import BOM, decode, quoted
+from ttt_cli.store.text import quoted
 
 DRAW = 9
-MOST_LINES = 400_000
-"""There are 16,167 moves, each with six stages at most, and few ways to write a row."""
 
 _SYMBOLS = {-1: "X", 1: "O", 0: "."}
 _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
@@ -50,7 +48,7 @@ def _row(line: str, strict: bool) -> BookRow | str:
         return f"a cell holds -1 (X), 1 (O) or 0, not {strange[0]}"
     text, space = "".join(_SYMBOLS[stone] for stone in stones), StateSpace.of(STANDARD)
     if (index := space.index_of.get(text)) is None:
-        return why_not(text)
+        return Position.reached(text, STANDARD).fault()
     moves = [-space.movers[index] * (cell + 1) for cell in space.legal[index].nonzero()[0]]
     if move not in moves:
         possible = ", ".join(map(str, moves)) or "none: the game is over"
@@ -123,33 +121,24 @@ class MovesCsv(Format):
     rules = STANDARD
     endings = (".csv",)
     options = ("--best",)
-    in_blocks = True
 
     def recognises(self, source: Source, options: Options) -> bool:
         return _LINE.fullmatch(source.first_line) is not None
 
     def read(self, source: Source, options: Options) -> Loaded:
-        """Rows that cannot be from a game are left out. Different rows alone are kept, and checked once."""
-        where, total, report = source.where, 0, Report(source.where)
-        found: dict[bytes, BookRow | str | None] = {}
-        lines = (line for block in source.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
-        for number, line in enumerate(lines, 1):
-            if line not in found:
-                text = decode(line.removeprefix(BOM) if number == 1 else line, where, line=number).strip()
-                found[line] = _row(text, options.strict) if text else None
-                if len(found) > MOST_LINES:
-                    message = f"has more than {MOST_LINES:,} different rows, more than any book"
-                    raise InvalidFileError(message, where=where)
-            row = found[line]
-            total += row is not None
-            if isinstance(row, str):
-                report.leave_out(f"line {number}", row)
+        """Rows that cannot be from a game are left out; each is checked once, however often it is there."""
+        lines = [(number, line) for number, row in source.rows if (line := ",".join(row).strip())]
+        found = {line: _row(line, options.strict) for line in dict.fromkeys(line for _, line in lines)}
+        wrong = {line: why for line, why in found.items() if isinstance(why, str)}
+        rejected = (Rejected(f"line {number}", wrong[line]) for number, line in lines if line in wrong)
+        if not (sound := sum(line not in wrong for _, line in lines)):
+            raise none_left(next(rejected), len(lines), source.where)
         rows = {row: 1 for row in found.values() if isinstance(row, tuple)}
-        rejected, notes, repaired = report.of(total, "a game"), [], []
+        notes, repaired = [], []
         if odd := sum(not _is_possible(row) for row in rows):
             were = "row says that a game ends" if odd == 1 else "rows say that games end"
             notes.append(f"{odd:,} {were} as none can; the article's choice rule plays by them")
-        if twice := total - report.count - len(rows):
+        if twice := sound - len(rows):
             repaired.append(f"{twice:,} repeated {'row was' if twice == 1 else 'rows were'} dropped")
         entries = book_entries(rows)
         return self.imported(

@@ -15,7 +15,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import NoPositionsError, UndecidedError, in_words, search
-from ttt_cli.store.formats.format import Format, Loaded, Options, Rejected, truncated
+from ttt_cli.store.formats.format import Format, Loaded, Options, Rejected
 from ttt_cli.store.plays import RANDOM, Plays, policy_by
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
@@ -134,7 +134,7 @@ def left_out(reading: Reading, table: Candidate) -> list[Rejected]:
     for at, cell in reading.left_out.tolist():
         why = none if np.isnan(values.numbers[at]) else text
         found.append(Rejected(f"{places[kept[values.rows[at]]]}, cell {cell + 1}", why))
-    return truncated(found)
+    return found
 
 
 def remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:

@@ -30,7 +30,6 @@ class GameRecords(Format):
     written = True
     in_blocks = True
     then = "ttt train q --games-from FILE"
-    label = "game records"
 
     def recognises(self, source: Source, options: Options) -> bool:
         line = source.start.partition(b"\n")[0]
@@ -73,7 +72,6 @@ class LearningCurve(Format):
     holds = "measures"
     written = True
     then = "ttt curve FILE"
-    label = "a learning curve"
     begins = HEADER
 
     def recognises(self, source: Source, options: Options) -> bool:
@@ -90,5 +88,4 @@ class Study(LearningCurve):
 
     name = "study"
     about = "CSV of ttt study: the curves of many trainings"
-    label = "a study"
     begins = "learner,"

@@ -13,6 +13,7 @@ from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any
 
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
@@ -23,7 +24,6 @@ from ttt_cli.store.formats.format import (
     Format,
     Loaded,
     Options,
-    why_not,
 )
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
@@ -75,7 +75,7 @@ def _entries(found: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
         row = space.index_of.get(text, -1)
         winner = _SYMBOLS[int(space.results[row])].replace(".", "nobody")
         if row < 0:
-            why = why_not(text)
+            why = Position.reached(text, STANDARD).fault()
         elif text in keys:
             why = f"the same board as key {quoted(keys[text])}"
         elif not keys and node["state"] != _EMPTY:

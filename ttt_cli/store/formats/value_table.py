@@ -24,7 +24,6 @@ from ttt_cli.store.formats.format import (
     Loaded,
     Options,
     Rejected,
-    truncated,
 )
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
@@ -103,7 +102,7 @@ class ValueTable(Format):
             entries.setdefault(texts[row], {})["xo"[side]] = entry
         notes = ["values that equal the starting values count as not visited"]
         strange = np.setdiff1d(np.flatnonzero(learned.any(axis=0)), indexes).tolist()
-        rejected = truncated([Rejected(f"index {index}", "no game reaches this board") for index in strange])
+        rejected = [Rejected(f"index {index}", "no game reaches this board") for index in strange]
         return self.imported(source, options, "td", entries, rejected=rejected, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
