@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import chain, cycle, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -145,7 +145,7 @@ def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
     """The symbols of the cells that items of a key show in a form; of another length if they are no board."""
     item, cells, cols = items[0], rules.cells, rules.cols
     if form == "items":
-        return tuple(symbol.strip() for symbol in items)
+        return tuple(map(str.strip, items))
     if form == "list":
         lists = (item.split(mark) for mark in ",|;/:_-")
         return next((_symbols("items", symbols, rules) for symbols in lists if len(symbols) == cells), "")
@@ -245,9 +245,12 @@ def spellings(
     sample = keys[:: max(1, len(keys) // SAMPLE)]
     # A position has a key for each cell and side at most; with many keys, cells have fewer names.
     fewest = max(len(sample) / (2 * space.cells), (space.cells + 1) * (len(sample) > 16 * space.cells))
-    found, seen = [], set()
+    found, seen, tried = [], set(), list[list[list[str]]]()
     for split in _splitters(space.cells):
         items = [*map(split, sample)]
+        if items in tried:
+            continue
+        tried.append(items)
         for frame in _frames(items, rules):
             if frame.boards(items[:PEEK], rules).count("") >= len(items[:PEEK]) * LEAST_BOARDS:
                 continue
@@ -256,8 +259,8 @@ def spellings(
             if mark in seen or cells.count("") >= len(cells) * LEAST_BOARDS or len(set(cells)) < fewest:
                 continue
             seen.add(mark)
-            tried = _spelled(frame.form, cells, (), space, relative)
-            if any(boards.left_out.mean() < 1 - least for boards in tried):
+            likely = _spelled(frame.form, cells, (), space, relative)
+            if any(boards.left_out.mean() < 1 - least for boards in likely):
                 whole = [*map(split, keys)]
                 cells, extras = frame.boards(whole, rules), (*frame.extras(whole, rules), *columns)
                 every = _spelled(frame.form, cells, extras, space, relative)
@@ -269,15 +272,16 @@ def _spelled(
     form: str, cells: list[Sequence[str]], extras: Sequence[Sequence[str]], space: StateSpace, relative: bool
 ) -> Iterator[Boards]:
     """Boards of symbols under each way to take these for empty cells and stones."""
-    distinct = {board: row for row, board in enumerate(dict.fromkeys(cells))}
+    distinct = [board for board in dict.fromkeys(cells) if board]
     names = _cell_names(distinct, space.cells)
-    number: dict[str, int] = {}
-    ids = np.full((len(distinct), space.cells), -1, np.int32)
-    for board, row in distinct.items():
-        for at, symbol in enumerate(board):
-            shown = OWN if names and symbol == names[at] else symbol
-            ids[row, at] = number.setdefault(shown, len(number))
-    ids = ids[[distinct[board] for board in cells]]
+    symbols = [*chain.from_iterable(distinct)]
+    if names:
+        symbols = [OWN if it == name else it for it, name in zip(symbols, cycle(names), strict=False)]
+    number = {symbol: at for at, symbol in enumerate(dict.fromkeys(symbols))}
+    row_of = {board: row for row, board in enumerate(distinct)}
+    ids = np.full((len(distinct) + 1, space.cells), -1, np.int32)  # the last of no board
+    ids[:-1] = np.reshape([number[symbol] for symbol in symbols], (-1, space.cells))
+    ids = ids[[row_of.get(board, -1) for board in cells]]
     often = sorted(number, key=lambda symbol: -int((ids == number[symbol]).any(axis=1).sum()))[:3]
     usual = [symbol for symbol in number if symbol in often]
     whole = np.isin(ids, [number[symbol] for symbol in usual]).all(axis=1)
