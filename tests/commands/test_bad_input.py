@@ -229,5 +229,5 @@ def test_an_empty_file_is_a_brain_only_where_that_is_said(ttt: Run) -> None:
 def test_records_of_games_are_no_player(ttt: Run) -> None:
     Path("games.jsonl").write_bytes(GAME.to_line() + b"\n" * 2)
     refused = ttt("evaluate", "games.jsonl")
-    assert refused.code == 3 and "holds game records" in refused.err
+    assert refused.code == 3 and "is a game-records file, not a player" in refused.err
     assert "ttt train q --games-from games.jsonl" in refused.err

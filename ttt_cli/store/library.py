@@ -34,7 +34,6 @@ from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, lock, stamp
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.system import LIMIT, scaled, too_large
 from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")
@@ -185,8 +184,6 @@ def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
 
 
 def _read(source: Source, form: Format, options: Options) -> Loaded | Policy:
-    if form.holds == "policy" and source.size > (limit := scaled(LIMIT)):
-        raise too_large(f"has {source.size:,} bytes; the limit is {limit:,}", source.where)
     if options.stated and not form.spelled:
         name, value = next(iter(options.stated.items()))
         message = f"{name}={value} does not apply: a {form.name} file can be read in only one way"

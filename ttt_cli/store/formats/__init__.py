@@ -37,9 +37,6 @@ FORMATS = {
 """The classes by name. A file is in the first format that recognises it: those that know theirs by the
 beginning stand before those that have to read it, and of these the one that takes any file is last."""
 
-LIMIT = 64 * 2**20
-"""The limit on files that are read whole, in bytes."""
-
 
 @cache
 def _made(place: str) -> Format:
@@ -78,13 +75,12 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
     if not source.size and options.learner != "graph":
         hint = "ttt restore lists backups; an empty graph brain: ttt import --learner graph FILE"
         raise InvalidFileError("is empty", where=source.where, hint=hint)
-    whole = source.size <= (limit := scaled(LIMIT))
     for form in all_formats():
         fits = form.holds and (form.rules is None or options.rules in (None, form.rules))
-        if fits and (whole or form.in_blocks) and form.recognises(source, options):
+        if fits and source.size <= scaled(form.limit) and form.recognises(source, options):
             return form
-    if not whole:
-        raise too_large(f"has {source.size:,} bytes; the limit for foreign files is {limit:,}", source.where)
+    if source.size > scaled(Format.limit):
+        raise too_large(f"has {source.size:,} bytes, too many for another program's file", source.where)
     raise InvalidFileError("is in no known format", where=source.where, hint="ttt show --formats lists them")
 
 

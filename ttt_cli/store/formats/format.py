@@ -25,6 +25,8 @@ from ttt_cli.store.state import State, learner_of
 
 FORMAT = "ttt-state"
 """The program's own format."""
+ANY_SIZE = 2**63
+"""As a limit on files that are read in blocks."""
 MOST_REASONS, MOST_PLACES = 5, 2
 """The most reasons for rejected rows in remarks, and rows named for each."""
 MOST_REJECTED = 1000
@@ -198,7 +200,7 @@ class Format:
     :cvar endings: the endings of such files' names.
     :cvar options: the options of ``ttt export`` that it takes.
     :cvar spelled: whether it can be read in several ways, of which a user may state one.
-    :cvar in_blocks: whether it is read in blocks, and so may be of any size.
+    :cvar limit: on such a file's size, in bytes.
     :cvar binary: whether it cannot be shown in a terminal.
     :cvar then: a command that uses the file, called ``FILE``.
     """
@@ -212,7 +214,7 @@ class Format:
     endings: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[tuple[str, ...]] = ()
     spelled: ClassVar[bool] = False
-    in_blocks: ClassVar[bool] = False
+    limit: ClassVar[int] = 64 * 2**20
     binary: ClassVar[bool] = False
     then: ClassVar[str] = ""
 

@@ -36,6 +36,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner
 from ttt_cli.learners.entries import MAX_COUNT, all_faults
 from ttt_cli.store.formats.format import (
+    ANY_SIZE,
     DEFAULTS,
     FORMAT,
     ExportOptions,
@@ -237,7 +238,7 @@ class NativeFormat(Format):
     name = FORMAT
     holds = "table"
     written = True
-    in_blocks = True
+    limit = ANY_SIZE
 
     def content(self, state: State) -> Iterator[bytes]:
         """The content of a state's file in parts, the digest in the first still empty."""

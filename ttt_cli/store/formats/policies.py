@@ -33,6 +33,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store.formats.format import DEFAULTS, ExportOptions, ExportSource, Format, Options, Verification
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
+from ttt_cli.store.system import LIMIT
 from ttt_cli.store.text import csv_rows, number_in
 
 HEADER = b"position,move,probability,value"
@@ -170,7 +171,7 @@ class PolicyCsv(PolicyFormat):
     name = "policy-csv"
     about = "CSV: the probability and value of each move of any player"
     endings = (".csv",)
-    in_blocks = True
+    limit = LIMIT
 
     def recognises(self, source: Source, options: Options) -> bool:
         return source.start.startswith(HEADER)
@@ -211,7 +212,7 @@ class PolicyJson(PolicyFormat):
     name = "policy-json"
     about = "the same as one JSON object"
     endings = (".json",)
-    in_blocks = True
+    limit = LIMIT
 
     def recognises(self, source: Source, options: Options) -> bool:
         return b'"ttt-policy"' in source.start[:100] and source.is_json

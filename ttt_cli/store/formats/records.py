@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ttt_cli.store.curves import HEADER, read_groups
 from ttt_cli.store.formats.format import (
+    ANY_SIZE,
     MOST_REJECTED,
     Format,
     Options,
@@ -28,7 +29,7 @@ class GameRecords(Format):
     learner = "any"
     holds = "games"
     written = True
-    in_blocks = True
+    limit = ANY_SIZE
     then = "ttt train q --games-from FILE"
 
     def recognises(self, source: Source, options: Options) -> bool:
