@@ -20,15 +20,7 @@ from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import newest, original, prune
 from ttt_cli.store.files import write_bytes, writing
 from ttt_cli.store.formats import plugged_format, recognise
-from ttt_cli.store.formats.format import (
-    DEFAULTS,
-    FORMAT,
-    Format,
-    Loaded,
-    Options,
-    Verification,
-    fault_of,
-)
+from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Verification, fault_of
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, lock, stamp

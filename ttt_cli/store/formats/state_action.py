@@ -18,13 +18,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import (
-    ExportOptions,
-    ExportSource,
-    Format,
-    Loaded,
-    Options,
-)
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import quoted

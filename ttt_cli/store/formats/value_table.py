@@ -17,14 +17,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import (
-    ExportOptions,
-    ExportSource,
-    Format,
-    Loaded,
-    Options,
-    Rejected,
-)
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options, Rejected
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import number_in, quoted
