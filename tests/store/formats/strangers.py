@@ -137,6 +137,11 @@ def by_rows(mark: str) -> Key:
     return lambda symbols: mark.join("".join(symbols[row : row + 3]) for row in (0, 3, 6))
 
 
+def printed(mark: str, between: str = "\n", start: str = "", end: str = "") -> Key:
+    return lambda symbols: start + between.join(mark.join(symbols[row : row + 3]) for row in (0, 3, 6)) + end
+
+
+_RULE = "+---+---+---+"
 KEYS: dict[str, Key] = {
     "joined": "".join,
     "commas": ",".join,
@@ -152,6 +157,9 @@ KEYS: dict[str, Key] = {
     "printed rows": listed("[]", " ", nested=True),
     "rows": by_rows("/"),
     "lines": by_rows("\n"),
+    "printed": printed("|"),
+    "ruled": printed(" | ", "\n-+-+-\n"),
+    "framed": printed(" | ", f" |\n{_RULE}\n| ", f"{_RULE}\n| ", f" |\n{_RULE}\n"),
     "columns": lambda symbols: "".join(symbols[column::3][row] for column in range(3) for row in range(3)),
     "base 3": lambda symbols: str(int("".join(symbols), 3)),
     "base 3 from the least": lambda symbols: str(int("".join(symbols[::-1]), 3)),

@@ -47,6 +47,19 @@ def test_every_spelling_is_found(shape):
         check(shape, *spelled)
 
 
+@pytest.mark.parametrize(
+    ("key", "stones", "shape"),
+    [
+        ("printed", "XO ", "lists"),
+        ("ruled", "XO ", "objects"),
+        ("ruled", "xo-", "lists"),
+        ("framed", "XO ", "positions"),
+    ],
+)
+def test_boards_may_be_printed(key, stones, shape):
+    check(shape, key, stones)
+
+
 @pytest.mark.parametrize(("shape", "cell"), list(zip(3 * SHAPES[1::2], CELLS, strict=True)))
 def test_names_of_cells_are_found(shape, cell):
     check(shape, "joined", cell=cell)

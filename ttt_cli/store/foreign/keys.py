@@ -41,6 +41,7 @@ NUMBERED = {"base-3 number": "rows", "two bits a cell": LAST_FIRST, "bit sets": 
 _BETWEEN = r"\s,;|:/()\[\]{}<>"
 _TOKEN = re.compile(rf"""[^{_BETWEEN}'"\\]+""")
 _QUOTED = {mark: re.compile(rf"{mark}([^{mark}]*){mark}|([^{_BETWEEN}{mark}]+)") for mark in "'\""}
+_RULE = re.compile(r"[-+=| ]*(?:--|-\+|==)[-+=| ]*|")
 _BRACKETS = dict.fromkeys(map(ord, "[](){}<>'\"\\"))
 _SIGNED = re.compile(r"-?[0-9]")
 _WORD = re.compile(r"(?<![A-Za-z0-9])-1|[A-Za-z0-9]+")
@@ -182,14 +183,24 @@ def _quoted_items(key: str) -> list[str]:
     return [inside or outside for inside, outside in _QUOTED[mark].findall(plain)] if mark in key else []
 
 
-def _splitters(cells: int) -> Iterator[Callable[[str], list[str]]]:
+def _printed_items(key: str, cols: int) -> list[str]:
+    """The items of a board as it is printed: ``|`` between cells, a line for each row, perhaps rules between
+    the rows and a frame around them."""
+    lines = [line.split("|") for line in key.translate(_BRACKETS).split("\n") if not _RULE.fullmatch(line)]
+    frame = slice(1, -1) if {*map(len, lines)} == {cols + 2} and len(lines) > 1 else slice(None)
+    return [cell for line in lines for cell in line[frame]]
+
+
+def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
     """The ways to split a key into items."""
+    cells = rules.cells
     yield lambda key: [key]
     yield _TOKEN.findall
     yield _quoted_items
     yield lambda key: [key[:cells], *_WORD.findall(key[cells:])]
     yield lambda key: [*_WORD.findall(key[:-cells]), key[-cells:]]
-    for mark in ",;|/:\n\t_-":
+    yield lambda key: _printed_items(key, rules.cols)
+    for mark in ",;/:\n\t_-":
         yield lambda key, mark=mark: key.translate(_BRACKETS).split(mark)  # type: ignore[misc]
 
 
@@ -246,7 +257,7 @@ def spellings(
     # A position has a key for each cell and side at most; with many keys, cells have fewer names.
     fewest = max(len(sample) / (2 * space.cells), (space.cells + 1) * (len(sample) > 16 * space.cells))
     found, seen, tried = [], set(), list[list[list[str]]]()
-    for split in _splitters(space.cells):
+    for split in _splitters(rules):
         items = [*map(split, sample)]
         if items in tried:
             continue

@@ -146,7 +146,7 @@ def remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
         )
     if reading.occupied:
         as_played = "are at occupied cells: cells are those of the board as it is played"
-        what = as_played if reading.classes else "at occupied cells, where nobody can play, say nothing"
+        what = as_played if reading.classes else "at occupied cells count as filler"
         yield f"{reading.occupied:,} numbers {what}"
     if (left := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
         yield f"zeros, the values before any learning, count as not visited: {left:,}"
