@@ -1,6 +1,7 @@
 """``ttt import``, ``verify``, ``formats`` and the round trips through ``export``."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,7 @@ def test_importing_is_deterministic_and_the_same_file_adds_nothing_in_a_merge(tt
         ({"X": 1}, "key 'X'"),
         ({"X........": None}, "key 'X........'"),
         ({"X........": {"1": 0.5, "4": None}}, "key 'X........', cell 5"),
+        ({"X........": {"0": -math.inf, "1": 0.5, "8": math.nan}}, "key 'X........', cell 9"),
         ({"X........": {"0": "abc", "4": "abc"}}, "key 'X........', cell 5"),
     ],
 )

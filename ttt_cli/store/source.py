@@ -108,11 +108,15 @@ class Source:
 
     @cached_property
     def json(self) -> Any:
-        """The JSON value; None if the file is not JSON."""
+        """The JSON value, of JSON Lines the list of all; None if the file is not JSON."""
         if not self.is_json:
             return None
-        refuse_binary(self.data, self.where)
-        return load_json(self.data, self.where, limit=JSON_LIMIT)
+        data = self.data
+        refuse_binary(data, self.where)
+        first, _, rest = (part.strip() for part in data.partition(b"\n"))
+        if first[-1:] in (b"]", b"}") and rest[:1] == first[:1]:  # as in no JSON text
+            data = b"[" + data.strip().replace(b"\n", b",\n") + b"]"
+        return load_json(data, self.where, limit=JSON_LIMIT, constants=True)
 
     @cached_property
     def first_line(self) -> str:

@@ -111,11 +111,14 @@ def quoted(text: object, most: int = 40) -> str:
     return ascii(short) if not short.isprintable() else f"'{short}'"
 
 
-def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT) -> Any:
+def load_json(
+    data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT, constants: bool = False
+) -> Any:
     """Parse a JSON text: dict, list, str, int (64 bits), finite float, bool or None.
 
     :param line: the number of the file's line on which ``data`` begins.
     :param limit: in bytes.
+    :param constants: whether NaN and Infinity are numbers, as Python's ``json`` writes them.
     :raises InvalidFileError: with line and column, or the duplicate key.
     """
     limit = scaled(limit)
@@ -128,7 +131,9 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        _refuse_syntax(data, where, line, error)
+        if not (constants and _CONSTANT.match(error.doc, error.pos)):
+            _refuse_syntax(data, where, line, error)
+        value = _exactly(data, where, line)
     try:
         again = orjson.dumps(value)
     except TypeError:
@@ -138,27 +143,34 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
     clear = again.count(b":") == data.count(b":") and b"\\u003a" not in data and b"\\u003A" not in data
     if not clear or data[:1].isdigit() or _HUGE.search(data):
         del again
-        _check_exactly(data, where)
+        _exactly(data, where, line)
     return value
 
 
-def _check_exactly(data: bytes, where: AnyPath) -> None:
-    """Refuse duplicate keys and huge integers in a JSON text that is otherwise valid."""
+def _exactly(data: bytes, where: AnyPath, line: int) -> Any:
+    """The value of a JSON text without duplicate keys and huge integers."""
     name = os.fspath(where)
 
-    def members(pairs: list[tuple[str, Any]]) -> None:
-        if len(dict(pairs)) < len(pairs):
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(found := dict(pairs)) < len(pairs):
             ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
             raise InvalidFileError("the key is repeated", where=f"{name}, key {quoted(twice)}")
+        return found
 
-    def integer(digits: str) -> None:
+    def integer(digits: str) -> int:
         if len(digits) >= 19 and not (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64):
             raise InvalidFileError(f"the integer {quoted(digits)} does not fit into 64 bits", where=name)
+        return int(digits)
 
-    json.loads(data, object_pairs_hook=members, parse_int=integer, parse_float=len)
+    try:
+        return json.loads(data, object_pairs_hook=members, parse_int=integer)
+    except json.JSONDecodeError as error:
+        _refuse_syntax(data, where, line, error)
+    except RecursionError:
+        raise InvalidFileError(_TOO_DEEP, where=name) from None
 
 
-def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDecodeError) -> NoReturn:
+def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: json.JSONDecodeError) -> NoReturn:
     if not data.strip():
         raise InvalidFileError("is empty", where=os.fspath(where)) from None
     decode(data, where, line=line)

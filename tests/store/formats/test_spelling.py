@@ -1,5 +1,7 @@
 """The spellings in which strangers write boards, moves and values: each is played as its program plays."""
 
+import json
+import pickle
 import random
 from collections.abc import Callable
 
@@ -7,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.store.formats.programs import entries, goes_by, looks_up, read, reads_as, refused
-from tests.store.formats.strangers import CELLS, MOVES, POSITIONS, ROWS, Spell, free, mover, symbols
+from tests.store.formats.strangers import CELLS, EMPTY, MOVES, POSITIONS, ROWS, Spell, free, mover, symbols
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
@@ -135,6 +137,38 @@ def test_keys_in_columns_may_have_values_in_rows():
 def test_tables_may_be_csv(header, mark, spell):
     rows = [f"{key}{mark}{value!r}" for key, value in spell.positions(POSITIONS).items()]
     reads_as("\r\n".join([header, *rows] if header else rows), looks_up(POSITIONS))
+
+
+FIELDS = [{"state": text, "action": cell, "value": value} for (text, cell), value in MOVES.items()]
+RECORDS = {
+    "objects": FIELDS,
+    "objects in any order": [{"q": it["value"], "a": it["action"], "s": it["state"]} for it in FIELDS],
+    "lists": [[*it.values()] for it in FIELDS],
+    "columns": {name: [it[name] for it in FIELDS] for name in FIELDS[0]},
+    "lines": "\n".join(map(json.dumps, FIELDS)).encode(),
+    "lines of boards": "\n".join(json.dumps({text: row}) for text, row in ROWS.items()).encode(),
+    "in an object": {"alpha": 0.1, "table": FIELDS},
+    "whole boards": [{"board": symbols(text), "q_values": row} for text, row in ROWS.items()],
+    "a field a cell": [
+        {"board": text, **dict(zip("012345678", row, strict=True))} for text, row in ROWS.items()
+    ],
+    "a player's each": {side: [row for row in FIELDS if mover(row["state"]) == side] for side in "XO"},
+    "pickled": pickle.dumps([(symbols(text), row) for text, row in ROWS.items()]),
+}
+
+
+@pytest.mark.parametrize("form", RECORDS)
+def test_tables_may_be_records(form):
+    reads_as(RECORDS[form], goes_by(MOVES))
+
+
+def test_records_that_differ_are_refused():
+    refused([*FIELDS, {"state": EMPTY, "value": 0.5}], "no table of positions")
+    assert (
+        refused([*RECORDS["lists"], [EMPTY, 0.5, 1, 0.25]], "4 fields").where
+        == f"f.json, record {len(MOVES) + 1}"
+    )
+    refused([*FIELDS[:-1], {**FIELDS[-1], "value": "?"}], "'?' is not a value")
 
 
 def test_csv_may_hold_a_cell_in_a_row():

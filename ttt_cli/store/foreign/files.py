@@ -10,9 +10,11 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.keys import spellings
-from ttt_cli.store.foreign.values import namings
+from ttt_cli.store.foreign.values import SCALARS, namings
 from ttt_cli.store.text import number_in, quoted
 
+MOST_RECORDS = 2
+"""The most lists of records in an object that are tried as a table."""
 MOST_PARTS = 100
 """The most objects inside a file's object that are tried as tables."""
 _KEY_AND_VALUE = re.compile(r"(\S.*?)\s*(?:->|=>|[:=]|\s)\s*([^\s:=>]+|[(\[][0-9, ]+[)\]])\s*")
@@ -47,15 +49,42 @@ class Candidate:
         return seen, [f"{many:,} rows with the most frequent value count as boards never seen"]
 
 
-def tables_of_json(value: Any, rules: Rules) -> Iterator[Candidate]:
-    """The tables that a JSON value may be: itself, or the objects in it, joined."""
-    if isinstance(value, list) and all(
-        isinstance(it, list) and len(it) == 2 and isinstance(it[0], str) for it in value
-    ):
-        yield Candidate([key for key, _ in value], [item for _, item in value])
-    value = _by_board(value, rules)
-    if not isinstance(value, dict):
-        return
+def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
+    """The tables that a JSON value may be: an object, or the objects in it, joined; or a list of records, or
+    those in an object, which are read as rows of CSV."""
+    whole = _by_board(value, rules)
+    if isinstance(whole, dict):
+        yield from _tables_of_object(whole, rules)
+    parts = {"": value} if _records(value) or not isinstance(value, dict) else value
+    found = {name: rows for name, part in parts.items() if (rows := _records(part))}
+    if 0 < len(found) <= MOST_RECORDS:
+        named = [[*[name] * (len(found) > 1), *row] for name, rows in found.items() for row in rows]
+        yield from tables_of_rows([*enumerate(named, 1)], where, rules, unit="record")
+
+
+def _records(value: Any) -> list[list[Any]]:
+    """The rows of records, or of columns under their names: texts, and last what holds the value."""
+    if isinstance(value, dict) and {*map(type, value.values())} == {list}:
+        same = len({*map(len, value.values())}) == 1
+        value = (
+            [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)] if same else []
+        )
+    if not isinstance(value, list) or not value or {*map(type, value)} not in ({dict}, {list}):
+        return []
+    if isinstance(value[0], dict):
+        names = sorted(value[0], key=lambda name: name.lower() in SCALARS)
+        if {*map(len, value)} == {1}:
+            value = [[*pair] for item in value for pair in item.items()]
+        elif all(item.keys() == {*names} for item in value):
+            value = [[item[name] for name in names] for item in value]
+    elif not all(row and isinstance(row[0], str | list) for row in value):
+        return []
+    if not all(isinstance(row, list) and len(row) > 1 for row in value):
+        return []
+    return [[*map(str, row[:-1]), row[-1]] for row in value]
+
+
+def _tables_of_object(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
     yield Candidate(list(value), list(value.values()))
     level = [("", value)]
     for _ in range(2):
@@ -83,11 +112,14 @@ def _is_table(keys: list[str], rules: Rules) -> bool:
     return len(keys) == 3**rules.cells or (not any(namings(keys, rules)) and bool(spellings(keys, rules)))
 
 
-def tables_of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) -> Iterator[Candidate]:
+def tables_of_rows(
+    numbered: list[tuple[int, list[Any]]], where: str, rules: Rules, *, unit: str = "line"
+) -> Iterator[Candidate]:
     """The tables that CSV rows may be: with a value for each cell, or with a value or a list of values in the
     last column. A column that only counts the rows is left out.
 
-    :param numbered: the rows with their line numbers.
+    :param numbered: the rows with their numbers; texts, but for a last field that is a value already.
+    :param unit: what the numbers count.
     :raises InvalidFileError: naming the line that has another number of fields.
     """
     rows = [row for _, row in numbered]
@@ -103,9 +135,9 @@ def tables_of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rul
         return
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
-            message = f"has {len(row)} fields, but the first row has {len(rows[0])}"
-            raise InvalidFileError(message, where=f"{where}, line {number}")
-    if rows and _kind(rows[0][-1]) is not _kind(rows[-1][-1]):
+            message = f"has {len(row)} fields, but the first {unit} has {len(rows[0])}"
+            raise InvalidFileError(message, where=f"{where}, {unit} {number}")
+    if rows and isinstance(rows[0][-1], str) and _kind(rows[0][-1]) is not _kind(rows[-1][-1]):
         rows = rows[1:]  # a header
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
@@ -124,20 +156,22 @@ def tables_of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rul
     yield Candidate(["\t".join(row[:-1]) for row in rows], [parsed[-1] for parsed in values])
 
 
-def _paired(rows: list[list[str]]) -> Candidate | None:
+def _paired(rows: list[list[Any]]) -> Candidate | None:
     """The table of rows of different lengths: a position, then alternating cells and values."""
     if len({len(row) for row in rows}) == 1:
         return None
-    rows = [row[:-1] if len(row) % 2 == 0 and not row[-1].strip() else row for row in rows]
-    numbers = [[number_in(field) for field in row[1:]] for row in rows]
+    rows = [row[:-1] if len(row) % 2 == 0 and not str(row[-1]).strip() else row for row in rows]
+    numbers = [[number_in(str(field)) for field in row[1:]] for row in rows]
     if any(len(row) % 2 or None in row for row in numbers):
         return None
     pairs = [zip(map("{:g}".format, row[::2]), row[1::2], strict=True) for row in numbers]
     return Candidate([row[0] for row in rows], [[*map(list, row)] for row in pairs])
 
 
-def _parse(field: str) -> Any:
+def _parse(field: Any) -> Any:
     """The number, list of numbers or cell in a field, NaN for a dash; None if it is none of these."""
+    if not isinstance(field, str):
+        return math.nan if field is None else field
     field = field.strip()
     if field == "-":
         return math.nan
@@ -149,6 +183,6 @@ def _parse(field: str) -> Any:
     return field if _CELL.fullmatch(field) else number_in(field)
 
 
-def _kind(field: str) -> type:
+def _kind(field: Any) -> type:
     value = _parse(field)
     return float if isinstance(value, int) else type(value)

@@ -21,7 +21,8 @@ MOST_BEADS = 10_000
 _DECISIONS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
 _BEADS = {"count", "beads"}
 _NUMBERS = {"weight", "value", "q", "score", "probability"}
-_SCALARS = {*_NUMBERS, "values", "v", "utility", "mean"}
+SCALARS = {*_NUMBERS, "values", "q_values", "v", "utility", "mean"}
+"""The usual names of the field of a record that holds the value."""
 _CELL = re.compile(r"[(\[]?\s*[0-9A-Ca-c]\s*[,; ]?\s*[0-9]?\s*[)\]]?")
 _PART = re.compile(r"[0-9]+|[A-Za-z]")
 _NAMINGS: dict[tuple[bool, ...], tuple[str, ...]] = {
@@ -137,7 +138,7 @@ def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
     if first is None or any(_PART.fullmatch(name) or "," in name for name in first):
         return values
     fields = [name for name, value in first.items() if isinstance(value, (list, dict))]
-    fields = fields or [name for name in first if name.lower() in _SCALARS]
+    fields = fields or [name for name in first if name.lower() in SCALARS]
     if len(fields) != 1 or not all(isinstance(value, dict) and fields[0] in value for value in values):
         return values
     return [value[fields[0]] for value in values]

@@ -75,7 +75,7 @@ def _unpacked(data: bytes, where: str) -> bytes:
 def _table(pickle: Document, source: Source, options: Options, form: Format, *notes: str) -> Loaded:
     objects = ", ".join(pickle.objects[:NAMED]) + ", …" * (len(pickle.objects) > NAMED)
     try:
-        tables = tables_of_json(pickle.value, options.rules or STANDARD)
+        tables = tables_of_json(pickle.value, source.where, options.rules or STANDARD)
         found = read_tables(tables, source, options, form)
     except InvalidFileError as error:
         for package in (known.partition(".")[0] for known in pickle.objects):

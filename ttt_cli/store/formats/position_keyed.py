@@ -40,10 +40,9 @@ class PositionKeyed(Format):
 
     def read(self, source: Source, options: Options) -> Loaded:
         rules = options.rules or STANDARD
-        if source.is_json:
-            return read_tables(tables_of_json(source.json, rules), source, options, self)
+        content = source.json if source.is_json else source.rows
         try:
-            tables = tables_of_rows(source.rows, source.where, rules)
+            tables = (tables_of_json if source.is_json else tables_of_rows)(content, source.where, rules)
             return read_tables(tables, source, options, self)
         except InvalidFileError as error:
             error.hint = error.hint or "ttt show --formats lists what can be read"

@@ -34,8 +34,10 @@ class GameRecords(Format):
 
     def recognises(self, source: Source, options: Options) -> bool:
         line = source.start.partition(b"\n")[0]
-        shaped = line.startswith(b"{") and b'"moves"' in line and b'"result"' in line
-        return shaped or source.where.endswith(".jsonl")
+        fields = [name in line for name in (b'"moves"', b'"result"')]
+        if source.where.endswith(".jsonl"):
+            return any(fields) or not source.is_json
+        return line.startswith(b"{") and all(fields)
 
     def check(self, source: Source) -> Verification:
         """Report every line that is not a game, and the missing states that should learn games."""
