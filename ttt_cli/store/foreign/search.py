@@ -17,8 +17,7 @@ from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import LEAST_BOARDS, Boards, spellings
-from ttt_cli.store.foreign.reading import Reading, groups, symmetry_of
-from ttt_cli.store.foreign.readings import ADDED, readings, second_board
+from ttt_cli.store.foreign.reading import ADDED, Reading, groups, readings, second_board, symmetry_of
 from ttt_cli.store.foreign.values import collect, decisions
 from ttt_cli.store.formats.format import Options
 from ttt_cli.store.plays import Plays, policy_by, values_of_moves

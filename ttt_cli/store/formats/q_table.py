@@ -17,8 +17,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import Boards
-from ttt_cli.store.foreign.reading import symmetry_of
-from ttt_cli.store.foreign.readings import readings
+from ttt_cli.store.foreign.reading import readings, symmetry_of
 from ttt_cli.store.foreign.values import collect
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options
 from ttt_cli.store.formats.position_keyed import left_out, remarks
