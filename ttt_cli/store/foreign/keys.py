@@ -61,7 +61,7 @@ _USUAL_MINE = {"1", "x", "me", "mine", "own", "s", "a", "p"}
 
 
 @dataclass(frozen=True, eq=False)
-class Boards:
+class Spelling:
     """A table's keys under one spelling.
 
     :ivar form: one of ``FORMS``.
@@ -123,13 +123,13 @@ class Boards:
         """bool[keys], the keys that are not positions for no reason that a program would have."""
         return self.left_out & ~self.played_on & ~self.no_board
 
-    def select(self, rows: Int64s) -> "Boards":
-        """The boards with these keys only."""
+    def select(self, rows: Int64s) -> "Spelling":
+        """The same spelling of these keys only."""
         extras = tuple([column[row] for row in rows.tolist()] for column in self.extras)
         arrays = {name: getattr(self, name)[rows] for name in ("indexes", "played_on", "no_board")}
         return replace(self, extras=extras, **arrays)
 
-    def reoriented(self) -> "Iterator[Boards]":
+    def reoriented(self) -> "Iterator[Spelling]":
         """The same keys with their cells in the other orders that turning or mirroring the board gives. The
         keys alone cannot tell; it matters only where the cells of moves are numbered."""
         space, rules = self.space, self.space.rules
@@ -245,7 +245,7 @@ def spellings(
     *,
     relative: bool = False,
     least: float = LEAST_BOARDS,
-) -> list[Boards]:
+) -> list[Spelling]:
     """The spellings under which at least a share ``least`` of the keys are positions, those that leave out
     the fewest first.
 
@@ -271,18 +271,18 @@ def spellings(
                 continue
             seen.add(mark)
             likely = _spelled(frame.form, cells, (), space, relative)
-            if any(boards.left_out.mean() < 1 - least for boards in likely):
+            if any(spelling.left_out.mean() < 1 - least for spelling in likely):
                 whole = [*map(split, keys)]
                 cells, extras = frame.boards(whole, rules), (*frame.extras(whole, rules), *columns)
                 every = _spelled(frame.form, cells, extras, space, relative)
-                found += [boards for boards in every if boards.left_out.mean() <= 1 - least]
-    return sorted(found, key=lambda boards: (boards.left_out.sum(), boards.rarity))
+                found += [spelling for spelling in every if spelling.left_out.mean() <= 1 - least]
+    return sorted(found, key=lambda spelling: (spelling.left_out.sum(), spelling.rarity))
 
 
 def _spelled(
     form: str, cells: list[Sequence[str]], extras: Sequence[Sequence[str]], space: StateSpace, relative: bool
-) -> Iterator[Boards]:
-    """Boards of symbols under each way to take these for empty cells and stones."""
+) -> Iterator[Spelling]:
+    """The spellings of boards of symbols: each way to take these for empty cells and stones."""
     distinct = [board for board in dict.fromkeys(cells) if board]
     names = _cell_names(distinct, space.cells)
     symbols = [*chain.from_iterable(distinct)]
@@ -307,7 +307,7 @@ def _spelled(
         for turn, codes in _codes(is_first, is_second, space.powers, relative):
             indexes = np.where(whole, space.find(codes), -1)
             played_on = whole & (indexes < 0) & over
-            yield Boards(space, form, empty, first, second, turn, indexes, played_on, no_board, extras)
+            yield Spelling(space, form, empty, first, second, turn, indexes, played_on, no_board, extras)
 
 
 def _cell_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
@@ -331,7 +331,7 @@ def _won(is_first: Bools, is_second: Bools, rules: Rules) -> Bools:
 
 
 def _codes(is_first: Bools, is_second: Bools, powers: Int64s, relative: bool) -> Iterator[tuple[str, Int64s]]:
-    """The boards' codes, int64[keys], -1 where there is none, for each meaning of ``Boards.turn``."""
+    """The boards' codes, int64[keys], -1 where there is none, for each meaning of ``Spelling.turn``."""
     codes: Int64s = is_first @ (2 * powers) + is_second @ powers
     swapped = is_second @ (2 * powers) + is_first @ powers
     lead = is_second.sum(axis=1) - is_first.sum(axis=1)

@@ -25,7 +25,7 @@ from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.policy import best
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.store.foreign.keys import LAST_FIRST, NUMBERED, Boards
+from ttt_cli.store.foreign.keys import LAST_FIRST, NUMBERED, Spelling
 from ttt_cli.store.foreign.values import Values, namings
 from ttt_cli.store.plays import are_beads
 
@@ -46,7 +46,7 @@ two players; of moves not valued for the mover, and positions not for X or the t
 class Reading:
     """A way to read a table: numbers, each of a position or of a move in it.
 
-    :ivar boards: the table's keys, including those left out.
+    :ivar spelling: the table's keys, including those left out.
     :ivar values: the numbers as the file has them.
     :ivar facets: what distinguishes it from others, under the names of the command line.
     :ivar rarity: how far it is from what authors usually write.
@@ -59,7 +59,7 @@ class Reading:
     :ivar classes: how many positions the file has, if each stands for all its images; else 0.
     """
 
-    boards: Boards
+    spelling: Spelling
     values: Values
     facets: Mapping[str, str]
     rarity: int
@@ -74,7 +74,7 @@ class Reading:
     @property
     def rank(self) -> float:
         """How likely it is: what the numbers say for it, less what it asks one to believe."""
-        return self.score - 3 * self.rarity - int(self.boards.left_out.sum())
+        return self.score - 3 * self.rarity - int(self.spelling.left_out.sum())
 
     @property
     def of_moves(self) -> bool:
@@ -94,20 +94,20 @@ class Reading:
     @cached_property
     def after(self) -> Int64s:
         """int64[k], the positions that the numbers judge: those after the moves, or these themselves."""
-        successors = self.boards.space.successors
+        successors = self.spelling.space.successors
         return successors[self.indexes, self.slots].astype(np.int64) if self.of_moves else self.indexes
 
     @cached_property
     def still_open(self) -> Bools:
         """bool[k], whether the game goes on there."""
-        return ~self.boards.space.terminal[self.after]
+        return ~self.spelling.space.terminal[self.after]
 
     @cached_property
     def worth(self) -> Floats:
         """float64[k], the numbers from the mover's side; those of positions from X's, with 0 as the value of
         an unknown one (1/2 is subtracted from chances)."""
         if self.of_moves:
-            return self.numbers * np.where(self.boards.space.movers > 0, *self.signs)[self.indexes] + 0.0
+            return self.numbers * np.where(self.spelling.space.movers > 0, *self.signs)[self.indexes] + 0.0
         numbers = self.numbers
         if np.all((numbers >= 0) & (numbers <= 1)):
             undecided = numbers[self.still_open]
@@ -118,7 +118,7 @@ class Reading:
     def by_slot(self) -> Floats:
         """The numbers by position, NaN where there is none: float64[n, cells] of moves, from the mover's
         side; float64[n, 2] of positions, X's good and O's, as in the file."""
-        space = self.boards.space
+        space = self.spelling.space
         values = np.full((len(space), space.cells if self.of_moves else 2), np.nan)
         values[self.indexes, self.slots] = self.worth if self.of_moves else self.numbers
         return values
@@ -139,7 +139,7 @@ class Reading:
     @cached_property
     def score(self) -> float:
         """What the numbers themselves say for this reading."""
-        space = self.boards.space
+        space = self.spelling.space
         if self.of_moves:
             return _skill(space, self.by_slot)
         good = _prospects(space.rules)[self.indexes]
@@ -154,7 +154,7 @@ class Reading:
         if self.of_moves:
             texts = int(np.isinf(self.values.numbers[self.left_out[:, 0]]).sum())
             return texts + (0 if self.classes else self.occupied)
-        results, undecided = self.boards.space.results[self.indexes], self.worth[self.still_open]
+        results, undecided = self.spelling.space.results[self.indexes], self.worth[self.still_open]
         heavy = np.abs(self.worth) >= 0.5 * np.abs(self.worth).max(initial=0)
         usual = float(undecided.mean()) if len(undecided) else 0.0
         return int((heavy & (results != 0) & ((self.worth - usual) * results < 0)).sum())
@@ -162,7 +162,7 @@ class Reading:
     @cached_property
     def wins(self) -> Floats:
         """float64[k], what the moves that win at once are worth."""
-        return self.worth[self.boards.space.results[self.after] != 0]
+        return self.worth[self.spelling.space.results[self.after] != 0]
 
     @property
     def never_won(self) -> bool:
@@ -178,7 +178,7 @@ class Reading:
     def unfolded(self, group: Images) -> "Reading":
         """The reading over all images of its positions, of a table whose keys are up to symmetry. Where
         numbers are at occupied cells, cells are those of the board as it is played, not of the key."""
-        space, parts = self.boards.space, []
+        space, parts = self.spelling.space, []
         done = np.zeros((len(space), 2), np.bool_)
         for image, places in images(space, self.indexes, group):
             slots, table = self.slots, 0 if self.of_moves else self.slots
@@ -200,7 +200,7 @@ class Reading:
         entries: dict[str, Any] = {}
         names = (self.slots + 1).astype(str) if self.of_moves else np.where(self.slots, "o", "x")
         numbers = self.worth if self.of_moves else self.numbers + 0.0
-        texts = self.boards.space[self.indexes].texts()
+        texts = self.spelling.space[self.indexes].texts()
         for text, name, number in zip(texts, names.tolist(), numbers.tolist(), strict=True):
             if number or zeros or not self.of_moves:
                 entries.setdefault(text, {})[name] = [number, visits]
@@ -302,7 +302,7 @@ class _Meaning(NamedTuple):
     :ivar owners: int64[keys], the player in every key, +1 X, -1 O; None: whoever is to move.
     """
 
-    boards: Boards
+    spelling: Spelling
     values: Values
     owners: Int64s | None
     facets: Mapping[str, str]
@@ -317,24 +317,24 @@ class _Meaning(NamedTuple):
         :param words: further facets.
         :param numbers: the other fields of ``Reading``.
         """
-        boards, rarity = self.boards, self.rarity + OTHER_MEANING * (measure != usual)
-        if (boards.first or "X") in "Oo" and (boards.second or "O") in "Xx" and not boards.turn:
+        spelling, rarity = self.spelling, self.rarity + OTHER_MEANING * (measure != usual)
+        if (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.turn:
             measure = {"x": "o", "o": "x"}.get(measure, measure)
-        facets = {**boards.facets, **self.facets, **words, "values": measure}
-        return Reading(boards, self.values, facets, rarity, **numbers)
+        facets = {**spelling.facets, **self.facets, **words, "values": measure}
+        return Reading(spelling, self.values, facets, rarity, **numbers)
 
 
-def readings(boards: Boards, values: Values, group: Images | None) -> Iterator[Reading]:
-    """The readings of a table whose keys are these boards.
+def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterator[Reading]:
+    """The readings of a table whose keys are so spelled.
 
     :param group: the symmetries that a key stands for, if it does for any.
     """
-    usual = NUMBERED.get(boards.form)
-    for meaning in _meanings(boards, values):
+    usual = NUMBERED.get(spelling.form)
+    for meaning in _meanings(spelling, values):
         of_moves, found = meaning.values.shape != "position", list[Reading]()
-        if of_moves and boards.turn == "moved":
+        if of_moves and spelling.turn == "moved":
             continue  # moves are valued before they are made
-        for oriented in chain([boards], boards.reoriented()):
+        for oriented in chain([spelling], spelling.reoriented()):
             if oriented.order == "rows" or (usual and oriented.order == LAST_FIRST):
                 rarity = UNUSUAL_NUMBER * (oriented.order != (usual or "rows"))
             elif of_moves and (usual or (group is None and all(reading.faults for reading in found))):
@@ -343,43 +343,43 @@ def readings(boards: Boards, values: Values, group: Images | None) -> Iterator[R
                 continue
             else:
                 break
-            rarity += boards.rarity + meaning.rarity
-            ordered = meaning._replace(boards=oriented, rarity=rarity)
+            rarity += spelling.rarity + meaning.rarity
+            ordered = meaning._replace(spelling=oriented, rarity=rarity)
             found += _of_moves(ordered, group is not None) if of_moves else _of_positions(ordered)
         yield from found if group is None else (reading.unfolded(group) for reading in found)
 
 
-def _meanings(boards: Boards, values: Values) -> Iterator[_Meaning]:
+def _meanings(spelling: Spelling, values: Values) -> Iterator[_Meaning]:
     """The ways to explain the extras of the keys: a move's cell, a player, nothing."""
-    columns = range(len(boards.extras))
+    columns = range(len(spelling.extras))
     ways: list[tuple[tuple[int, ...], Values]] = [((), values)]
     if values.shape == "position":
         for span in [*((at,) for at in columns), *((at, at + 1) for at in columns[:-1])]:
-            named = [",".join(parts) for parts in zip(*(boards.extras[at] for at in span), strict=True)]
+            named = [",".join(parts) for parts in zip(*(spelling.extras[at] for at in span), strict=True)]
             names, ids = np.unique(named, return_inverse=True)
-            if any(namings(names.tolist(), boards.space.rules)):
+            if any(namings(names.tolist(), spelling.space.rules)):
                 of_cells = replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows])
                 ways.append((span, of_cells))
-        if len(columns) == 1 and (played := _cells_played(boards.extras[0], boards)) is not None:
-            cells = [str(cell) for cell in range(boards.space.cells)]
+        if len(columns) == 1 and (played := _cells_played(spelling.extras[0], spelling)) is not None:
+            cells = [str(cell) for cell in range(spelling.space.cells)]
             ways.append(((0,), replace(values, shape="cells", names=cells, ids=played[values.rows])))
     for span, taken in ways:
-        rest = [boards.extras[at] for at in columns if at not in span]
-        if any(_may_be_board(column, boards.space.cells) for column in rest):
+        rest = [spelling.extras[at] for at in columns if at not in span]
+        if any(_may_be_board(column, spelling.space.cells) for column in rest):
             continue
         varied = UNEXPLAINED * sum(len(set(column)) > 1 for column in rest)
-        players = [(column, way) for column in rest for way in _players(column, boards)]
+        players = [(column, way) for column in rest for way in _players(column, spelling)]
         if not any(named for _, (named, _, _) in players):
-            yield _Meaning(boards, taken, None, {}, varied)
+            yield _Meaning(spelling, taken, None, {}, varied)
         for column, (_, facets, owners) in players:
             rarity = varied - UNEXPLAINED * (len(set(column)) > 1)
-            yield _Meaning(boards, taken, owners, facets, rarity + ADDED_UP * (ADDED in facets.values()))
+            yield _Meaning(spelling, taken, owners, facets, rarity + ADDED_UP * (ADDED in facets.values()))
 
 
-def second_board(boards: Boards) -> str | None:
+def second_board(spelling: Spelling) -> str | None:
     """An extra of the keys that may be a board itself, other than the one after a move."""
-    columns = (column for column in boards.extras if _may_be_board(column, boards.space.cells))
-    return next((column[0] for column in columns if _cells_played(column, boards) is None), None)
+    columns = (column for column in spelling.extras if _may_be_board(column, spelling.space.cells))
+    return next((column[0] for column in columns if _cells_played(column, spelling) is None), None)
 
 
 def _may_be_board(column: Sequence[str], cells: int) -> bool:
@@ -392,29 +392,31 @@ def _is_board(column: Sequence[str], cells: int) -> bool:
     return words and not {*"".join(column)} & {*",()[]"}
 
 
-def _cells_played(column: Sequence[str], boards: Boards) -> Int64s | None:
+def _cells_played(column: Sequence[str], spelling: Spelling) -> Int64s | None:
     """int64[keys], the cells that lead from each key's position to the board in a column, if all do."""
-    space, digits = boards.space, {boards.empty: 0, boards.second: 1, boards.first: 2}
-    if boards.turn or not _is_board(column, space.cells) or not {*"".join(column)} <= digits.keys():
+    space, digits = spelling.space, {spelling.empty: 0, spelling.second: 1, spelling.first: 2}
+    if spelling.turn or not _is_board(column, space.cells) or not {*"".join(column)} <= digits.keys():
         return None
     codes = np.array([[digits[symbol] for symbol in item] for item in column], np.int64) @ space.powers
-    moves = space.legal[boards.indexes] & (space.successors[boards.indexes] == space.find(codes)[:, None])
+    moves = space.legal[spelling.indexes] & (space.successors[spelling.indexes] == space.find(codes)[:, None])
     return moves.argmax(axis=1) if moves.any(axis=1).all() else None
 
 
-def _players(column: Sequence[str], boards: Boards) -> Iterator[tuple[bool, dict[str, str], Int64s | None]]:
+def _players(
+    column: Sequence[str], spelling: Spelling
+) -> Iterator[tuple[bool, dict[str, str], Int64s | None]]:
     """The ways to take a column for players: whether they are called as their stones, facets, owners."""
-    labels, space = sorted(set(column)), boards.space
-    sides, stones = space.movers[boards.indexes], (boards.first, boards.second)
+    labels, space = sorted(set(column)), spelling.space
+    sides, stones = space.movers[spelling.indexes], (spelling.first, spelling.second)
     known = {(stone or "").rstrip(".").lower(): side for stone, side in zip(stones, (1, -1), strict=True)}
     if len(labels) > 2:
         return
-    if all(label.lower() in known for label in labels) and boards.turn != "moved":
+    if all(label.lower() in known for label in labels) and spelling.turn != "moved":
         owners = np.array([known[label.lower()] for label in column], np.int64)
-        yield True, {}, owners * sides if boards.turn else owners  # "mine" belongs to whoever is to move
+        yield True, {}, owners * sides if spelling.turn else owners  # "mine" belongs to whoever is to move
     elif len(labels) == 2:
         owners = np.array([1 if label == labels[0] else -1 for label in column], np.int64)
-        if len(set((owners * sides)[~space.terminal[boards.indexes]].tolist())) == 1:
+        if len(set((owners * sides)[~space.terminal[spelling.indexes]].tolist())) == 1:
             yield False, {}, None
         else:
             yield False, {"player-x": labels[0]}, owners
@@ -424,15 +426,15 @@ def _players(column: Sequence[str], boards: Boards) -> Iterator[tuple[bool, dict
 
 def _of_positions(meaning: _Meaning) -> Iterator[Reading]:
     """The readings of numbers as values of positions: one for each side whose good they may measure."""
-    boards, values, owners = meaning.boards, meaning.values, meaning.owners
-    space, indexes = boards.space, boards.indexes[values.rows]
+    spelling, values, owners = meaning.spelling, meaning.values, meaning.owners
+    space, indexes = spelling.space, spelling.indexes[values.rows]
     side, player = space.movers[indexes], None if owners is None else owners[values.rows]
     keys = indexes if player is None else indexes * 3 + player
     if np.isinf(values.numbers).any() or len(np.unique(keys)) < len(keys):
         return
     measures = {"x": (1, 1), "o": (-1, -1), "mover": (1, -1), "moved": (-1, 1)}  # good as X and O move
     to_move = set(side[~space.terminal[indexes] & (space.plies[indexes] > 0)].tolist())
-    usual = boards.turn or ("moved" if len(to_move) == 1 else "")
+    usual = spelling.turn or ("moved" if len(to_move) == 1 else "")
     given = {"indexes": indexes, "numbers": values.numbers}
     if player is not None:
         usual = "owner"
@@ -448,8 +450,8 @@ def _of_positions(meaning: _Meaning) -> Iterator[Reading]:
 
 def _of_moves(meaning: _Meaning, folded: bool) -> Iterator[Reading]:
     """The readings of numbers as values of moves, for each way to number the cells and each measure."""
-    values, owners, space = meaning.values, meaning.owners, meaning.boards.space
-    every = meaning.boards.indexes[values.rows]
+    values, owners, space = meaning.values, meaning.owners, meaning.spelling.space
+    every = meaning.spelling.indexes[values.rows]
     goes_on: Bools = ~space.terminal[every]
     if owners is not None:
         goes_on &= owners[values.rows] == space.movers[every]
@@ -481,7 +483,7 @@ def _placed(every: Int64s, meaning: _Meaning) -> Iterator[tuple[dict[str, str], 
 
     :param every: int64[m], the position of each number.
     """
-    values, space = meaning.values, meaning.boards.space
+    values, space = meaning.values, meaning.spelling.space
     places, rows = values.ids, np.arange(len(values.rows))
     if values.shape == "cells":
         for words, cells in namings(values.names, space.rules):

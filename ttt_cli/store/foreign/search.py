@@ -16,7 +16,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.files import Candidate
-from ttt_cli.store.foreign.keys import LEAST_BOARDS, Boards, spellings
+from ttt_cli.store.foreign.keys import LEAST_BOARDS, Spelling, spellings
 from ttt_cli.store.foreign.reading import ADDED, Reading, groups, readings, second_board, symmetry_of
 from ttt_cli.store.foreign.values import collect, decisions
 from ttt_cli.store.formats.format import Options
@@ -110,10 +110,12 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     asked += list(filter(None, (_about_unknown(reading, options) for reading in [best, *rivals])))[:1]
     if asked or rivals:
         raise _undecided(asked, where, options)
-    least = best.boards.left_out.sum()
-    never_won = [it for it in ranked if it.of_moves and it.never_won and it.boards.first != best.boards.first]
+    least = best.spelling.left_out.sum()
+    never_won = [
+        it for it in ranked if it.of_moves and it.never_won and it.spelling.first != best.spelling.first
+    ]
     near = [it for it in ranked if best.score - it.score < LEAD or it in never_won]
-    near = [reading for reading in near if reading.boards.left_out.sum() <= least]
+    near = [reading for reading in near if reading.spelling.left_out.sum() <= least]
     assumed = {  # what only custom tells
         name: value
         for name, value in sorted(best.facets.items())
@@ -152,9 +154,9 @@ def _readings(
     spelled = _boards(table, options, stated, space, where)
     found: list[Reading] = []
     fault: InvalidFileError | None = None
-    for boards in spelled:
+    for spelling in spelled:
         try:
-            found += _spelled_readings(table, boards, options, where)
+            found += _spelled_readings(table, spelling, options, where)
         except InvalidFileError as error:
             fault = fault or error
     if found:
@@ -170,21 +172,21 @@ def _readings(
 
 def _boards(
     table: Candidate, options: Options, stated: Mapping[str, str], space: StateSpace, where: str
-) -> list[Boards]:
+) -> list[Spelling]:
     """The spellings of a table's keys that are worth trying with its values."""
     of_keys = {name: value for name, value in stated.items() if name in OF_KEYS}
     relative = "mine" in stated or "theirs" in stated
 
-    def spelled(least: float) -> list[Boards]:
+    def spelled(least: float) -> list[Spelling]:
         return spellings(table.keys, space.rules, table.columns, relative=relative, least=least)
 
     found = spelled(FEW if relative or len(table.keys) == 3**space.cells else LEAST_BOARDS)
     if of_keys:
-        fitting = [boards for boards in found if of_keys.items() <= boards.facets.items()]
+        fitting = [spelling for spelling in found if of_keys.items() <= spelling.facets.items()]
         if not fitting:
             counts = [(~it.left_out).sum() for it in spelled(STATED) if of_keys.items() <= it.facets.items()]
             many = f": {max(counts, default=0):,} of {len(table.keys):,} keys would be boards of the game"
-            raise _not_borne_out(of_keys, [boards.facets for boards in found], where, many)
+            raise _not_borne_out(of_keys, [spelling.facets for spelling in found], where, many)
     else:
         fitting = [it for it in found if not it.misfits.any() and it.no_board.mean() <= STRANGE]
     if not fitting:
@@ -194,7 +196,7 @@ def _boards(
     return fitting[:MOST_SPELLINGS]
 
 
-def _usual(found: list[Boards], of_positions: bool, where: str, options: Options) -> list[Boards]:
+def _usual(found: list[Spelling], of_positions: bool, where: str, options: Options) -> list[Spelling]:
     """The usual ones of the spellings under which every key has a reason: those where one side always moves
     first, if some of them leave out no key or, because games were played on after their end, no more keys
     than an unusual spelling of mine and theirs would.
@@ -203,9 +205,9 @@ def _usual(found: list[Boards], of_positions: bool, where: str, options: Options
         the other's stones are then usual ones for whoever is to move, its own are.
     :raises UndecidedError: if a common spelling of mine and theirs explains the keys as well.
     """
-    whole = [boards for boards in found if not boards.left_out.any()]
-    fixed = [boards for boards in found if not boards.turn]
-    if not fixed or not all(boards.turn for boards in whole):
+    whole = [spelling for spelling in found if not spelling.left_out.any()]
+    fixed = [spelling for spelling in found if not spelling.turn]
+    if not fixed or not all(spelling.turn for spelling in whole):
         return whole or [it for it in found if it.left_out.sum() == found[0].left_out.sum()]
     first, alternative = fixed[0], ""
     for other in found:
@@ -223,19 +225,19 @@ def _usual(found: list[Boards], of_positions: bool, where: str, options: Options
             if other.left_out.sum() < first.left_out.sum():  # the likelier one is the one to paste
                 ways.reverse()
             raise _undecided(_questions(ways)[:1], where, options)
-    return [replace(boards, alternative=alternative or boards.alternative) for boards in fixed]
+    return [replace(spelling, alternative=alternative or spelling.alternative) for spelling in fixed]
 
 
-def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: str) -> InvalidFileError:
+def _misfit(keys: Sequence[str], found: Sequence[Spelling], rules: Rules, where: str) -> InvalidFileError:
     """The error for a file in which no spelling fits all keys: what each leaves out, and how to state it."""
-    begun = len({boards.first for boards in found if not boards.turn}) > 1
+    begun = len({spelling.first for spelling in found if not spelling.turn}) > 1
     ways: dict[str, str] = {}
-    for boards in found:
-        broken = np.flatnonzero(boards.left_out).tolist()
+    for spelling in found:
+        broken = np.flatnonzero(spelling.left_out).tolist()
         shown = ", ".join(quoted(keys[row]) for row in broken[:SHOWN])
-        name = "mine" if boards.turn else "first"
-        if name in boards.facets and (begun or not boards.is_unusual):
-            option, words = _answer(name, boards.facets[name])
+        name = "mine" if spelling.turn else "first"
+        if name in spelling.facets and (begun or not spelling.is_unusual):
+            option, words = _answer(name, spelling.facets[name])
             lost = f"{len(broken):,} of {len(keys):,} are not positions ({shown}) where {words}"
             ways.setdefault(option, lost)
     if not ways:
@@ -249,13 +251,15 @@ def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: s
     return InvalidFileError(f"{what}: {listed}", where=where, hint=f"leave those keys out: {paste}")
 
 
-def _spelled_readings(table: Candidate, boards: Boards, options: Options, where: str) -> Iterator[Reading]:
+def _spelled_readings(
+    table: Candidate, spelling: Spelling, options: Options, where: str
+) -> Iterator[Reading]:
     """The readings of a table under one spelling: as a policy if its values name cells, nearly all of them
     free, and nobody says that they are values."""
-    rows, space = np.flatnonzero(~boards.left_out), boards.space
-    kept, fitting = table.select(rows.tolist()), boards.select(rows)
+    rows, space = np.flatnonzero(~spelling.left_out), spelling.space
+    kept, fitting = table.select(rows.tolist()), spelling.select(rows)
     stated = options.stated.get("spelling.symmetry")
-    symmetry = stated or symmetry_of(space, fitting.indexes, relative=bool(boards.turn))
+    symmetry = stated or symmetry_of(space, fitting.indexes, relative=bool(spelling.turn))
     group = groups(space.rules).get(symmetry)
     found: list[Reading] = []
     for policy in decisions(kept.values) if "values" not in options.stated else ():
@@ -265,7 +269,7 @@ def _spelled_readings(table: Candidate, boards: Boards, options: Options, where:
         found = list(readings(fitting, collect(kept.values, kept.keys, space.rules, where), group))
     # Keys that are the least of their turned images may be the least of some mirrored ones as well.
     is_open = {"symmetry": symmetry} if symmetry == "rotations" and not stated else {}
-    return (replace(reading, boards=boards, facets={**reading.facets, **is_open}) for reading in found)
+    return (replace(reading, spelling=spelling, facets={**reading.facets, **is_open}) for reading in found)
 
 
 def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
@@ -284,7 +288,7 @@ def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     ]
     usual = min(ranked, key=lambda reading: reading.rarity)
     if usual is not best and not rivals:
-        doubtful = best.boards.is_unusual
+        doubtful = best.spelling.is_unusual
         if best.of_moves:
             doubtful |= best.rank_of_wins < usual.rank_of_wins  # it blocks rather than wins
             doubtful |= best.facets["values"] != usual.facets["values"]
@@ -301,7 +305,7 @@ def _about_unknown(reading: Reading, options: Options) -> Question | None:
     if "unknown" in options.stated or reading.values.are_decisions or reading.are_beads or not len(opened):
         return None
     numbers, counts = np.unique(opened, return_counts=True)
-    often, many, space = int(counts.argmax()), len(reading.numbers), reading.boards.space
+    often, many, space = int(counts.argmax()), len(reading.numbers), reading.spelling.space
     x, o = reading.signs
     value = abs(float(numbers[often])) if x != o else float(numbers[often])
     plays = Plays(wins=options.stated.get("wins", Plays.wins), tables=reading.tables)

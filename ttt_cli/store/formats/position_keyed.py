@@ -119,16 +119,18 @@ def _plays(reading: Reading, options: Options, choice: str) -> Plays:
 
 def left_out(reading: Reading, table: Candidate) -> list[Rejected]:
     """What is left out: keys that are not positions, and values of free cells that are not numbers."""
-    boards, values, places = reading.boards, reading.values, [f"key {quoted(key)}" for key in table.keys]
+    spelling, values, places = reading.spelling, reading.values, [f"key {quoted(key)}" for key in table.keys]
     late = "the game went on after it was won, or ended otherwise"
-    late += f" (unless {boards.alternative})" if boards.alternative else ""
+    late += f" (unless {spelling.alternative})" if spelling.alternative else ""
     wrong, none, text = "not a position in this spelling", "no value", "not a finite number"
     found = [
-        Rejected(places[row], late if boards.played_on[row] else wrong)
-        for row in np.flatnonzero(boards.left_out).tolist()
+        Rejected(places[row], late if spelling.played_on[row] else wrong)
+        for row in np.flatnonzero(spelling.left_out).tolist()
     ]
-    kept = np.flatnonzero(~boards.left_out)
-    silent = kept[~boards.space.terminal[boards.indexes[kept]] & ~np.isin(np.arange(len(kept)), values.rows)]
+    kept = np.flatnonzero(~spelling.left_out)
+    silent = kept[
+        ~spelling.space.terminal[spelling.indexes[kept]] & ~np.isin(np.arange(len(kept)), values.rows)
+    ]
     found += [Rejected(places[row], none) for row in silent.tolist() if table.values[row] not in ({}, [])]
     for at, cell in reading.left_out.tolist():
         why = none if np.isnan(values.numbers[at]) else text
@@ -154,7 +156,7 @@ def remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
 def _passed_over(reading: Reading, plays: Plays) -> Iterator[str]:
     if not reading.of_moves or plays.unknown == RANDOM:
         return
-    values, space = reading.by_slot, reading.boards.space
+    values, space = reading.by_slot, reading.spelling.space
     held = space.legal & ~np.isnan(values)
     played = policy_by(values, space, plays).table(space).support
     if many := int(np.any(played & ~held, axis=1)[held.any(axis=1)].sum()):

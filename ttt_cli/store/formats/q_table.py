@@ -16,7 +16,7 @@ import orjson
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.files import Candidate
-from ttt_cli.store.foreign.keys import Boards
+from ttt_cli.store.foreign.keys import Spelling
 from ttt_cli.store.foreign.reading import readings, symmetry_of
 from ttt_cli.store.foreign.values import collect
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options
@@ -46,8 +46,8 @@ class QTable(Format):
             return False
         if not all(isinstance(values, list) and len(values) == 9 for values in table.values()):
             return False
-        boards = _boards(table)
-        return not boards.left_out.any() and symmetry_of(boards.space, boards.indexes) == "no"
+        spelling = _boards(table)
+        return not spelling.left_out.any() and symmetry_of(spelling.space, spelling.indexes) == "no"
 
     def read(self, source: Source, options: Options) -> Loaded:
         table = source.json
@@ -74,8 +74,8 @@ class QTable(Format):
         return [b"{\n" + b",\n".join(lines) + b"\n}\n"]
 
 
-def _boards(table: Mapping[str, Any]) -> Boards:
+def _boards(table: Mapping[str, Any]) -> Spelling:
     space = StateSpace.of(STANDARD)
     indexes = np.array([space.index_of.get(key.translate(_SYMBOLS), -1) for key in table], np.int64)
     none = np.zeros(len(indexes), np.bool_)
-    return Boards(space, "characters", "0", "1", "2", "", indexes, none, none, ())
+    return Spelling(space, "characters", "0", "1", "2", "", indexes, none, none, ())
