@@ -17,7 +17,6 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.store.formats.format import (
-    BookRow,
     ExportOptions,
     ExportSource,
     Format,
@@ -32,13 +31,17 @@ from ttt_cli.store.state import State
 from ttt_cli.store.text import quoted
 
 DRAW = 9
+ENDINGS = {stage: (stage + 1, "XO"[stage % 2]) for stage in range(DRAW)} | {DRAW: (STANDARD.cells, "draw")}
+"""The plies of the games that end at a stage, and their result."""
+Row = tuple[str, int, int]
+"""The position, the move (a cell from 1), the stage."""
 
 _SYMBOLS = {-1: "X", 1: "O", 0: "."}
 _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
 _LINE = re.compile(",".join([r"\s*([+-]?[0-9]{1,3})\s*"] * 11))
 
 
-def _row(line: str, strict: bool) -> BookRow | str:
+def _row(line: str, strict: bool) -> Row | str:
     """The row in a line, or the fault in it."""
     match = _LINE.fullmatch(line)
     if not match:
@@ -56,14 +59,8 @@ def _row(line: str, strict: bool) -> BookRow | str:
     least = max(STANDARD.line * 2 - 2, int(space.plies[index]))
     if not least <= stage <= DRAW:
         return f"the stage is {stage}; from {text!r} games end at {least} to {DRAW}"
-    draw = stage == DRAW
-    row = text, abs(move), STANDARD.cells if draw else stage + 1, "draw" if draw else "XO"[stage % 2]
+    row = text, abs(move), stage
     return f"no game through this move ends at stage {stage}" if strict and not _is_possible(row) else row
-
-
-def _stage(row: BookRow) -> int:
-    _, _, plies, result = row
-    return DRAW if result == "draw" else plies - 1
 
 
 @cache
@@ -78,26 +75,24 @@ def _endings() -> Int64s:
     return found
 
 
-def _is_possible(row: BookRow) -> bool:
+def _is_possible(row: Row) -> bool:
     """Whether a game with a row's move can end as the row says."""
-    space = StateSpace.of(STANDARD)
-    text, move, *_ = row
+    space, (text, move, stage) = StateSpace.of(STANDARD), row
     after = space.successors[space.index_of[text], move - 1]
-    return bool(_endings()[after] >> _stage(row) & 1)
+    return bool(_endings()[after] >> stage & 1)
 
 
-def to_bytes(rows: Iterable[BookRow]) -> bytes:
+def to_bytes(rows: Iterable[Row]) -> bytes:
     """The file of a book's rows, sorted, each once."""
     lines = set()
-    for row in rows:
-        text, move, *_ = row
+    for text, move, stage in rows:
         stones = [_INTS[symbol] for symbol in text]
-        move = move if sum(stones) < 0 else -move  # more X than O: O is to move
-        lines.add((*stones, move, _stage(row)))
+        sign = 1 if sum(stones) < 0 else -1  # more X than O: O is to move
+        lines.add((*stones, sign * move, stage))
     return "".join(",".join(map(str, line)) + "\n" for line in sorted(lines)).encode()
 
 
-def _rows_of(state: State) -> Iterator[BookRow]:
+def _rows_of(state: State) -> Iterator[Row]:
     """The rows of a book; those of a class of positions for each position in it."""
     positions, entries = StateSpace.of(STANDARD), dict(state.learner.to_entries(state.table))
     found = classes(positions)
@@ -106,8 +101,8 @@ def _rows_of(state: State) -> Iterator[BookRow]:
         owners, cells = positions.texts(), [list(range(STANDARD.cells))] * len(positions)
     for text, owner, moves in zip(positions.texts(), owners, cells, strict=True):
         for move, plies, result, *_ in entries.get(owner, ()):
-            same = (cell for cell, own in enumerate(moves, 1) if own + 1 == move)
-            yield from ((text, cell, plies, result) for cell in same)
+            stage = DRAW if result == "draw" else plies - 1
+            yield from ((text, cell, stage) for cell, own in enumerate(moves, 1) if own + 1 == move)
 
 
 class MovesCsv(Format):
@@ -133,14 +128,14 @@ class MovesCsv(Format):
         rejected = (Rejected(f"line {number}", wrong[line]) for number, line in lines if line in wrong)
         if not (sound := sum(line not in wrong for _, line in lines)):
             raise none_left(next(rejected), len(lines), source.where)
-        rows = {row: 1 for row in found.values() if isinstance(row, tuple)}
+        rows = dict.fromkeys(row for row in found.values() if isinstance(row, tuple))
         notes, repaired = [], []
         if odd := sum(not _is_possible(row) for row in rows):
             were = "row says that a game ends" if odd == 1 else "rows say that games end"
             notes.append(f"{odd:,} {were} as none can; the article's choice rule plays by them")
         if twice := sound - len(rows):
             repaired.append(f"{twice:,} repeated {'row was' if twice == 1 else 'rows were'} dropped")
-        entries = book_entries(rows)
+        entries = book_entries({(text, move, *ENDINGS[stage]): 1 for text, move, stage in rows})
         return self.imported(
             source, options, "book", entries, repaired=repaired, rejected=rejected, notes=notes
         )
