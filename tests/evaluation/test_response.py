@@ -7,8 +7,8 @@ import pytest
 
 from ttt_cli import Policy, Position, Positions, Rules, Side, policy, train
 from ttt_cli.engine.perfect import move_values_of
-from ttt_cli.evaluation.matchup import play_on
-from ttt_cli.evaluation.walk import OutgrownError, Walk
+from ttt_cli.evaluation.matchup import Games
+from ttt_cli.evaluation.walk import OutgrownError, walk
 from ttt_cli.evaluation.worst_case import best_response, worst_case
 from ttt_cli.learners import LEARNERS
 
@@ -33,10 +33,13 @@ def test_following_it_attains_the_worst_case_of_the_verdict(name: str):
     rules = Rules() if name.startswith("py:") else Rules(2, 4, 3)
     victim = policy(train(name, games=300, seed=1, rules=rules) if name in LEARNERS else name, rules=rules)
     for side in Side:
-        walk = Walk.of(victim, side)
-        rates = play_on(walk, [Beating(victim)])[0]
+        games, layers = Games([Beating(victim)]), []
+        for positions, layer in walk(victim, side):
+            games.play(positions, layer)
+            layers.append(layer)
+        rates = games.rates[0]
         attained = rates.loss if side is Side.X else rates.win
-        assert attained == pytest.approx(worst_case(walk).loss, abs=1e-12)
+        assert attained == pytest.approx(worst_case(layers, side).loss, abs=1e-12)
         if side is Side.O:  # whoever beats it sees the figure before the first move
             shown = best_response(victim, Position.start(rules))
             assert np.nanmax(shown.win) == pytest.approx(attained, abs=1e-12)

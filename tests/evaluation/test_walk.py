@@ -10,10 +10,9 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy, first
 from ttt_cli.evaluation import walk as walks
-from ttt_cli.evaluation.matchup import play_on
 from ttt_cli.evaluation.refutation import losing_line
-from ttt_cli.evaluation.walk import OutgrownError, Walk
-from ttt_cli.evaluation.worst_case import worst_case
+from ttt_cli.evaluation.verdict import judge
+from ttt_cli.evaluation.walk import OutgrownError, layers_of
 
 
 class Decided(Policy):
@@ -31,13 +30,7 @@ def test_bitboards_give_the_digits_that_indexes_give(rules: Rules, monkeypatch: 
     policies = [Uniform(rules), Heuristic(rules), Minimax(rules, depth=2, ties="first")]
 
     def figures() -> list[object]:
-        return [
-            found
-            for policy in policies
-            for side in Side
-            for walk in [Walk.of(policy, side)]
-            for found in (len(walk), worst_case(walk), *play_on(walk, policies))
-        ]
+        return [judge(policy, [("any", other) for other in policies]) for policy in policies]
 
     by_index = figures()
     monkeypatch.setattr(walks, "enumerated", lambda rules: None)
@@ -46,15 +39,14 @@ def test_bitboards_give_the_digits_that_indexes_give(rules: Rules, monkeypatch: 
 
 def test_a_walk_that_would_be_too_large_is_given_up_at_once() -> None:
     with pytest.raises(OutgrownError, match="more than 10,000,000 positions") as found:
-        Walk.of(Uniform(Rules(5, 5, 4)), Side.X)
+        layers_of(Uniform(Rules(5, 5, 4)), Side.X)
     assert found.value.positions < 1_000_000  # long before the budget was spent
 
 
 def test_a_spent_budget_ends_a_walk() -> None:
-    whole = len(Walk.of(Uniform(Rules()), Side.X))
-    assert len(Walk.of(Uniform(Rules()), Side.X, budget=whole)) == whole == 5478
+    assert sum(map(len, layers_of(Uniform(Rules()), Side.X, budget=5478))) == 5478
     with pytest.raises(OutgrownError, match="more than 5,477 positions can be reached"):
-        Walk.of(Uniform(Rules()), Side.X, budget=whole - 1)
+        layers_of(Uniform(Rules()), Side.X, budget=5477)
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(8, 8, 5), Rules(4, 4, 3, misere=True)], ids=str)

@@ -7,13 +7,13 @@ from tests.evaluation.reference import forced, some_policy
 from ttt_cli import Rules, Side
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.walk import Walk
+from ttt_cli.evaluation.walk import layers_of
 from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case
 
 
 def test_the_uniform_policy_is_as_exploitable_as_openspiel_says() -> None:
     policy = tables.uniform(StateSpace.of())
-    gains = [worst_case(Walk.of(policy, side)).gain for side in Side]
+    gains = [worst_case(layers_of(policy, side), side).gain for side in Side]
     assert sum(gains) == pytest.approx(1.9196593915343918, abs=1e-14)
 
 
@@ -24,11 +24,11 @@ def test_loss_and_gain_are_those_of_a_plain_recursion(rules: Rules, resigning: f
     for seed in range(1, 4):
         policy = some_policy(space, seed, resigning=resigning)
         for side, name in enumerate("XO"):
-            found = worst_case(Walk.of(policy, Side(side)))
+            found = worst_case(layers_of(policy, Side(side)), Side(side))
             assert found.loss == pytest.approx(float(forced(policy, name, lambda own: own > 0)), abs=1e-14)
             assert found.gain == pytest.approx(float(forced(policy, name, lambda own: own)), abs=1e-14)
             assert (found.line is None) == (found.loss == 0) == (found.guaranteed >= 0)
-            assert guaranteed_result(Walk.of(policy, Side(side))) == found.guaranteed
+            assert guaranteed_result(layers_of(policy, Side(side)), Side(side)) == found.guaranteed
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(2, 4, 3)], ids=str)
@@ -36,7 +36,7 @@ def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
     space = StateSpace.of(rules)
     for policy in (tables.uniform(space), tables.heuristic(space), some_policy(space, 2, resigning=0.1)):
         for side in (0, 1):
-            line = worst_case(Walk.of(policy, Side(side))).line
+            line = worst_case(layers_of(policy, Side(side)), Side(side)).line
             assert line is not None
             path = tables.path(space, [cell - 1 for cell in line])
             for index, cell in zip(path, line, strict=False):
@@ -53,7 +53,7 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
     space = StateSpace.of()
     policy = tables.minimax(space, ties="first", depth=1)  # wins where it can, blocks nothing
     for side in (0, 1):
-        found = worst_case(Walk.of(policy, Side(side)))
+        found = worst_case(layers_of(policy, Side(side)), Side(side))
         assert found.line is not None
         assert found.loss == 1  # without chance, what can be forced is certain …
         assert len(found.line) == (6, 5)[side]  # … and here it takes three stones in a row
@@ -61,7 +61,7 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
     index = space.index(space.position(0).play(0))
     row[index] = 0
     row[index, [4, 1, 8]] = 0.9, 0.06, 0.04  # the answer to the corner is wrong in two ways
-    found = worst_case(Walk.of(PolicyTable(space, row), Side(1)))
+    found = worst_case(layers_of(PolicyTable(space, row), Side(1)), Side(1))
     assert found.line is not None and found.line[:2] == (1, 2)
     assert found.loss == pytest.approx(0.1)
 
@@ -72,8 +72,8 @@ def test_rounding_decides_nothing() -> None:
     row = tables.minimax(space, ties="first").played.copy()
     corner = space.index(space.position(0).play(0))
     row[corner, 4], row[corner, 1] = 1 - 1e-18, 1e-18
-    found = worst_case(Walk.of(PolicyTable(space, row), Side(1)))
+    found = worst_case(layers_of(PolicyTable(space, row), Side(1)), Side(1))
     assert 0 < found.loss < 1e-17
     assert found.guaranteed == -1
     assert found.line is not None and found.line[:2] == (1, 2)
-    assert worst_case(Walk.of(tables.minimax(space), Side(1))).line is None
+    assert worst_case(layers_of(tables.minimax(space), Side(1)), Side(1)).line is None

@@ -15,7 +15,7 @@ from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.verdict import judge
-from ttt_cli.evaluation.walk import Walk
+from ttt_cli.evaluation.walk import layers_of
 from ttt_cli.evaluation.worst_case import best_response, worst_case
 from ttt_cli.views.page import covered, facts_of, page
 
@@ -269,7 +269,8 @@ def test_beat_it_shows_the_most_that_can_be_won_and_following_it_wins_as_often(b
             assert share == pytest.approx(100 * (win or save or 1), abs=0.06)
         browser.click(f'[data-cell="{found.best[0] + 1}"]')
         browser.wait(lambda: my_turn(browser))
-    if worst_case(Walk.of(POLICY, Side.O if side == "X" else Side.X)).loss == 1:
+    own = Side.O if side == "X" else Side.X
+    if worst_case(layers_of(POLICY, own), own).loss == 1:
         assert text(browser, "turn") == f"You win as {side}"
 
 

@@ -142,31 +142,53 @@ class Positions:
     def after(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple["Positions", Int32s]:
         """The distinct positions after the moves on ``cells[i]`` in positions ``rows[i]``, in order, and the
         place of each move's among them. All positions must have equally many stones."""
-        if self.cells <= 32 and len(self):
-            stone = int(self.plies[0]) % 2 == 0
-            added = ONE << (62 + stone - 2 * np.arange(self.cells)).astype(np.uint64)
-            keys = np.empty((len(rows), 1), np.uint64)
-            for start in range(0, len(rows), CACHED_MOVES):
-                moves = slice(start, start + CACHED_MOVES)
-                keys[moves, 0] = self.keys[:, 0].take(rows[moves]) + added.take(cells[moves])
-            # A stable sort merges what is sorted already: moves on one cell lead to positions in their order.
-            order = np.argsort(keys[:, 0], kind="stable")
-        else:
-            reached = self.play(rows, cells)
-            keys, order = reached.keys, reached.order()
-        keys = keys[order]
-        new = np.ones(len(order), np.bool_)
-        new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
-        places = np.empty(len(order), np.int32)
-        places[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
-        chosen = order[new]
+        chosen, places, keys = self._distinct_moves(rows, cells)
         reached = self.play(rows[chosen], cells[chosen])
-        reached.keys = keys[new]
+        reached.keys = keys
         if len(reached):  # only who has just moved can have completed a line
             x_moved = bool(self.x_to_move[0])
             lined = _holding(_line_masks(self.rules), reached.x if x_moved else reached.o).astype(np.int8)
             reached.results = lined if x_moved != self.rules.misere else -lined
         return reached, places
+
+    def _distinct_moves(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple[Int64s, Int32s, Uint64s]:
+        """The first move to each position after some moves, in the order of these positions; for each move
+        the place of its position among them; and their keys."""
+        places = np.empty(len(rows), np.int32)
+        if self.cells <= 32 and len(rows):
+            stone, before = int(self.plies[0]) % 2 == 0, self.keys[:, 0]
+            added = ONE << (62 + stone - 2 * np.arange(self.cells)).astype(np.uint64)
+            number = np.uint64(
+                (1 << 64 - 2 * self.cells) - 1
+            )  # bits of a key that no cell needs: if they hold
+            numbered = len(rows) <= int(number)  # the move's number, the keys alone are sorted
+            keys = np.empty(len(rows), np.uint64)
+            for some in _chunks(0, len(rows)):
+                keys[some] = before.take(rows[some]) + added.take(cells[some])
+                if numbered:
+                    keys[some] += np.arange(some.start, some.stop, dtype=np.uint64)
+            if numbered:
+                keys.sort()
+            else:
+                order = np.argsort(keys, kind="stable")
+                keys = keys[order]
+            new = np.ones(len(keys), np.bool_)
+            for some in _chunks(1, len(keys)):
+                new[some] = keys[some] ^ keys[some.start - 1 : some.stop - 1] > number
+            found = keys[new, None] & ~number
+            if numbered:
+                keys &= number
+                order = keys.view(np.int64)
+        else:
+            reached = self.play(rows, cells)
+            order = reached.order()
+            new = reached.new(order)
+            found = reached.keys[order[new]]
+        last = -1
+        for some in _chunks(0, len(order)):
+            ranks = last + np.cumsum(new[some])
+            places[order[some]], last = ranks, ranks[-1]
+        return order[new], places, found
 
     @cached_property
     def keys(self) -> Uint64s:
@@ -200,10 +222,14 @@ class Positions:
     def distinct(self) -> "Positions":
         """The distinct positions, in order."""
         order = self.order()
+        return self[order[self.new(order)]]
+
+    def new(self, order: Int64s) -> Bools:
+        """bool[k]: the first of equal positions, given the indices that sort them."""
         keys = self.keys[order]
         new = np.ones(len(order), np.bool_)
         new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
-        return self[order[new]]
+        return new
 
     def order(self) -> Int64s:
         """int64[k]: the indices that sort the positions."""
@@ -227,6 +253,12 @@ class Positions:
 
     def position(self, row: int) -> Position:
         return Position(self.text(row), self.rules)
+
+
+def _chunks(start: int, stop: int) -> Iterator[slice]:
+    """The moves of a range, as many at a time as stay in the processor's cache."""
+    starts = range(start, stop, CACHED_MOVES)
+    return (slice(start, min(start + CACHED_MOVES, stop)) for start in starts)
 
 
 def _holding(masks: Uint64s, boards: Uint64s) -> Bools:

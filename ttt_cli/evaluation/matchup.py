@@ -1,6 +1,6 @@
 """Exact results of one policy against another, from the probability of every position that they can reach."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from ttt_cli.engine.policy import Policy, PolicyTable, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.walk import BUDGET, Tick, Walk
+from ttt_cli.evaluation.walk import BUDGET, Layer, Tick, walk
 
 
 @dataclass(frozen=True)
@@ -39,37 +39,51 @@ class Rates:
         return Rates(self.loss, self.draw, self.win)
 
 
-def play_on(
-    walk: Walk,
-    opponents: Sequence[Policy] = (),
-    watch: Callable[[list[Floats]], None] = lambda reach: None,
-) -> list[Rates]:
-    """Return how games end for X against each opponent. To resign (no moves in an open position) is to lose.
+class Games:
+    """The games of a walk's policy against some opponents, played as it walks.
 
-    :param opponents: those who play the side that can play anything.
-    :param watch: called for each layer with the probability that a game against each opponent reaches its
-        positions, float64[k].
+    :ivar reach: float64[opponents, k], how likely each position of the next layer is reached.
     """
-    here = [np.ones(1) for _ in range(max(1, len(opponents)))]
-    wins = np.zeros((len(here), 3))  # probabilities that O wins, a draw, that X wins
-    resigned = np.zeros((len(here), 3))  # of these, by resigning
-    for ply, layer in enumerate(walk.layers):
-        watch(here)
-        after = [np.zeros(sum(map(len, walk.layers[ply + 1 : ply + 2]))) for _ in here]
-        if (own := layer.probabilities) is None:
-            gone = [np.zeros(len(layer), np.bool_) for _ in here]
-            played = layer.played_by(opponents, here, gone)
-        else:
-            gone = [layer.resigning for _ in here]
-            played = ((at, some, own[some]) for some in layer.pieces for at in range(len(here)))
-        for at, some, chances in played:
-            np.add.at(after[at], layer.targets[some], here[at][layer.rows[some]] * chances)
-        over = layer.positions.terminal
-        for at, now in enumerate(here):
-            np.add.at(wins[at], layer.positions.results[over] + 1, now[over])
-            resigned[at, ply % 2 * 2] += now[gone[at] & (now > 0)].sum()
-        here = after
-    return [Rates.summing_to_one(*ends[::-1]) for ends in (wins + resigned).tolist()]
+
+    def __init__(self, opponents: Sequence[Policy | None]) -> None:
+        """:param opponents: who plays the side that can play anything; None in a walk with an opponent."""
+        self._opponents = opponents
+        self.reach = np.ones((len(opponents), 1))
+        self._wins = np.zeros((len(opponents), 3))  # probabilities that O wins, a draw, that X wins
+        self._resigned = np.zeros((len(opponents), 3))  # of these, by resigning
+
+    def play(self, positions: Positions, layer: Layer) -> None:
+        """Play one ply. To resign (no moves in an open position) is to lose."""
+        after, gone = np.zeros((len(self.reach), layer.following)), np.zeros(self.reach.shape, np.bool_)
+        gone[:, layer.resigning] = True
+        anything = np.ones(layer.cells)
+        for moves in layer.moves:
+            targets, rows = layer.targets[moves.some], moves.rows
+            batch = positions[moves.numbers]
+            for game, opponent in enumerate(self._opponents):
+                if layer.probabilities is not None:
+                    chances = layer.probabilities[moves.some]
+                elif opponent is not None and (live := self.reach[game][moves.numbers] > 0).any():
+                    if live.all():
+                        played = opponent.probabilities(batch)
+                    else:
+                        played = np.zeros((len(batch), batch.cells))
+                        played[live] = opponent.probabilities(batch[live])
+                    gone[game, moves.numbers] = live & (played @ anything == 0)
+                    chances = played.ravel().take(moves.at * batch.cells + moves.cells)
+                else:
+                    continue
+                np.add.at(after[game], targets, self.reach[game][rows] * chances)
+        over = ~layer.open
+        for game, reach in enumerate(self.reach):
+            np.add.at(self._wins[game], layer.results[over] + 1, reach[over])
+            self._resigned[game, layer.ply % 2 * 2] += reach[gone[game] & (reach > 0)].sum()
+        self.reach = after
+
+    @property
+    def rates(self) -> list[Rates]:
+        """How the games have ended for X against each opponent."""
+        return [Rates.summing_to_one(*ends[::-1]) for ends in (self._wins + self._resigned).tolist()]
 
 
 def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
@@ -77,7 +91,10 @@ def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
-    return play_on(Walk.of(x, Side.X, o, budget=budget))[0]
+    games = Games([None])
+    for positions, layer in walk(x, Side.X, o, budget=budget):
+        games.play(positions, layer)
+    return games.rates[0]
 
 
 def both_sides(policy: Policy, opponent: Policy) -> tuple[Rates, Rates]:
@@ -99,14 +116,11 @@ def own_play(
     """
     parts: list[tuple[int, Positions, Floats]] = []
     for side in Side:
-        walk = Walk.of(policy, side, budget=budget, tick=tick)
-        reached: list[list[Floats]] = []
-        if opponents:
-            play_on(walk, opponents, reached.append)
-        for ply, positions in walk.own:
-            still_open = ~walk.layers[ply].positions.terminal
-            reach = [each[still_open] for each in reached[ply]] if opponents else []
-            parts.append((ply, positions, np.array(reach).reshape(len(reach), len(positions)).T))
+        games = Games(opponents)
+        for positions, layer in walk(policy, side, budget=budget, tick=tick):
+            if layer.ply % 2 == side:
+                parts.append((layer.ply, positions[layer.open], games.reach[:, layer.open].T))
+            games.play(positions, layer)
     parts.sort(key=lambda part: part[0])
     return Positions.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
 

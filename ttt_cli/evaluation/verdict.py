@@ -1,6 +1,6 @@
 """The verdict on a policy: everything that ``ttt evaluate`` reports, computed over all it can reach."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,9 +15,9 @@ from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import wrong_moves
-from ttt_cli.evaluation.matchup import Rates, play_on
+from ttt_cli.evaluation.matchup import Games, Rates
 from ttt_cli.evaluation.refutation import losing_line
-from ttt_cli.evaluation.walk import BUDGET, OutgrownError, Tick, Walk
+from ttt_cli.evaluation.walk import BUDGET, Layer, OutgrownError, Tick, layers_of, walk
 from ttt_cli.evaluation.worst_case import WorstCase, guaranteed_result, worst_case
 
 MAX_PROVED = 20_000
@@ -67,8 +67,6 @@ class Coverage:
 class Verdict:
     """The truth about a policy.
 
-    :ivar holds: as X and as O: whether the guaranteed result is no worse than the game's value; None if that
-        value is not known.
     :ivar mistakes: None if not all values of positions are known.
     :ivar coverage: None for players that need no experience.
     """
@@ -78,10 +76,10 @@ class Verdict:
         *("mistakes", "coverage"),
     )
 
+    rules: Rules
     results: tuple[Result, ...]
     as_x: WorstCase
     as_o: WorstCase
-    holds: tuple[bool | None, bool | None]
     mistakes: MistakeCount | None
     coverage: Coverage | None
 
@@ -107,10 +105,14 @@ class Verdict:
         cases = zip(Side, (self.as_x.line, self.as_o.line), strict=True)
         return {side: line for side, line in cases if line is not None}
 
+    def holds_as(self, side: Side) -> bool | None:
+        """Whether the guaranteed result is no worse than the game's value; None if that is not known."""
+        return holds(self.rules, side, (self.as_x, self.as_o)[side].guaranteed)
+
     @property
     def unbeatable(self) -> bool | None:
         """Whether it holds the game's value in both roles against any opponent; None if not known."""
-        return False if False in self.holds else None if None in self.holds else True
+        return _all(map(self.holds_as, Side))
 
     @property
     def nash_conv(self) -> float:
@@ -141,26 +143,31 @@ def judge(
     few = True  # whether they are few enough to count mistakes
     rates: list[list[Rates]] = []  # for X
     worst: list[WorstCase] = []
-    asked = 0  # how many such positions there are
+    asked: list[int] = []  # how many such positions there are
     known: list[int] = []  # and of how many it knows something, by layers
     for side in Side:
-        walk = Walk.of(policy, side, budget=budget, tick=tick)
-        rates.append(play_on(walk, against) if against else [])
-        worst.append(worst_case(walk))
-        open_positions = sum(len(positions) for _, positions in walk.own)
-        known += [layer.known for layer in walk.layers if layer.known is not None]
-        asked += open_positions
-        few &= enumerated(policy.rules) is not None or open_positions <= MAX_PROVED
-        own = [*own, *(positions for _, positions in walk.own)] if few else []
-        del walk  # its memory is needed for the next
+        games, layers = Games(against), list[Layer]()
+        asked.append(0)
+        for positions, layer in walk(policy, side, budget=budget, tick=tick):
+            games.play(positions, layer)
+            layers.append(layer)
+            if layer.ply % 2 == side:
+                asked[side] += int(layer.open.sum())
+                known += [] if layer.known is None else [layer.known]
+                few &= enumerated(policy.rules) is not None or asked[side] <= MAX_PROVED
+                own = [*own, positions[layer.open]] if few else []
+            del positions  # their memory is needed for the next ply
+        rates.append(games.rates)
+        worst.append(worst_case(layers, side))
+        del layers, layer  # and that of all layers for the other side
     as_x, as_o = worst
     return Verdict(
+        policy.rules,
         tuple(Result(name, x, o.turned()) for (name, _), x, o in zip(opponents, *rates, strict=True)),
         as_x,
         as_o,
-        (holds(policy.rules, Side.X, as_x.guaranteed), holds(policy.rules, Side.O, as_o.guaranteed)),
         _mistakes(policy, own) if few else None,
-        Coverage(sum(known), asked) if known else None,
+        Coverage(sum(known), sum(asked)) if known else None,
     )
 
 
@@ -196,16 +203,25 @@ def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
     policy = policy.tabulated()
     if enumerated(policy.rules) is None and next(losing_lines(policy), None):
         return False
-    held: list[bool | None] = []
-    for side in Side:
+
+    def holds_as(side: Side) -> bool | None:
         try:
-            guaranteed = guaranteed_result(Walk.of(policy, side, budget=budget))
-            held.append(holds(policy.rules, side, guaranteed))
+            guaranteed = guaranteed_result(layers_of(policy, side, budget=budget), side)
         except OutgrownError:
-            held.append(None)
-        if held[-1] is False:
+            return None
+        return holds(policy.rules, side, guaranteed)
+
+    return _all(map(holds_as, Side))
+
+
+def _all(held: Iterable[bool | None]) -> bool | None:
+    """Whether all of these hold, which the first that does not settles; None if that is not known."""
+    known = True
+    for each in held:
+        if each is False:
             return False
-    return None if None in held else True
+        known &= each is not None
+    return True if known else None
 
 
 def losing_lines(policy: Policy) -> Iterator[tuple[Side, tuple[int, ...]]]:

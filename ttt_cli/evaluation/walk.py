@@ -8,15 +8,16 @@ so that a longer walk through the same positions gives the same digits.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint8s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import CACHED_MOVES, Positions
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
@@ -46,122 +47,107 @@ class OutgrownError(TttError):
         self.positions = positions
 
 
+class Moves(NamedTuple):
+    """The moves in some open positions of a layer.
+
+    :ivar numbers: int64[k], the positions.
+    :ivar some: which of the layer's moves they are.
+    :ivar at: int64[m], the place among ``numbers`` of the position in which each is made.
+    :ivar cells: int64[m].
+    """
+
+    numbers: Int64s
+    some: slice
+    at: Int64s
+    cells: Int64s
+
+    @property
+    def rows(self) -> Int64s:
+        """int64[m]: the position in which each is made."""
+        return self.numbers[self.at]
+
+
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The ``k`` positions of a walk with equally many stones, in their order, and their ``m`` moves. The
+    """The ``k`` positions of a walk with equally many stones, which are in order, and their ``m`` moves. The
     moves of a position, and those that lead to a position, are in the order of cells and of positions.
 
-    :ivar rows: int32[m], the position in which each move is made.
-    :ivar cells: int8[m].
+    :ivar cells: the number of the board's cells; ply: of stones.
+    :ivar results: int8[k], as ``Positions.results``.
+    :ivar open: bool[k], the positions in which the game goes on.
+    :ivar chosen: uint8, the moves in each batch of open positions, bool[cells, batch], as bits.
     :ivar targets: int32[m], the position of the next layer that each move leads to.
     :ivar probabilities: float64[m], from the policy to move; None where anything can be played.
+    :ivar resigning: int64[r], the open positions in which the policy to move resigns.
     :ivar known: the number of open positions of which the policy to move has learned something; None where
         anything can be played, and for players that need no experience.
     """
 
-    positions: Positions
-    rows: Int32s
-    cells: Int8s
+    cells: int
+    ply: int
+    results: Int8s
+    open: Bools
+    chosen: Uint8s
     targets: Int32s
     probabilities: Floats | None
+    resigning: Int64s
     known: int | None
 
     def __len__(self) -> int:
-        return len(self.positions)
+        return len(self.results)
 
     @property
-    def pieces(self) -> Iterator[slice]:
-        """The moves, as many at a time as fit in the processor's cache."""
-        starts = range(0, len(self.rows), CACHED_MOVES)
-        return (slice(start, start + CACHED_MOVES) for start in starts)
-
-    @cached_property
-    def resigning(self) -> Bools:
-        """bool[k]: the open positions in which the policy to move resigns."""
-        goes_on = self.positions.terminal.copy()
-        for some in self.pieces:
-            goes_on[self.rows[some]] = True
-        return ~goes_on
-
-    def played_by(
-        self, policies: Sequence[Policy], reach: Sequence[Floats], resigns: Sequence[Bools]
-    ) -> Iterator[tuple[int, slice, Floats]]:
-        """Yield the number of a policy, a slice of the moves, which are all legal ones, and how likely the
-        policy makes each.
-
-        :param reach: float64[k] for each policy; it is only asked about positions that it can reach.
-        :param resigns: bool[k] for each policy; set where it resigns.
-        """
-        place = np.empty(len(self), np.int32)  # the row in its batch, times the number of cells
-        start, cells, anything = 0, self.positions.cells, np.ones(self.positions.cells)
-        for numbers, batch in _open_batches(self.positions):
-            moves = slice(start, start := start + len(numbers) * (cells - int(batch.plies[0])))
-            place[numbers] = np.arange(0, len(numbers) * cells, cells)
-            places = place.take(self.rows[moves]) + self.cells[moves]
-            for at, policy in enumerate(policies):
-                if (live := reach[at][numbers] > 0).all():
-                    played = policy.probabilities(batch)
-                elif live.any():
-                    played = np.zeros((len(batch), cells))
-                    played[live] = policy.probabilities(batch[live])
-                else:
-                    continue
-                resigns[at][numbers] = live & (played @ anything == 0)
-                yield at, moves, played.ravel().take(places)
-
-
-@dataclass(frozen=True, eq=False)
-class Walk:
-    """Everything that can happen to a policy as one side, ply by ply."""
-
-    side: Side
-    layers: list[Layer]
-
-    def __len__(self) -> int:
-        return sum(map(len, self.layers))
+    def following(self) -> int:
+        """The number of positions of the next layer."""
+        return int(self.targets.max(initial=-1)) + 1
 
     @property
-    def own(self) -> Iterator[tuple[int, Positions]]:
-        """The policy's plies and open positions there, in a walk from the empty board."""
-        for ply in range(self.side, len(self.layers), 2):
-            positions = self.layers[ply].positions
-            yield ply, positions[~positions.terminal]
+    def moves(self) -> Iterator[Moves]:
+        """Yield the moves, as many at a time as the policy is asked about."""
+        first = 0
+        for at_batch, numbers in enumerate(_batches(self.open)):
+            start, count = at_batch * self.cells * WALK_BATCH // 8, self.cells * len(numbers)
+            bits = np.unpackbits(self.chosen[start:], count=count)
+            cells, at = _cell_by_cell(bits.view(np.bool_), len(numbers))
+            yield Moves(numbers, slice(first, first := first + len(at)), at, cells)
 
-    @classmethod
-    def of(
-        cls,
-        policy: Policy,
-        side: Side,
-        opponent: Policy | None = None,
-        *,
-        start: Position | None = None,
-        budget: int = BUDGET,
-        tick: Tick = lambda positions: None,
-    ) -> "Walk":
-        """Walk through everything that can happen when a policy plays ``side``.
 
-        :param opponent: the other side; None: anything.
-        :param start: the first position; None: the empty board.
-        :raises OutgrownError: if there are more positions than ``budget`` allows, or will be.
-        """
-        space = enumerated(policy.rules)
-        positions = Positions.batch([start or Position.start(policy.rules)], policy.rules)
-        first = int(positions.plies[0])
-        layers: list[Layer] = []
-        sizes: list[int] = []
-        while len(positions):
-            sizes.append(len(positions))
-            hopeless = not (space or first) and forecast(sizes, policy.rules) > FORECAST_MARGIN * budget
-            if sum(sizes) > budget or hopeless:
-                raise OutgrownError(len(sizes), sum(sizes), budget)
-            own = (first + len(layers)) % 2 == side
-            rows, cells, probabilities, known = _moves(positions, policy if own else opponent)
-            step = positions.after if space is None else partial(space.successors_of, positions)
-            after, targets = step(rows, cells)
-            layers.append(Layer(_lean(positions), rows, cells, targets, probabilities, known))
-            positions = after
-            tick(sum(sizes))
-        return cls(side, layers)
+def walk(
+    policy: Policy,
+    side: Side,
+    opponent: Policy | None = None,
+    *,
+    start: Position | None = None,
+    budget: int = BUDGET,
+    tick: Tick = lambda positions: None,
+) -> Iterator[tuple[Positions, Layer]]:
+    """Walk through everything that can happen when a policy plays ``side``: yield, ply by ply, the positions
+    and their layer.
+
+    :param opponent: the other side; None: anything.
+    :param start: the first position; None: the empty board.
+    :raises OutgrownError: if there are more positions than ``budget`` allows, or will be.
+    """
+    positions = Positions.batch([start or Position.start(policy.rules)], policy.rules)
+    foreseeable = not positions.plies[0] and enumerated(policy.rules) is None
+    sizes: list[int] = []
+    while len(positions):
+        sizes.append(len(positions))
+        hopeless = foreseeable and forecast(sizes, policy.rules) > FORECAST_MARGIN * budget
+        if sum(sizes) > budget or hopeless:
+            raise OutgrownError(len(sizes), sum(sizes), budget)
+        own = int(positions.plies[0]) % 2 == side
+        layer, after = _step(positions, policy if own else opponent)
+        tick(sum(sizes))
+        yield positions, layer
+        positions = after
+
+
+def layers_of(
+    policy: Policy, side: Side, *, start: Position | None = None, budget: int = BUDGET
+) -> list[Layer]:
+    """Return the layers of a walk against anything."""
+    return [layer for _, layer in walk(policy, side, start=start, budget=budget)]
 
 
 def forecast(sizes: list[int], rules: Rules) -> float:
@@ -180,37 +166,65 @@ def forecast(sizes: list[int], rules: Rules) -> float:
     return total
 
 
-def _moves(positions: Positions, policy: Policy | None) -> tuple[Int32s, Int8s, Floats | None, int | None]:
-    """The ``rows``, ``cells``, ``probabilities`` and ``known`` of a ``Layer``: the moves that a policy makes,
-    or all legal ones."""
-    rows, cells, chances = [np.zeros(0, np.int32)], [np.zeros(0, np.int8)], [np.zeros(0)]
-    known = None
-    for numbers, batch in _open_batches(positions):
-        played = None if policy is None else policy.probabilities(batch)
-        chosen = batch.legal if played is None else played > 0
-        at_cells, at_rows = np.divmod(np.flatnonzero(chosen.T), len(batch))  # cell by cell
-        rows.append(numbers[at_rows])
-        cells.append(at_cells.astype(np.int8))
-        if policy is not None and played is not None:
-            chances.append(played.ravel().take(at_rows * batch.cells + at_cells))
+def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
+    """The layer of these positions, with the moves that a policy makes or else all legal ones, and the
+    positions after them."""
+    chosen, resigning, known, rows, cells, probabilities = _moves(positions, policy)
+    space = enumerated(positions.rules)
+    step = positions.after if space is None else partial(space.successors_of, positions)
+    after, targets = step(rows, cells)
+    game = positions.cells, int(positions.plies[0]), positions.results, ~positions.terminal
+    return Layer(*game, chosen, targets, probabilities, resigning, known), after
+
+
+def _moves(
+    positions: Positions, policy: Policy | None
+) -> tuple[Uint8s, Int64s, int | None, Int32s, Int8s, Floats | None]:
+    """The ``chosen``, ``resigning`` and ``known`` of a layer; the rows of its moves, their cells, and their
+    ``probabilities``."""
+    still_open = ~positions.terminal
+    most = int(still_open.sum()) * (positions.cells - int(positions.plies[0]))
+    rows, cells = np.empty(most, np.int32), np.empty(most, np.int8)
+    probabilities = None if policy is None else np.empty(most)
+    chosen: list[Uint8s] = [np.zeros(0, np.uint8)]
+    resigning: list[Int64s] = [np.zeros(0, np.int64)]
+    known, first = None, 0
+    for numbers in _batches(still_open):
+        batch = positions[numbers]
+        played = batch.legal if policy is None else policy.probabilities(batch)
+        moves = np.ascontiguousarray(played.T > 0)
+        chosen.append(np.packbits(moves))
+        at_cells, at = _cell_by_cell(moves, len(batch))
+        some = slice(first, first := first + len(at))
+        rows[some], cells[some] = numbers[at], at_cells
+        if policy is not None and probabilities is not None:
+            probabilities[some] = played.ravel().take(at * batch.cells + at_cells)
+            resigning.append(numbers[~moves.any(axis=0)])
             if (learned := policy.known(batch)) is not None:
                 known = (known or 0) + int(learned.sum())
-    probabilities = None if policy is None else np.concatenate(chances)
-    return np.concatenate(rows), np.concatenate(cells), probabilities, known
+    if probabilities is not None:
+        probabilities.resize(first, refcheck=False)  # in place: what it does not need is free
+    return (
+        np.concatenate(chosen),
+        np.concatenate(resigning),
+        known,
+        rows[:first],
+        cells[:first],
+        probabilities,
+    )
 
 
-def _open_batches(positions: Positions) -> Iterator[tuple[Int32s, Positions]]:
-    """The open positions of a layer with their numbers, in the batches in which moves are listed."""
-    still_open = np.flatnonzero(~positions.terminal).astype(np.int32)
-    for start in range(0, len(still_open), WALK_BATCH):
-        numbers = still_open[start : start + WALK_BATCH]
-        yield numbers, positions[numbers]
+def _batches(still_open: Bools) -> Iterator[Int64s]:
+    """The numbers of a layer's open positions, as many at a time as a policy is asked about."""
+    numbers = np.flatnonzero(still_open)
+    return (numbers[start : start + WALK_BATCH] for start in range(0, len(numbers), WALK_BATCH))
 
 
-def _lean(positions: Positions) -> Positions:
-    """The positions without cached properties that take much memory."""
-    known = {name: getattr(positions, name) for name in ("plies", "results", "terminal")}
-    return Positions(positions.rules, positions.x, positions.o, **known)
+def _cell_by_cell(moves: Bools, size: int) -> tuple[Int64s, Int64s]:
+    """int64[m] each: the cells and the rows of the moves in a batch, bool[cells, size]."""
+    at = np.flatnonzero(moves)
+    cells = at // size
+    return cells, at - cells * size
 
 
 def line_to(steps: Sequence[tuple[Int32s | Int64s, Int8s]], row: int) -> tuple[int, ...]:

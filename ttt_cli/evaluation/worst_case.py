@@ -7,17 +7,19 @@ NashConv is the sum of the latter gains over both sides, exploitability their me
 OpenSpiel).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.documents import Cell, CellFromOne, Share
 from ttt_cli.engine.arrays import Floats, Int8s, Int32s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.walk import BUDGET, Layer, Walk, line_to
+from ttt_cli.evaluation.walk import BUDGET, Layer, layers_of, line_to
 
 ROUNDING = 1e-12
 """Relative difference up to which probabilities are equal but for rounding."""
@@ -42,106 +44,102 @@ class WorstCase:
     guaranteed: int
 
 
-def worst_case(walk: Walk) -> WorstCase:
-    """Return the worst case of a policy, given its walk against anything."""
+def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
+    """Return the worst case of a policy as ``side``, given its walk against anything."""
     losses = [np.zeros(0)]  # the last layer first
-    gain, guaranteed = np.zeros(0), np.zeros(0, np.int8)
-    for layer in reversed(walk.layers):
-        result = _results(layer, walk.side)
-        losses.append(backward(layer, (result < 0).astype(np.float64), losses[-1]))
-        gains = -result.astype(np.float64)
-        if layer.probabilities is None:
-            gains[~layer.positions.terminal] = -2.0  # below anything that a move may be worth
-        gain, guaranteed = backward(layer, gains, gain), _guaranteed(layer, result, guaranteed)
+    gain, worst = np.zeros(0), np.zeros(0, np.int8)
+    for layer in reversed(layers):
+        results = _results(layer, side.other)
+        here = (results > 0).astype(np.float64), results.astype(np.float64), results
+        backward(layer, here, (losses[-1], gain, worst))
+        loss, gain, worst = here
+        losses.append(loss)
     # Rounding must not carry a certainty beyond 1; adding 0.0 makes -0.0 a plain zero.
     return WorstCase(
         min(float(losses[-1][0]), 1.0),
-        _likeliest_loss(walk, losses[::-1]) if guaranteed[0] < 0 else None,
+        _likeliest_loss(layers, side, losses[::-1]) if worst[0] > 0 else None,
         min(float(gain[0]), 1.0) + 0.0,
-        int(guaranteed[0]),
+        -int(worst[0]),
     )
 
 
-def backward(layer: Layer, values: Floats, following: Floats) -> Floats:
-    """Return the value of a layer's positions for the opponent's best response.
-
-    :param values: float64[k], its value where the game is over, and a lower bound where it is open; changed.
-    :param following: the values of the next layer.
-    """
-    for some in layer.pieces:
-        rows, after = layer.rows[some], following[layer.targets[some]]
-        if layer.probabilities is None:
-            np.maximum.at(values, rows, after)
-        elif layer.positions.plies[0]:
-            np.add.at(values, rows, layer.probabilities[some] * after)
-        else:  # the empty board alone: pairwise, which is more precise
-            row = np.zeros(layer.positions.rules.cells)
-            row[layer.cells] = layer.probabilities * after
-            values += row.sum()
-    if layer.probabilities is not None:
-        values[layer.resigning] = 1.0
-    return values
-
-
-def guaranteed_result(walk: Walk) -> int:
+def guaranteed_result(layers: Sequence[Layer], side: Side) -> int:
     """Return ``WorstCase.guaranteed`` alone."""
-    guaranteed = np.zeros(0, np.int8)
-    for layer in reversed(walk.layers):
-        guaranteed = _guaranteed(layer, _results(layer, walk.side), guaranteed)
-    return int(guaranteed[0])
+    worst = np.zeros(0, np.int8)
+    for layer in reversed(layers):
+        here = _results(layer, side.other)
+        backward(layer, [here], [worst])
+        worst = here
+    return -int(worst[0])
 
 
-def _guaranteed(layer: Layer, results: Int8s, following: Int8s) -> Int8s:
-    """int8[k]: the worst results that can be forced, given those of the next layer; changes ``results``."""
-    results[~layer.positions.terminal] = 1
-    for some in layer.pieces:
-        np.minimum.at(results, layer.rows[some], following[layer.targets[some]])
-    if layer.probabilities is not None:
-        results[layer.resigning] = -1
-    return results
+def backward(layer: Layer, values: Sequence[NDArray[Any]], following: Sequence[NDArray[Any]]) -> None:
+    """Find values of a layer's positions for the opponent: floats are those of its best response, and
+    integers the best that can come about at all.
+
+    :param values: [k] for each kind of value, 0 in open positions, to be filled there.
+    :param following: likewise of the next layer.
+    """
+    for here in values:
+        if layer.probabilities is None or here.dtype == np.int8:
+            here[layer.open] = -2  # below anything that a move may be worth
+    for moves in layer.moves:
+        targets, rows = layer.targets[moves.some], moves.rows
+        for here, after in zip(values, following, strict=True):
+            reached = after[targets]
+            if layer.probabilities is None or here.dtype == np.int8:
+                np.maximum.at(here, rows, reached)
+            elif layer.ply:
+                np.add.at(here, rows, layer.probabilities[moves.some] * reached)
+            else:  # the empty board alone: pairwise, which is more precise
+                row = np.zeros(layer.cells)
+                row[moves.cells] = layer.probabilities * reached
+                here[0] = row.sum()
+    for here in values:
+        here[layer.resigning] = 1
 
 
 def _results(layer: Layer, side: Side) -> Int8s:
     """int8[k]: the results for ``side``, 0 where the game is open."""
-    return layer.positions.results * np.int8(side.sign)
+    return layer.results * np.int8(side.sign)
 
 
-def _likeliest_loss(walk: Walk, losses: list[Floats]) -> tuple[int, ...]:
+def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: list[Floats]) -> tuple[int, ...]:
     """The cells (from 1) of the likeliest lost game against an opponent whose best response gives ``losses``;
     of equally likely ones the shortest, of these the first."""
     here, chance = np.zeros(1, np.int32), np.ones(1)  # the positions reached, in the order of their lines
     steps: list[tuple[Int32s, Int8s]] = []
     likeliest = 0.0
     line: tuple[int, ...] = ()
-    for layer, loss, following in zip(walk.layers, losses, losses[1:], strict=False):
-        lost = _results(layer, walk.side)[here] < 0
-        if layer.probabilities is not None:
-            lost |= layer.resigning[here]
+    for layer, loss, following in zip(layers, losses, losses[1:], strict=False):
+        lost = _results(layer, side) < 0
+        lost[layer.resigning] = True
+        lost = lost[here]
         if (top := chance[lost].max(initial=0.0)) > likeliest * (1 + ROUNDING):
             likeliest = top
             line = line_to(steps, int(np.flatnonzero(lost & (chance >= top * (1 - ROUNDING)))[0]))
-        reached, place = np.zeros(len(layer), np.bool_), np.empty(len(layer), np.int32)
-        reached[here], place[here] = True, np.arange(len(here))
-        moves = np.flatnonzero(reached[layer.rows])
-        left = following[layer.targets[moves]]
-        least = loss[layer.rows[moves]] * (1 - ROUNDING) if layer.probabilities is None else 0.0
-        moves = moves[(left > 0) & (left >= least)]
-        chances = chance[place[layer.rows[moves]]]
-        if layer.probabilities is not None:
-            chances = chances * layer.probabilities[moves]
-        likelier = chances > likeliest * (1 + ROUNDING)  # a longer game only becomes less likely
-        if not likelier.any():
-            break
-        moves, chances = moves[likelier], chances[likelier]
-        order = np.lexsort((layer.cells[moves], place[layer.rows[moves]]))
-        moves, chances = moves[order], chances[order]
+        place = np.full(len(layer), -1, np.int32)
+        place[here] = np.arange(len(here))
+        found = [(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))]
+        for moves in layer.moves:
+            near = np.flatnonzero(place[moves.rows] >= 0)
+            rows, targets = moves.rows[near], layer.targets[moves.some][near]
+            chances, least = chance[place[rows]], loss[rows] * (1 - ROUNDING)
+            if layer.probabilities is not None:
+                chances, least = chances * layer.probabilities[moves.some][near], np.zeros(len(near))
+            likelier = chances > likeliest * (1 + ROUNDING)  # a longer game only becomes less likely
+            chosen = np.flatnonzero(likelier & (following[targets] > 0) & (following[targets] >= least))
+            found.append((place[rows[chosen]], moves.cells[near[chosen]], targets[chosen], chances[chosen]))
+        parents, cells, targets, chances = map(np.concatenate, zip(*found, strict=True))
+        order = np.lexsort((cells, parents))
         most = np.zeros(len(following))
-        np.maximum.at(most, layer.targets[moves], chances)
-        moves = moves[chances >= most[layer.targets[moves]] * (1 - ROUNDING)]
-        _, firsts = np.unique(layer.targets[moves], return_index=True)
-        moves = moves[np.sort(firsts)]
-        steps.append((place[layer.rows[moves]], layer.cells[moves]))
-        here = layer.targets[moves]
+        np.maximum.at(most, targets, chances)
+        order = order[chances[order] >= most[targets[order]] * (1 - ROUNDING)]
+        order = order[np.sort(np.unique(targets[order], return_index=True)[1])]
+        if not len(order):
+            break
+        steps.append((parents[order], cells[order].astype(np.int8)))
+        here = targets[order]
         chance = most[here]
     return line
 
@@ -171,13 +169,15 @@ def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -
     :raises OutgrownError: if more than ``budget`` positions can be reached.
     """
     side = Side.to_move(position.plies).other
-    walk = Walk.of(policy, side, start=position, budget=budget)
-    win = save = np.zeros(0)
-    for layer in reversed(walk.layers[1:]):
-        results = -_results(layer, side)
-        win = backward(layer, (results > 0).astype(np.float64), win)
-        save = backward(layer, ((results >= 0) & layer.positions.terminal).astype(np.float64), save)
-    first, found = walk.layers[0], np.full((2, policy.rules.cells), np.nan)
-    found[:, first.cells] = win[first.targets], save[first.targets]
+    layers = layers_of(policy, side, start=position, budget=budget)
+    after = [np.zeros(0), np.zeros(0)]
+    for layer in reversed(layers[1:]):
+        results = _results(layer, side.other)
+        here = [(results > 0).astype(np.float64), ((results >= 0) & ~layer.open).astype(np.float64)]
+        backward(layer, here, after)
+        after = here
+    first, found = layers[0], np.full((2, policy.rules.cells), np.nan)
+    for moves in first.moves:
+        found[:, moves.cells] = [each[first.targets] for each in after]
     found[found > 1 - ROUNDING] = 1.0  # certain but for rounding
     return Response(*found)

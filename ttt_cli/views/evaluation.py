@@ -160,7 +160,7 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
     elif verdict.unbeatable is None:
         yield "verdict", Text("not known: the value of the game is not", "bold yellow")
     else:
-        roles = [f"as {side}" for side, holds in zip("XO", verdict.holds, strict=True) if holds is False]
+        roles = [f"as {side.name}" for side in Side if verdict.holds_as(side) is False]
         yield "verdict", Text(f"beatable {' and '.join(roles)}", "bold red")
 
 

@@ -30,7 +30,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.evaluation.verdict import Verdict
-from ttt_cli.evaluation.walk import WALK_BATCH, OutgrownError, Walk
+from ttt_cli.evaluation.walk import WALK_BATCH, OutgrownError, walk
 from ttt_cli.views.numbers import percent
 
 MOST_POSITIONS = 200_000
@@ -71,14 +71,18 @@ def covered(policy: Policy) -> tuple[Positions, Positions]:
         return positions, positions[~positions.terminal]
     if policy.rules.cells > MOST_CELLS:
         raise UsageError(f"a page holds boards of up to {MOST_CELLS} cells", hint="ttt play needs no page")
+    boards: list[Positions] = []
+    own: list[Positions] = []
     try:
-        walks = [Walk.of(policy, side, budget=MOST_WALKED) for side in Side]
+        for side in Side:
+            for reached, layer in walk(policy, side, budget=MOST_WALKED):
+                boards.append(reached)
+                if layer.ply % 2 == side:
+                    own.append(reached[layer.open])
     except OutgrownError as error:
         what = f"{error.message} when it plays: too many for a page"
         raise UsageError(what, hint="ttt play needs no page") from None
-    layers = [layer.positions for walk in walks for layer in walk.layers]
-    own = [positions for walk in walks for _, positions in walk.own]
-    return Positions.concatenate(layers).distinct(), Positions.concatenate(own).distinct()
+    return Positions.concatenate(boards).distinct(), Positions.concatenate(own).distinct()
 
 
 def page(
@@ -118,7 +122,7 @@ def page_data(
 ) -> dict[str, Any]:
     """Return the data of a page on the positions that it describes (see ``covered``).
 
-    The page walks through the game as ``Walk`` does, and meets the positions in the same order.
+    The page walks through the game as ``walk`` does, and meets the positions in the same order.
 
     ``whole``: whether the positions are all open ones of the game, or else those with the agent to move.
     ``shares``, ``scores``, ``values``: for every free cell of every position, the probability of the move in
