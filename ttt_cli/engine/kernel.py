@@ -19,7 +19,7 @@ from copy import copy
 from dataclasses import make_dataclass
 from functools import cache
 from hashlib import sha256
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from threading import Lock
 from types import FunctionType
 from typing import Any, Self
@@ -279,11 +279,14 @@ class Records(dict[int, Any]):
         super().__init__()
         self._array, self._names = array, array.dtype.names
         self._kind, self._values = _record(self._names), attrgetter(*self._names)
+        listed = {name: _boards if array.dtype[name].base == "u8" else _numbers for name in self._names}
+        self._columns = list(listed.items())
 
     def __missing__(self, at: int) -> Any:
         start = int(at) // NEIGHBOURS * NEIGHBOURS
         some = self._array[start : start + NEIGHBOURS]
-        self.update(enumerate(map(self._kind, *(_listed(some[name]) for name in self._names)), start))
+        columns = [listed(some[name]) for name, listed in self._columns]
+        self.update(enumerate(map(self._kind, *columns), start))
         return self.get(at)
 
     def __setitem__(self, at: int, record: Any) -> None:
@@ -294,8 +297,7 @@ class Records(dict[int, Any]):
         return len(self._array)
 
     def write_back(self) -> None:
-        if self:
-            self._array[[*self]] = [*map(self._values, self.values())]
+        self._array[[*self]] = [*map(self._values, self.values())]
 
 
 @cache
@@ -303,12 +305,12 @@ def _record(names: tuple[str, ...]) -> type:
     return make_dataclass("Record", names, slots=True)
 
 
-def _listed(column: Any) -> list[Any]:
-    """A column with Python's numbers; but boards stay unsigned, so that a complement is not negative."""
-    if column.dtype != "u8":
-        listed: list[Any] = column.tolist()
-        return listed
+def _boards(column: Any) -> list[Any]:
+    """Boards stay unsigned, so that a complement is not negative."""
     return list(column) if column.ndim == 1 else list(map(list, column))
+
+
+_numbers = methodcaller("tolist")
 
 
 def _described(item: Any) -> str:

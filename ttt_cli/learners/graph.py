@@ -476,9 +476,9 @@ def back_up_from(rows: Any, moves: Any, rule: Any, path: Any, plies: int, new: n
         layer = queued
         while at < layer:
             x, o = np.uint64(rows[queue[at]].x), np.uint64(rows[queue[at]].o)
-            at += 1
+            at, last = at + 1, int(x if ply & 1 else o)  # Python's own is quicker where this is not compiled
             for cell in range(growth[2].shape[0]):
-                if (x if ply & 1 else o) >> np.uint64(cell) & ONE != ZERO:
+                if last >> cell & 1:
                     parent = predecessor(rows, growth, x, o, cell, ply)[0]
                     if rows[parent].tried > 0 and scored_anew(rows, moves, parent, ply, article):
                         queue[queued] = parent
@@ -500,7 +500,7 @@ def scored_anew(rows: Any, moves: Any, row: int, ply: int, article: bool) -> boo
                 low, least, lows = after, score, order
             if score > most or (score == most and order < highs):
                 high, most, highs = after, score, order
-            if abs(score) > abs(largest) or (abs(score) == abs(largest) and order < largests):
+            if article and (abs(score) > abs(largest) or (abs(score) == abs(largest) and order < largests)):
                 largest, largests = score, order
             if sign * score > top:
                 top, best = sign * score, ZERO
