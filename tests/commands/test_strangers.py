@@ -37,9 +37,9 @@ def test_an_agent_is_read_as_its_options_say(ttt, values):
     [
         ("unknown=much", 2, "unknown is NUMBER|random"),
         ("spelling.colour=red", 2, "has no 'colour'"),
-        ("values=x,spelling.mine=Q", 3, "does not bear out mine=Q"),
+        ("values=x,spelling.mine=Q", 3, "nothing in the file fits mine='Q'"),
         ("values=x,choice=draw", 2, "no counts of beads"),
-        ("values=x,spelling.first=Z", 3, "does not bear out first=Z"),
+        ("values=x,spelling.first=Z", 3, "nothing in the file fits first='Z'"),
     ],
 )
 def test_what_is_said_holds_or_is_refused(ttt, values, options, code, told):
@@ -65,8 +65,8 @@ def test_whoever_uses_a_file_is_told_what_was_assumed(ttt, values):
     for words in (["evaluate", agent, "random"], ["move", agent, "XX.OO...."], ["diff", agent, "random"]):
         told = ttt(*words, "--json")
         assert told.code == 0
-        assert any("a win is not seen" in note for note in told.json["notes"])
-        assert "a win is not seen" in told.err
+        assert any("even one that wins at once" in note for note in told.json["notes"])
+        assert "even one that wins at once" in told.err
     assert ttt("evaluate", agent, "random", "--quiet").err == ""
     assert "notes" not in ttt("evaluate", "random", "random", "--json").json
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import source
 from ttt_cli.store.source import Source
-from ttt_cli.store.text import decode, load_json, quoted
+from ttt_cli.store.text import BOM, decode, load_json, quoted
 
 
 def refusal(data: bytes, **options) -> InvalidFileError:
@@ -90,6 +90,10 @@ def test_reads_what_a_strict_reader_reads(text, constants):
 def test_syntax_errors_say_where(text, place, said):
     error = refusal(text.encode())
     assert place in error.where and said in error.message
+
+
+def test_a_byte_order_mark_is_refused_with_the_command_that_takes_it_off():
+    assert "tail -c +4 q.json" in refusal(BOM + b"{}").hint
 
 
 def test_content_in_errors_cannot_drive_the_terminal():

@@ -63,9 +63,10 @@ class Plays:
 
     def about_unknown(self) -> str:
         """How it plays moves that the table does not hold, in words."""
-        counts = f"a move counts as {_plain(self.unknown)}"
-        move = "a move is only made where none is known" if self.unknown == RANDOM else counts
-        return f"{move}, a win is {'seen' if self.wins == 'known' else 'not seen'}"
+        counts = f"counts as {_plain(self.unknown)}"
+        counts = "is only made where none is known" if self.unknown == RANDOM else counts
+        wins = "but one that wins at once is made" if self.wins == "known" else "even one that wins at once"
+        return f"a move that the file does not hold {counts}, {wins}"
 
     def words(self) -> str:
         """The rule in words."""

@@ -73,8 +73,9 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> 
     refuse_binary(data, where)
     if data.startswith(BOM):
         if not bom:
-            hint = "save it as UTF-8 without one"
-            raise InvalidFileError("begins with a byte order mark (BOM)", where=os.fspath(where), hint=hint)
+            name = os.fspath(where)
+            hint = f"save it without one: tail -c +4 {name} >{name}.new"
+            raise InvalidFileError("begins with a byte order mark (BOM)", where=name, hint=hint)
         data = data[len(BOM) :]
     try:
         text, at = data.decode(), data.find(b"\0")

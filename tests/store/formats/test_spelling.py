@@ -9,7 +9,18 @@ import numpy as np
 import pytest
 
 from tests.store.formats.programs import entries, goes_by, looks_up, read, reads_as, refused
-from tests.store.formats.strangers import CELLS, EMPTY, MOVES, POSITIONS, ROWS, Spell, free, mover, symbols
+from tests.store.formats.strangers import (
+    CELLS,
+    EMPTY,
+    MOVES,
+    POSITIONS,
+    ROWS,
+    Spell,
+    by_cell,
+    free,
+    mover,
+    symbols,
+)
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
@@ -120,6 +131,11 @@ def test_taken_cells_may_hold_their_stones_and_texts_at_free_ones_are_left_out()
     for key in [key for key in table if key.count("X") == 2][:7]:
         table[key][next(cell for cell in table[key] if cell in key)] = "?"
     assert [item.why for item in read(table).rejected] == ["not a finite number"] * 7
+
+
+def test_a_cell_that_does_not_exist_is_named_with_its_key():
+    table = {**by_cell(MOVES), "X........": {1: 0.5, 12: 0.5}}
+    assert refused(table, "there is no cell '12'").where == "f.json, key 'X........'"
 
 
 def test_keys_in_columns_may_have_values_in_rows():

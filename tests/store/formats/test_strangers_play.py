@@ -90,7 +90,7 @@ def test_unknown_may_mean_never_unless_nothing_is_known(tmp_path):
         return picked(worth or dict.fromkeys(free(board), 0.0))
 
     judged(data, program, tmp_path, unknown="random")
-    never = "though others are known (unknown=random: never)"
+    never = "no known one is worth more (unknown=random: only known ones)"
     assert any(never in note for note in read(data, unknown=0.0).notes)
 
 
@@ -219,7 +219,7 @@ def test_boards_played_on_after_a_win_are_left_out_and_counted(tmp_path):
     assert "and 18 more (ttt verify lists them): the game went on" in told
     refused(POSITIONS | late, "would leave out key .* went on after it was won", strict=True)
     few = dict(list(late.items())[:9]) | dict(list(POSITIONS.items())[:5])  # they are the larger part
-    refused(few, "does not bear out", spelling={"first": "X"})
+    refused(few, "nothing in the file fits", spelling={"first": "X"})
 
 
 MINE = {"         ": {"4": 1, "0": 0}, "O        ": {"4": 1, "8": 0}, "XO       ": {"4": 1, "8": 0}}
@@ -233,9 +233,9 @@ def test_what_is_said_outright_holds_or_is_refused():
         assert entries(found)[text] == {"5": [1.0, 1]}
     for spelling in ({"first": "X", "mine": "X"}, {"empty": "."}, {"cells": "7"}, {"player-x": "X"}):
         name, value = list(spelling.items())[-1]
-        refused(MINE, f"does not bear out .*{name}={value}", spelling=spelling)
+        refused(MINE, f"fits .*{name}='{value}'", spelling=spelling)
     late = {f"{at:09b}".replace("1", "X").replace("0", "-"): 0.5 for at in range(1, 200)}
-    refused(late, r"first=X: [0-9]+ of 199 keys would be boards", spelling={"first": "X"}, values="x")
+    refused(late, r"first='X': [0-9]+ of 199 keys would be boards", spelling={"first": "X"}, values="x")
 
 
 def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):

@@ -243,8 +243,8 @@ def _misfit(keys: Sequence[str], found: Sequence[Spelling], rules: Rules, where:
     if not ways:
         telling = sorted(keys[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
         shown = ", ".join(map(quoted, telling[:SHOWN]))
-        message = f"the keys are not positions of {rules.describe()}, such as {shown}"
-        return NoPositionsError(message, where=where)
+        message = f"these keys are not positions of {rules.describe()}: {shown}"
+        return NoPositionsError(message, where=where, hint="ttt import --help: say how they are spelled")
     what = "it holds games that either side began" if begun else "in no spelling are all keys positions"
     listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_ANSWERS])
     paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
@@ -266,7 +266,13 @@ def _spelled_readings(
         most = MISPLACED * len(policy.rows)
         found = found or [it for it in readings(fitting, policy, group) if it.occupied <= most]
     if not found:
-        found = list(readings(fitting, collect(kept.values, kept.keys, space.rules, where), group))
+        values = collect(kept.values, kept.keys, space.rules, where)
+        found = list(readings(fitting, values, group))
+        if not found and (odd := values.odd_name(space.rules)):
+            row, name = odd
+            raise InvalidFileError(
+                f"there is no cell {name!r}", where=f"{where}, key {quoted(kept.keys[row])}"
+            )
     # Keys that are the least of their turned images may be the least of some mirrored ones as well.
     is_open = {"symmetry": symmetry} if symmetry == "rotations" and not stated else {}
     return (replace(reading, spelling=spelling, facets={**reading.facets, **is_open}) for reading in found)
@@ -378,6 +384,6 @@ def _not_borne_out(
     known = {name: dict.fromkeys(it[name] for it in found if name in it) for name in stated}
     wrong = {name: value for name, value in stated.items() if value not in known[name]} or stated
     values = {name: ", ".join(map(quoted, [*known[name]][:MOST_VALUES])) for name in wrong if known[name]}
-    message = f"the file does not bear out {', '.join(f'{name}={value}' for name, value in wrong.items())}"
+    message = f"nothing in the file fits {', '.join(f'{name}={value!r}' for name, value in wrong.items())}"
     hint = "; ".join(f"{name} may be {some}" for name, some in values.items())
     return InvalidFileError(message + more, where=where, hint=hint)

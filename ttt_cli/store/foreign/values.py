@@ -70,6 +70,13 @@ class Values:
             ids = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         return cls(shape, rows, numbers, names, ids, **flags)
 
+    def odd_name(self, rules: Rules) -> tuple[int, str] | None:
+        """The key and name of the one cell without which all others can be read, if there is one."""
+        for at, name in enumerate(self.names[: 2 * rules.cells] if self.shape == "cells" else ()):
+            if any(namings([other for other in self.names if other != name], rules)):
+                return int(self.rows[self.ids == at][0]), name
+        return None
+
 
 def _number(value: Any) -> float:
     if value is None:

@@ -63,7 +63,10 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: Option
         except InvalidFileError as error:
             failures.append((not isinstance(error, NoPositionsError), len(candidate.keys), error))
     if not failures:
-        raise InvalidFileError("holds no table of positions", where=source.where)
+        hint = (
+            "expected positions with their values: an object, records or CSV; ttt show --formats lists more"
+        )
+        raise InvalidFileError("holds no table of positions", where=source.where, hint=hint)
     raise max(failures, key=lambda failure: failure[:2])[2]  # that of the largest table matters
 
 
@@ -86,14 +89,15 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     entries = reading.entries(options.visits, zeros=not is_usual)
     if not entries:
         message = "holds only zeros for moves that can be made, so nothing has been learned"
-        raise InvalidFileError(message, where=where)
-    notes += [f"read as {in_words(reading.facets)}", *assumed, *remarks(reading, entries)]
+        raise InvalidFileError(message, where=where, hint="was it saved before its training?")
+    facets = {name: it for name, it in reading.facets.items() if name != "values" or not is_policy}
+    notes += [f"read as {in_words(facets)}", *assumed, *remarks(reading, entries)]
     if is_policy:
         notes.append("a policy: each board is answered with a cell; other boards are played at random")
     elif are_beads:
         notes.append("the numbers look like beads, of which one is drawn (choice=most: the most beads)")
     else:
-        notes += [f"what is not in the file: {plays.about_unknown()}", *_passed_over(reading, plays)]
+        notes += [plays.about_unknown(), *_passed_over(reading, plays)]
     return form.imported(
         source,
         options,
@@ -160,5 +164,6 @@ def _passed_over(reading: Reading, plays: Plays) -> Iterator[str]:
     held = space.legal & ~np.isnan(values)
     played = policy_by(values, space, plays).table(space).support
     if many := int(np.any(played & ~held, axis=1)[held.any(axis=1)].sum()):
-        what = f"on {many:,} boards moves that are not in the file are played though others are known"
-        yield f"{what} (unknown=random: never)"
+        what = "on 1 board a move" if many == 1 else f"on {many:,} boards moves"
+        why = "no known one is worth more (unknown=random: only known ones)"
+        yield f"{what} that the file does not hold may be played, since {why}"
