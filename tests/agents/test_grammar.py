@@ -15,6 +15,8 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store import library
 from ttt_cli.store.state import State, learner_of
 
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -120,6 +122,7 @@ def test_agents_that_meet_play_the_same_game(store: Path) -> None:
         ("td:choice=nothing", UsageError, "no choice rule 'nothing'"),
         ("td:depth=2", UsageError, "a state takes epsilon="),
         ("", UsageError, "no agent is called ''"),
+        (f"{ROOT / 'examples' / 'bot.py'}:choose", UsageError, "is a program"),
     ],
 )
 def test_mistakes_in_names_are_explained(store: Path, text: str, error: type[TttError], says: str) -> None:

@@ -193,6 +193,9 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
     if colon and library.find(store, text, rules) is not None:  # a file's name may hold colons itself
         name, options = text, None
     if name and (path := library.find(store, name, rules)) is not None:
+        if path.suffix == ".py":
+            hint = f"py:{name}:NAME plays by a function in it, 'exec:python3 {name}' runs it"
+            raise UsageError("is a program", where=name, hint=hint)
         return _of_file(text, path, options, rules)
     if options is None and (meant := level(text, rules)) is not None:
         return replace(_find(meant, store, rules, fresh), name=text)
