@@ -64,7 +64,7 @@ class _Evaluated(Document):
     def show(self, env: Environment) -> None:
         name, source, games = self.agent.name, self.agent.source, self.agent.games
         learned = "learned from " + ("an unknown number of games" if games is None else f"{games:,} games")
-        who = [name, *([] if source is None else [str(source)]), *[learned] * self.learned]
+        who = [*dict.fromkeys([name, str(source or name)]), *[learned] * self.learned]
         exact = isinstance(self.found, Verdict)
         for line in who, [self.rules.describe(), "exact, over all that can happen" if exact else "sampled"]:
             env.out((" · " if env.unicode else " - ").join(line))
