@@ -56,7 +56,7 @@ def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     if isinstance(whole, dict):
         yield from _tables_of_object(whole, rules)
     parts = {"": value} if _records(value) or not isinstance(value, dict) else value
-    found = {name: rows for name, part in parts.items() if (rows := _records(part))}
+    found = {name: rows for name, part in parts.items() if len(rows := _records(part)) >= len(parts)}
     if 0 < len(found) <= MOST_RECORDS:
         named = [[*[name] * (len(found) > 1), *row] for name, rows in found.items() for row in rows]
         yield from tables_of_rows([*enumerate(named, 1)], where, rules, unit="record")
