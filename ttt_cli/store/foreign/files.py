@@ -64,7 +64,7 @@ def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
 
 def _records(value: Any) -> list[list[Any]]:
     """The rows of records, or of columns under their names: texts, and last what holds the value."""
-    if isinstance(value, dict) and {*map(type, value.values())} == {list}:
+    if isinstance(value, dict) and len(value) > 1 and {*map(type, value.values())} == {list}:
         same = len({*map(len, value.values())}) == 1
         value = (
             [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)] if same else []
