@@ -112,6 +112,8 @@ def test_other_boards():
         lambda: ttt.save("q", "q.json"),
         lambda: ttt.Positions.parse(["XX......."], ttt.Rules()),
         lambda: ttt.Positions.parse(["X...O...Q"], ttt.Rules()),
+        lambda: ttt.train("q", games=10, seed=2**70),
+        lambda: ttt.merge("q"),
         ttt.merge,
         lambda: ttt.load("exec:touch PWNED"),
         lambda: ttt.play_game(lambda text: 1, lambda text: 1),

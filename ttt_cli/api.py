@@ -247,8 +247,8 @@ def train(
         side = TrainingSide(_name(opponent), fixed, _digest(opponent, fixed), reproducible=known)
     nowhere = Path()  # nothing is saved
     for name, number, least in (("games", games, 1), ("seed", seed, 0)):
-        if not (number is None or (isinstance(number, int) and number >= least)):
-            raise UsageError(f"{name} is {number!r}, not a whole number from {least}")
+        if not (number is None or (type(number) is int and least <= number < 1 << 63)):
+            raise UsageError(f"{name} is {number!r}, not an int from {least} to 2**63 - 1")
     run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
     for _ in advance(run):
         pass
@@ -298,9 +298,14 @@ def save(state: State, path: str | PathLike[str]) -> None:
 
     :raises TttError: if that fails.
     """
-    if not isinstance(state, State):
-        raise UsageError(f"{state!r} is not a State", hint="train and load return one")
+    _check_states(state)
     library.save(state, Path(path))
+
+
+def _check_states(*states: Any) -> None:
+    for state in states:
+        if not isinstance(state, State):
+            raise UsageError(f"{state!r} is not a State", hint="train and load return one")
 
 
 def merge(*states: State, allow_overlap: bool = False) -> State:
@@ -314,6 +319,7 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
     """
     if not states:
         raise UsageError("there is nothing to merge", where="merge")
+    _check_states(*states)
     named = [
         Loaded(state, Path(f"state {number}"), FORMAT, library.digest(state))
         for number, state in enumerate(states, 1)

@@ -32,6 +32,13 @@ def test_an_agent_is_read_as_its_options_say(ttt, values):
     }
 
 
+@pytest.mark.parametrize("command", ["show", "verify", "merge --dry-run"])
+def test_commands_on_files_take_readings_too(ttt, values, command):
+    name, *options = command.split()
+    assert ttt(name, f"{values}:values=x", *options).code == 0
+    assert ttt(name, f"{values}:values=z", *options).code == 2
+
+
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [

@@ -21,6 +21,12 @@ def test_a_resumed_call_tells_its_own_games_and_their_results(ttt: Run) -> None:
     assert told["x_wins"] + told["o_wins"] + told["draws"] == told["games"]
 
 
+def test_until_without_a_proof_fails_and_saves_what_was_learned(ttt: Run) -> None:
+    told = ttt("train", "td", "--games", "256", "--seed", "1", "--until", "unbeatable", "-o", "td.json")
+    assert told.code == 1 and "not unbeatable after 256 games" in told.err
+    assert library.load(Path("td.json")).state.games == 256
+
+
 def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its games would not be those that its id stands for; a new run goes on from the file."""
     stopped = continued(State.empty(learner_of("td", "default"), STANDARD), 256, 1, planned=1000)

@@ -260,10 +260,10 @@ def _checked(player: AgentType, name: str) -> Callable[..., Policy]:
     return make
 
 
-def file_and_reading(text: str, rules: Rules | None) -> tuple[Path, "Options", dict[str, Any]]:
+def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "Options", dict[str, Any]]:
     """Parse ``PATH`` or ``PATH:option=value,…``; a path that exists wins as a whole.
 
-    :returns: the path, how to read the file, and the options of the state that it becomes (``choice``,
+    :returns: the path or name, how to read it, and the options of the state that it becomes (``choice``,
         ``ties``).
     :raises UsageError: naming the option that is unknown, repeated or has a value it does not accept.
     """
@@ -271,12 +271,12 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[Path, "Options", d
 
     head, colon, tail = text.rpartition(":")
     if not colon or Path(text).exists():
-        return Path(text), Options(rules=rules), {}
+        return text, Options(rules=rules), {}
     accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS | {"visits": WHOLE}
     values = _parse_options(text, "a file", tail, accepted)
     playing: dict[str, Any] = {key: values.pop(key) for key in ("choice", "ties") if key in values}
     visits = values.pop("visits", 1)
-    return Path(head), Options(stated=values, rules=rules, visits=visits), playing
+    return head, Options(stated=values, rules=rules, visits=visits), playing
 
 
 def play_by(

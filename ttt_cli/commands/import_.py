@@ -67,9 +67,10 @@ def import_(
       ttt import q_table.json:values=x,unknown=0.5,ties=last
       ttt import odd.json:spelling.first=O,spelling.cells=1
     """
-    source, reading, played = file_and_reading(file, given_rules(env))
-    if not (source.exists() or library.is_path(str(source))):  # a name: wrong usage
-        source = library.existing(env.store, str(source), what="file")
+    name, reading, played = file_and_reading(file, given_rules(env))
+    source = Path(name)
+    if not (source.exists() or library.is_path(name)):  # a name: wrong usage
+        source = library.existing(env.store, name, what="file")
     learner = offer_file(learner) if learner and ":" in learner else learner
     found = library.import_file(source, replace(reading, strict=strict, learner=learner))
     state = found.state.playing(played.get("choice"), played.get("ties"))

@@ -1,17 +1,18 @@
 """``ttt merge``: one state from many."""
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
+from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.shell.common import locked, save_state
 from ttt_cli.shell.options import FileNames, Out, flag, given_rules
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Loaded, Options
+from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.views.numbers import counted
 
@@ -70,9 +71,11 @@ def merge(
     rules, target = given_rules(env), None if dry_run else out
     with nullcontext() if target is None else locked(env, target, "merged", wait=30.0):
         inputs: list[Loaded] = []
-        for name in files:
+        for text in files:
+            name, options, played = file_and_reading(text, rules)
             path, kept = library.existing(env.store, name, rules, what="file"), len(inputs) < KEPT
-            loaded = library.load(path, Options(rules=rules, table=kept))
+            loaded = library.load(path, replace(options, table=kept))
+            loaded = replace(loaded, state=loaded.state.playing(played.get("choice"), played.get("ties")))
             env.remark(loaded.remarks)
             inputs.append(loaded if kept else library.without_table(loaded))
         merged = merge_states(inputs, allow_overlap=allow_overlap)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, cast
 
 from rich.text import Text
 
+from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.agents.registry import LEVELS, AgentType, level, players
 from ttt_cli.documents import Count, Document, ResultsFields, RunFields, Share, aside
 from ttt_cli.engine.rules import STANDARD
@@ -21,7 +22,7 @@ from ttt_cli.learners import plugged_learners
 from ttt_cli.shell.options import argument, complete_agents, flag, given_rules, player_names, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
-from ttt_cli.store.formats.format import Loaded, Options
+from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.games import LOG, SoundGames, holds_games, record_against_people
 from ttt_cli.store.state import State
 from ttt_cli.user_code import AGENT_PLUGINS, plugins
@@ -268,6 +269,7 @@ def show(
     if file in (known := _players()):
         return known[file]
     rules = given_rules(env)
+    file, reading, played = file_and_reading(file, rules)
     log = env.store / LOG if file == LOG else Path(file)
     if log.name == LOG and not log.exists():
         raise InvalidFileError("no game has been played here yet", where=file, hint="ttt play")
@@ -277,7 +279,8 @@ def show(
     path = library.existing(env.store, str(log) if log.name == LOG else file, rules)
     if holds_games(path):
         return _log(path)
-    loaded = library.load(path, Options(rules=rules))
+    loaded = library.load(path, reading)
+    loaded = replace(loaded, state=loaded.state.playing(played.get("choice"), played.get("ties")))
     env.remark(loaded.remarks)
     return _summary(env, loaded)
 

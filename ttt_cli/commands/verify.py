@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.documents import Count, Document, aside, optional
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
-from ttt_cli.shell.options import FileNames, flag
+from ttt_cli.shell.options import FileNames, flag, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Rejected, Verification
 from ttt_cli.views.numbers import what_is_held
@@ -59,9 +60,10 @@ def verify(
       ttt verify state_store/*.json
       ttt verify q --accept
     """
-    for name in files:
+    for text in files:
+        name, options, _ = file_and_reading(text, given_rules(env))
         path = Path(name) if library.is_path(name) else library.existing(env.store, name, what="file")
         accepted = library.accept(path) if accept else None
-        found = library.verify(path)
+        found = library.verify(path, options)
         counts = found.positions, found.moves
         yield Check(path, found.format, *counts, found.repaired, found.faults, accepted, found)

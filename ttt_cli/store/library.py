@@ -5,12 +5,12 @@ preset, ``q.3x4-3`` is a state for another board.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count, product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -27,6 +27,8 @@ from ttt_cli.store.locks import held_lock, lock, stamp
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import as_text
+
+T = TypeVar("T")
 
 SUFFIXES = (".json", ".csv")
 """The endings of state files."""
@@ -166,21 +168,26 @@ def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
     :raises UsageError: if it cannot become a table of the learner that is named.
     """
     source = Source(path)
+    return _in_its_format(source, options, lambda form: form.read(source, options))
+
+
+def _in_its_format(source: Source, options: Options, use: Callable[[Format], T]) -> T:
+    """What ``use`` makes of a file's format; of a plug-in's, if no built-in format can be used."""
+
+    def used(form: Format) -> T:
+        if options.stated and not form.spelled:
+            name, value = next(iter(options.stated.items()))
+            message = f"{name}={value} does not apply: a {form.name} file can be read in only one way"
+            raise UsageError(message, where=source.where)
+        return use(form)
+
     try:
-        return _read(source, recognise(source, options), options)
+        return used(recognise(source, options))
     except InvalidFileError:
         plugged = plugged_format(source, options)
         if plugged is None:
             raise
-        return _read(source, plugged, options)
-
-
-def _read(source: Source, form: Format, options: Options) -> Loaded | Policy:
-    if options.stated and not form.spelled:
-        name, value = next(iter(options.stated.items()))
-        message = f"{name}={value} does not apply: a {form.name} file can be read in only one way"
-        raise UsageError(message, where=source.where)
-    return form.read(source, options)
+        return used(plugged)
 
 
 def table_of(loaded: Loaded) -> Any:
@@ -254,7 +261,9 @@ def accept(path: Path) -> bool:
     """
     with lock(path, "accepted"):
         source = Source(path)
-        state = (_native_format(source) or NATIVE[0]).read(source, Options(trust_edits=True)).state
+        if (form := _native_format(source)) is None:
+            raise InvalidFileError("is not a ttt state: there is nothing to accept", where=str(path))
+        state = form.read(source, Options(trust_edits=True)).state
         changed = content(state) != source.data
         if changed:
             save(state, path)
@@ -275,10 +284,10 @@ def restore(backup: Path) -> Path:
     return path
 
 
-def verify(path: Path) -> Verification:
+def verify(path: Path, options: Options = DEFAULTS) -> Verification:
     """Read a file of any kind and report every fault in it, with its place."""
     try:
         source = Source(path)
-        return recognise(source).check(source)
+        return _in_its_format(source, options, lambda form: form.check(source, options))
     except TttError as error:
         return Verification("", faults=[fault_of(error, str(path))], unfit=True)

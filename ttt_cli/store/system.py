@@ -1,4 +1,4 @@
-"""What the system does not do, in plain words with remedies, and what is not asked of it: limits on sizes."""
+"""Errors of the operating system in plain words, with remedies; and the limits on the size of inputs."""
 
 import errno
 import os

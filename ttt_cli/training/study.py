@@ -28,8 +28,6 @@ from ttt_cli.store.text import decode, quoted
 from ttt_cli.training.curve import due, measure, points
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
-"""The largest study file in bytes."""
-
 MEASURES = (
     *("x_win", "x_draw", "x_loss", "o_win", "o_draw", "o_loss"),
     *("worst_x", "worst_o", "exploitability", "unbeatable"),

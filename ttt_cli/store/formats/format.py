@@ -281,13 +281,14 @@ class Format:
             raise InvalidFileError(message, where=source.where, hint="without --strict the rest is read")
         return Loaded(state, Path(source.where), self.name, digest, options, *said)
 
-    def check(self, source: Source) -> Verification:
+    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         """Report every fault in a file; by default, what ``read`` reports.
 
         :raises InvalidFileError: if it cannot be read.
         """
-        found = self.read(source, DEFAULTS)
-        assert isinstance(found, Loaded)
+        found = self.read(source, options)
+        if not isinstance(found, Loaded):
+            return Verification(self.name)
         state = found.state
         return Verification(self.name, *state.entries, state.learner.units, found.repaired, found.rejected)
 

@@ -91,7 +91,7 @@ def _fields(width: int) -> Iterator[_Layout]:
                 yield _Layout(slice(moves, -1 if result < 0 else None), result)
 
 
-def _layout(rows: Sequence[Sequence[str]], rules: Rules, options: Options) -> _Layout | None:
+def _layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
     """The reading under which the most rows are games, if they are enough."""
     sample, space = rows[:: max(1, len(rows) // SAMPLE)], StateSpace.of(rules)
     shortest, enough = int(space.plies[space.terminal].min()), ENOUGH * (len(sample) - 1)
@@ -102,12 +102,11 @@ def _layout(rows: Sequence[Sequence[str]], rules: Rules, options: Options) -> _L
             continue
         written = sorted({name for names in games for name in names})
         for words, found in namings(written, rules):
-            if options.stated.get("spelling.cells", words) == words:
-                cells = dict(zip(written, found.tolist(), strict=True))
-                reading = replace(layout, words=words, cells=cells).with_results(sample, rules)
-                played = sum(isinstance(reading.game(row, rules), Game) for row in sample)
-                if played > most:
-                    best, most = reading, played
+            cells = dict(zip(written, found.tolist(), strict=True))
+            reading = replace(layout, words=words, cells=cells).with_results(sample, rules)
+            played = sum(isinstance(reading.game(row, rules), Game) for row in sample)
+            if played > most:
+                best, most = reading, played
     return best if most >= enough else None
 
 
@@ -121,12 +120,12 @@ class GameCsv(Format):
 
     def recognises(self, source: Source, options: Options) -> bool:
         rows = [] if source.is_json else [[item.strip() for item in row] for _, row in source.rows]
-        return _layout(rows, options.rules or STANDARD, options) is not None
+        return _layout(rows, options.rules or STANDARD) is not None
 
     def read(self, source: Source, options: Options) -> Loaded:
         rows = [(number, tuple(item.strip() for item in row)) for number, row in source.rows]
         rules = options.rules or STANDARD
-        reading = _layout([row for _, row in rows], rules, options)
+        reading = _layout([row for _, row in rows], rules)
         assert reading is not None and reading.results is not None  # it is recognised by this
         if reading.word(rows[0][1]) not in reading.results and not reading.names(rows[0][1]):
             del rows[0]  # a header

@@ -16,6 +16,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import (
     ExportOptions,
     ExportSource,
@@ -41,7 +42,7 @@ _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
 _LINE = re.compile(",".join([r"\s*([+-]?[0-9]{1,3})\s*"] * 11))
 
 
-def _row(line: str, strict: bool) -> Row | str:
+def _row(line: str) -> Row | str:
     """The row in a line, or the fault in it."""
     match = _LINE.fullmatch(line)
     if not match:
@@ -59,8 +60,7 @@ def _row(line: str, strict: bool) -> Row | str:
     least = max(STANDARD.line * 2 - 2, int(space.plies[index]))
     if not least <= stage <= DRAW:
         return f"the stage is {stage}; from {text!r} games end at {least} to {DRAW}"
-    row = text, abs(move), stage
-    return f"no game through this move ends at stage {stage}" if strict and not _is_possible(row) else row
+    return text, abs(move), stage
 
 
 @cache
@@ -123,7 +123,7 @@ class MovesCsv(Format):
     def read(self, source: Source, options: Options) -> Loaded:
         """Rows that cannot be from a game are left out; each is checked once, however often it is there."""
         lines = [(number, line) for number, row in source.rows if (line := ",".join(row).strip())]
-        found = {line: _row(line, options.strict) for line in dict.fromkeys(line for _, line in lines)}
+        found = {line: _row(line) for line in dict.fromkeys(line for _, line in lines)}
         wrong = {line: why for line, why in found.items() if isinstance(why, str)}
         rejected = (Rejected(f"line {number}", wrong[line]) for number, line in lines if line in wrong)
         if not (sound := sum(line not in wrong for _, line in lines)):
@@ -132,6 +132,9 @@ class MovesCsv(Format):
         notes, repaired = [], []
         if odd := sum(not _is_possible(row) for row in rows):
             were = "row says that a game ends" if odd == 1 else "rows say that games end"
+            if options.strict:
+                what = f"{odd:,} {were} as none can"
+                raise InvalidFileError(what, where=source.where, hint="without --strict they are kept")
             notes.append(f"{odd:,} {were} as none can; the article's choice rule plays by them")
         if twice := sound - len(rows):
             repaired.append(f"{twice:,} repeated {'row was' if twice == 1 else 'rows were'} dropped")

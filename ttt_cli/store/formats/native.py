@@ -284,13 +284,13 @@ class NativeFormat(Format):
         assert player.state is not None
         return [sealed(self.content(player.state))]
 
-    def check(self, source: Source) -> Verification:
+    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         """Report an edit, and all wrong entries or the first other fault."""
         faults: list[Rejected] = []
-        for options in (DEFAULTS, Options(trust_edits=True)):
+        for trust_edits in (False, True):
             with all_faults() as wrong:
                 try:
-                    state = self.read(source, options).state
+                    state = self.read(source, replace(options, trust_edits=trust_edits)).state
                     if not wrong:
                         units, unfit = state.learner.units, bool(faults)
                         return Verification(FORMAT, *state.entries, units, [], faults, unfit)
@@ -300,7 +300,8 @@ class NativeFormat(Format):
                     further = TttError("nothing is checked before these are repaired", where="further on")
                     wrong.append(further if wrong else error)
             faults += [fault_of(error, source.where) for error in wrong]
-            if faults[0].why.startswith(_CUT_OFF):
+            edited = any(isinstance(error, ChangedError) for error in wrong)
+            if not edited or faults[0].why.startswith(_CUT_OFF):
                 break
         return Verification(FORMAT, faults=[*dict.fromkeys(faults)], unfit=True)
 

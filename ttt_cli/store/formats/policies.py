@@ -159,8 +159,8 @@ class PolicyFormat(Format):
     holds = "policy"
     written = True
 
-    def check(self, source: Source) -> Verification:
-        found = self.read(source, DEFAULTS)
+    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
+        found = self.read(source, options)
         assert isinstance(found, Recorded)
         return Verification(self.name, len(found))
 

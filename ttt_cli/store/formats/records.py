@@ -8,6 +8,7 @@ from pathlib import Path
 from ttt_cli.store.curves import HEADER, read_groups
 from ttt_cli.store.formats.format import (
     ANY_SIZE,
+    DEFAULTS,
     MOST_REJECTED,
     Format,
     Options,
@@ -39,7 +40,7 @@ class GameRecords(Format):
             return any(fields) or not source.is_json
         return line.startswith(b"{") and all(fields)
 
-    def check(self, source: Source) -> Verification:
+    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         """Report every line that is not a game, and the missing states that should learn games."""
         faults: list[Rejected] = []
         seen: set[tuple[str, int]] = set()
@@ -80,7 +81,7 @@ class LearningCurve(Format):
     def recognises(self, source: Source, options: Options) -> bool:
         return source.start.removeprefix(BOM).startswith(self.begins.encode())
 
-    def check(self, source: Source) -> Verification:
+    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         found = read_groups(source.data, source.where)
         looks = sum(map(len, found.values()))
         return Verification(self.name, len(found), looks, ("training", "look"))
