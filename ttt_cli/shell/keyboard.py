@@ -4,6 +4,7 @@ import os
 import select
 import signal
 import termios
+import time
 import tty
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -34,6 +35,9 @@ ESCAPE_TIME = 0.05
 
 RESIZE_TIME = 0.2
 """Seconds between two checks of the window size."""
+
+HABIT_TIME = 0.5
+"""Seconds in which an Enter after a key that acts by itself is a habit, and does nothing."""
 
 
 class Lines:
@@ -70,7 +74,7 @@ class Lines:
         return key or "enter"
 
     def gather(self) -> None:
-        """Say that the last key is part of an input which Enter ends."""
+        """Say that the last key did not act by itself: an Enter after it is meant."""
 
     def prompt(self, text: str) -> None:
         self.env.stderr.write(self.env.folded(printable(text.rstrip()), self.env.stderr) + " ")
@@ -82,8 +86,7 @@ class Keys(Lines):
 
     by_keys = True
     acted = False
-    """Whether the last key of any screen was a character that acts by itself: an Enter after it is a habit,
-    and does nothing."""
+    """Whether the last key, of any screen, was a character that acts by itself."""
 
     def __init__(self, env: Environment, screen: "Live | None") -> None:
         super().__init__(env)
@@ -112,7 +115,7 @@ class Keys(Lines):
         """Read a key: its character in lower case, or ``up``, ``down``, ``left``, ``right``, ``enter``,
         ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input), ``resize`` if the window has
         changed, or an empty text for any other. Ctrl-C raises as usual."""
-        number = self._number
+        number, began = self._number, time.monotonic()
         while not select.select([number], [], [], RESIZE_TIME)[0]:
             if (now := os.get_terminal_size(number)) != self._size:
                 self._size = now
@@ -120,7 +123,7 @@ class Keys(Lines):
         first, rest = os.read(number, 1), b""
         acted, Keys.acted = Keys.acted, first.isalnum() or first == b"?"
         if first != b"\x1b":
-            habit = acted and first in (b"\r", b"\n")
+            habit = acted and first in (b"\r", b"\n") and time.monotonic() < began + HABIT_TIME
             return "" if habit else _NAMED.get(first) or first.decode("ascii", errors="ignore").lower()
         while select.select([number], [], [], ESCAPE_TIME)[0] and len(rest) < 8:
             rest += os.read(number, 1)
@@ -190,14 +193,16 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
     try:
         with keyboard(env) as person:
             while True:
-                marked = (at, typed or "arrows and Enter, a number or a name; Esc leaves")
+                below = typed or "arrows and Enter, a number or a name; Esc leaves"
+                marked = (at, below, max(env.console.height - 3, 1))
                 person.paint(menu(question, options, *(marked if person.by_keys else ())))
                 key = person.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
                 if key == "enter":
                     break
                 if key in ("escape", "ctrl-d", "quit", "exit"):
                     raise typer.Exit()
-                known = [text for text in (typed + key, key) if _matching(text, options)]
+                spelled = (typed + key, key) if len(key) == 1 or not person.by_keys else ()  # no arrow
+                known = [text for text in spelled if _matching(text, options)]
                 if key in ("up", "down"):
                     at, typed = (at + (1 if key == "down" else -1)) % len(options), ""
                 elif key == "backspace":
@@ -207,9 +212,9 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
                     typed = known[0] if person.by_keys else ""
                     if (typed.isdecimal() and len(options) <= 9) or not (person.by_keys or others):
                         break
-                    person.gather()
                 elif not person.by_keys:
                     person.tell("no such name; Ctrl-D leaves")
+                person.gather()
     except Stopped as end:
         raise typer.Exit(end.exit_code) from None
     if person.by_keys:

@@ -162,17 +162,17 @@ class Person:
         while True:
             self._draw()
             key = self.keys.read("")
-            if key in _STEPS:
+            if self.answer == KEYS and key not in ("resize", "ctrl-d", ""):
+                self.answer = ""
+            elif key in _STEPS:
                 (row, col), (down, right) = divmod(self.cursor, rules.cols), _STEPS[key]
                 row, col = min(max(row + down, 0), rules.rows - 1), min(max(col + right, 0), rules.cols - 1)
-                self.cursor, self.typed = row * rules.cols + col, ""
-            elif key.isdecimal() and rules.cells > 9:
+                self.cursor, self.typed, self.answer = row * rules.cols + col, "", ""
+            elif (key.isdecimal() and rules.cells > 9) or (key == "backspace" and self.typed):
                 self.keys.gather()
-                self.typed = (self.typed + key)[-2:]
-                if 0 < int(self.typed) <= rules.cells:
+                self.typed = self.typed[:-1] if key == "backspace" else (self.typed + key)[-2:]
+                if self.typed and 0 < int(self.typed) <= rules.cells:
                     self.cursor = int(self.typed) - 1
-            elif key == "backspace" and self.typed:
-                self.typed = self.typed[:-1]
             elif key not in ("resize", "escape", ""):
                 cell, self.typed, self.answer = self.typed or str(self.cursor + 1), "", ""
                 return {"enter": cell, "backspace": "u"}.get(key, key)
