@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import source
 from ttt_cli.store.source import Source
-from ttt_cli.store.text import BOM, decode, load_json, quoted
+from ttt_cli.store.text import BOM, csv_rows, decode, load_json, quoted
 
 
 def refusal(data: bytes, **options) -> InvalidFileError:
@@ -84,6 +84,7 @@ def test_reads_what_a_strict_reader_reads(text, constants):
         ("[" * 255 + "]" * 255, "", "nested too deeply; the limit is 254"),
         ('["é",\n "é" x]', "line 2, column 6", "is not valid JSON"),
         ('{"a": {"X........": 1, "b": 2, "X........": 1}}', "key 'X........'", "repeated"),
+        ('["\\ud800"]', "line 1", "surrogate"),
         ("", "", "is empty"),
     ],
 )
@@ -94,6 +95,26 @@ def test_syntax_errors_say_where(text, place, said):
 
 def test_a_byte_order_mark_is_refused_with_the_command_that_takes_it_off():
     assert "tail -c +4 q.json" in refusal(BOM + b"{}").hint
+    with pytest.raises(InvalidFileError, match=r"tail -c \+4 'my q.json' >'my q.json\.new'"):
+        decode(BOM, "my q.json")
+    with pytest.raises(InvalidFileError, match=r"gunzip 'my q\.json'"):
+        decode(gzip.compress(b"{}"), "my q.json")
+
+
+def test_half_a_surrogate_pair_beside_a_nan_is_named():
+    assert "surrogate" in refusal(b'{"a": NaN, "b\\ud800": 1}', constants=True).message
+
+
+def test_json_lines_may_have_blank_ones(tmp_path):
+    path = tmp_path / "rows.json"
+    path.write_bytes(b'{"a": 1}\r\n\r\n \n{"a": 2}\n{"a": 3}\n\n')
+    assert Source(path).json == [{"a": 1}, {"a": 2}, {"a": 3}]
+
+
+@pytest.mark.parametrize("first", ['"0,1,2,0,0,0,0,0,0"', "[0, 1, 2, 0, 0, 0, 0, 0, 0]", "(0, 1)"])
+def test_commas_in_quotes_or_brackets_separate_no_fields(first):
+    ((_, row),) = csv_rows(f"{first};0.5\n".encode(), "f.csv")
+    assert row == [first.strip('"'), "0.5"]
 
 
 def test_content_in_errors_cannot_drive_the_terminal():

@@ -7,6 +7,7 @@ anything is read, and devices are refused.
 import errno
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -115,7 +116,7 @@ class Source:
         refuse_binary(data, self.where)
         first, _, rest = (part.strip() for part in data.partition(b"\n"))
         if first[-1:] in (b"]", b"}") and rest[:1] == first[:1]:  # as in no JSON text
-            data = b"[" + data.strip().replace(b"\n", b",\n") + b"]"
+            data = b"[" + re.sub(rb"\n(?![ \t\r]*\n)", b",\n", data.strip()) + b"]"
         return load_json(data, self.where, limit=JSON_LIMIT, constants=True)
 
     @cached_property

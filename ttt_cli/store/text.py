@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
@@ -59,7 +60,10 @@ _MESSAGES = {
 """Our messages by parts of those of ``orjson``."""
 MOST_FIELDS = 8_000_000
 """The most fields of a CSV file."""
+FIRST = 4096
+"""The most characters of a CSV file in which its delimiter is looked for."""
 
+_GROUPED = re.compile(r'"[^"]*"|\[[^\]]*\]|\([^)]*\)')
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
@@ -74,7 +78,7 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> 
     if data.startswith(BOM):
         if not bom:
             name = os.fspath(where)
-            hint = f"save it without one: tail -c +4 {name} >{name}.new"
+            hint = f"save it without one: tail -c +4 {shlex.quote(name)} >{shlex.quote(name + '.new')}"
             raise InvalidFileError("begins with a byte order mark (BOM)", where=name, hint=hint)
         data = data[len(BOM) :]
     try:
@@ -103,7 +107,7 @@ def refuse_binary(data: bytes, where: AnyPath) -> None:
     if fault:
         message, _, hint = fault.partition("; ")
         name = os.fspath(where)
-        raise InvalidFileError(message, where=name, hint=hint.replace("FILE", name))
+        raise InvalidFileError(message, where=name, hint=hint.replace("FILE", shlex.quote(name)))
 
 
 def quoted(text: object, most: int = 40) -> str:
@@ -137,8 +141,9 @@ def load_json(
         value = _exactly(data, where, line)
     try:
         again = orjson.dumps(value)
-    except TypeError:
-        raise InvalidFileError(_TOO_DEEP, where=os.fspath(where)) from None
+    except TypeError as error:
+        why = "holds half a surrogate pair" if "surrogate" in str(error) else _TOO_DEEP
+        raise InvalidFileError(why, where=os.fspath(where)) from None
     # Each member of an object has one colon outside strings, and orjson never escapes a colon. So a text
     # without escaped colons has as many as its value dumped again, unless duplicate keys were dropped.
     clear = again.count(b":") == data.count(b":") and b"\\u003a" not in data and b"\\u003A" not in data
@@ -201,7 +206,7 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
     if many > most:
         raise too_large(f"has about {many:,} fields; the limit is {most:,}", where)
     text = decode(data, where, bom=True)
-    first = text.lstrip("\r\n").partition("\n")[0]
+    first = _GROUPED.sub("", text.lstrip("\r\n").partition("\n")[0][:FIRST])
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
     try:
         for row in reader:

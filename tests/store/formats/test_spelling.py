@@ -1,6 +1,7 @@
 """The spellings in which strangers write boards, moves and values: each is played as its program plays."""
 
 import json
+import math
 import pickle
 import random
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.store.formats.programs import entries, goes_by, looks_up, read, reads_as, refused
+from tests.store.formats.programs import entries, goes_by, looks_up, plays_as, read, reads_as, refused
 from tests.store.formats.strangers import (
     CELLS,
     EMPTY,
@@ -133,6 +134,13 @@ def test_taken_cells_may_hold_their_stones_and_texts_at_free_ones_are_left_out()
     assert [item.why for item in read(table).rejected] == ["not a finite number"] * 7
 
 
+def test_positions_whose_value_is_infinite_are_left_out():
+    table = {**POSITIONS, "XO.......": math.inf}
+    found = read(json.dumps(table), unknown=0)
+    assert [(item.where, item.why) for item in found.rejected] == [("key 'XO.......'", "not a finite number")]
+    plays_as(found.state, looks_up({key: value for key, value in table.items() if value != math.inf}))
+
+
 def test_a_cell_that_does_not_exist_is_named_with_its_key():
     table = {**by_cell(MOVES), "X........": {1: 0.5, 12: 0.5}}
     assert refused(table, "there is no cell '12'").where == "f.json, key 'X........'"
@@ -177,6 +185,11 @@ RECORDS = {
 @pytest.mark.parametrize("form", RECORDS)
 def test_tables_may_be_records(form):
     reads_as(RECORDS[form], goes_by(MOVES))
+
+
+def test_lines_with_a_result_are_no_log_of_games():
+    lines = (json.dumps({"s": it["state"], "a": it["action"], "result": it["value"]}) for it in FIELDS)
+    plays_as(read("\n".join(lines), "f.jsonl").state, goes_by(MOVES))
 
 
 def test_records_that_differ_are_refused():

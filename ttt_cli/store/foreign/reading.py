@@ -55,7 +55,8 @@ class Reading:
     :ivar numbers: float64[k], as in the file.
     :ivar signs: +1 or -1, whether a large number is good for X when X moves, and for O when O does.
     :ivar occupied: how many numbers at occupied cells are not filler.
-    :ivar left_out: int64[m, 2], values of free cells that are not numbers: their places in ``values``, cells.
+    :ivar left_out: int64[m, 2], values of positions or free cells that are not numbers: their places in
+        ``values``, cells.
     :ivar classes: how many positions the file has, if each stands for all its images; else 0.
     """
 
@@ -427,15 +428,18 @@ def _players(
 def _of_positions(meaning: _Meaning) -> Iterator[Reading]:
     """The readings of numbers as values of positions: one for each side whose good they may measure."""
     spelling, values, owners = meaning.spelling, meaning.values, meaning.owners
-    space, indexes = spelling.space, spelling.indexes[values.rows]
-    side, player = space.movers[indexes], None if owners is None else owners[values.rows]
+    space, known = spelling.space, np.isfinite(values.numbers)
+    rows, lost = values.rows[known], np.flatnonzero(~known)
+    indexes = spelling.indexes[rows]
+    side, player = space.movers[indexes], None if owners is None else owners[rows]
     keys = indexes if player is None else indexes * 3 + player
-    if np.isinf(values.numbers).any() or len(np.unique(keys)) < len(keys):
+    if not known.any() or len(np.unique(keys)) < len(keys):
         return
     measures = {"x": (1, 1), "o": (-1, -1), "mover": (1, -1), "moved": (-1, 1)}  # good as X and O move
     to_move = set(side[~space.terminal[indexes] & (space.plies[indexes] > 0)].tolist())
     usual = spelling.turn or ("moved" if len(to_move) == 1 else "")
-    given = {"indexes": indexes, "numbers": values.numbers}
+    left_out = np.stack([lost, np.zeros_like(lost)], axis=1)
+    given = {"indexes": indexes, "numbers": values.numbers[known], "left_out": left_out}
     if player is not None:
         usual = "owner"
         slots = (player < 0).astype(np.int64)

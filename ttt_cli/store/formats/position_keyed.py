@@ -55,13 +55,17 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: Option
     :raises InvalidFileError: if no reading fits, or several may be meant.
     """
     failures: list[tuple[bool, int, InvalidFileError]] = []
-    for candidate in candidates:
+    while True:
+        keys = 0
         try:
+            if (candidate := next(candidates, None)) is None:
+                break
+            keys = len(candidate.keys)
             return _read_table(candidate, source, options, form)
         except UndecidedError:
             raise
-        except InvalidFileError as error:
-            failures.append((not isinstance(error, NoPositionsError), len(candidate.keys), error))
+        except InvalidFileError as error:  # also of what is not even a candidate
+            failures.append((not isinstance(error, NoPositionsError), keys, error))
     if not failures:
         hint = (
             "expected positions with their values: an object, records or CSV; ttt show --formats lists more"
@@ -122,7 +126,7 @@ def _plays(reading: Reading, options: Options, choice: str) -> Plays:
 
 
 def left_out(reading: Reading, table: Candidate) -> list[Rejected]:
-    """What is left out: keys that are not positions, and values of free cells that are not numbers."""
+    """What is left out: keys that are not positions, and values that are not numbers."""
     spelling, values, places = reading.spelling, reading.values, [f"key {quoted(key)}" for key in table.keys]
     late = "the game went on after it was won, or ended otherwise"
     late += f" (unless {spelling.alternative})" if spelling.alternative else ""
@@ -138,7 +142,8 @@ def left_out(reading: Reading, table: Candidate) -> list[Rejected]:
     found += [Rejected(places[row], none) for row in silent.tolist() if table.values[row] not in ({}, [])]
     for at, cell in reading.left_out.tolist():
         why = none if np.isnan(values.numbers[at]) else text
-        found.append(Rejected(f"{places[kept[values.rows[at]]]}, cell {cell + 1}", why))
+        place = f", cell {cell + 1}" if reading.of_moves else ""
+        found.append(Rejected(places[kept[values.rows[at]]] + place, why))
     return found
 
 

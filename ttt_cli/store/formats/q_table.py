@@ -15,6 +15,7 @@ import orjson
 
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import Spelling
 from ttt_cli.store.foreign.reading import readings, symmetry_of
@@ -53,9 +54,10 @@ class QTable(Format):
         table = source.json
         values = collect([*table.values()], [*table], STANDARD, source.where)
         reading = next(readings(_boards(table), values, None), None)
-        entries = reading.entries(options.visits, zeros=False) if reading else {}
         if reading is None:
-            return self.imported(source, options, "q", entries)
+            message = "holds no number for a move that can be made, so nothing has been learned"
+            raise InvalidFileError(message, where=source.where, hint="was it saved before its training?")
+        entries = reading.entries(options.visits, zeros=False)
         rejected = left_out(reading, Candidate([*table], [*table.values()]))
         return self.imported(
             source, options, "q", entries, rejected=rejected, notes=remarks(reading, entries)

@@ -37,7 +37,7 @@ class GameRecords(Format):
         line = source.start.partition(b"\n")[0]
         fields = [name in line for name in (b'"moves"', b'"result"')]
         if source.where.endswith(".jsonl"):
-            return any(fields) or not source.is_json
+            return all(fields) or line.startswith(b'{"id":"') or not source.is_json
         return line.startswith(b"{") and all(fields)
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
