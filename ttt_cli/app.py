@@ -215,11 +215,15 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     option = getattr(error, "option_name", "")
     path = context.command_path if context else "ttt"
     message, hint = " ".join(error.format_message().split()).rstrip("."), f"see {path} --help"
-    message = re.sub("valid (float|integer)( range)?", "valid number", message)
+    message = re.sub("valid (float|integer|int)( range)?", "valid number", message)
     common = {f"--{item.name}" for item in fields(Environment) if item.metadata}
     if isinstance(getattr(context, "command", None), TyperGroup) and option in common:
-        hint = f"it comes after the command; {hint}"
-    elif re.fullmatch(r"-+[xo][-xo_/.]*", option, re.IGNORECASE) and option != "-o":
+        message, hint = f"no such option: {option}", f"it comes after the command; {hint}"
+    elif (
+        hasattr(error, "possibilities")  # an unknown option
+        and path != "ttt play"  # which takes no position
+        and re.fullmatch(r"-+[xo][-xo_/.]*", option, re.IGNORECASE)
+    ):
         hint = f"write -- before a position that starts with a dash; {hint}"
     elif path == "ttt play" and (extra := re.fullmatch(r".* extra argument\(s\) \((\S+)\)", message)):
         words = command_line(*path.split(), "--x", context.params["agent"], "--o", extra[1])

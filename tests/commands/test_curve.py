@@ -41,6 +41,7 @@ def test_one_curve_in_the_terminal(ttt, curves):
 
 def test_several_curves_and_a_poor_terminal(ttt, curves):
     out = ttt("curve", "fast.csv", "slow.csv", COLUMNS="60").out
+    assert ttt("curve", "fast.csv", "fast.csv").out == ttt("curve", "fast.csv").out
     assert "1  fast: exploitability" in out and "2  slow: exploitability" in out and "2M games" in out
     assert out.count("unbeatable from") == 1 and "beatable\n" in out
     plot = out.split("exploitability 0")[0]

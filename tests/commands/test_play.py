@@ -94,11 +94,13 @@ def test_at_a_terminal_it_asks_whom_to_play_who_begins_and_what_next(ttt):
     keys = "nobody\n\x1b[B\nme\nyou\n5\n9\n1\n2\n8\n6\n3\n4\n7\nx\nn\nq\n"
     TD.parent.mkdir()
     TD.with_name("broken.json").write_text("{")
+    assert ttt("export", "random", "-f", "policy-csv", "-o", TD.with_name("policy.csv")).code == 0
     result = ttt("play", stdin=keys, terminal=True, TERM="dumb")
     assert result.code == 0 and "broken" not in result.out
     easy, medium, hard, q = re.findall(r"^ *\d +([a-z]+ .+?) *$", result.out, re.MULTILINE)[:4]
     assert easy.startswith("easy") and q.startswith("q")
     assert medium.startswith("medium") and "wins 79 %" in medium and "never loses" in hard
+    assert "policy  plays by what the file says\n" in result.out
     assert result.err.count("no such name") == 2
     assert "Who begins?\n" in result.out and "Game 1: X is you, O is medium" in result.out
     assert "press n, r" in result.err and "Game 2: X is medium, O is you" in result.out and len(log()) == 1
@@ -136,7 +138,8 @@ def test_an_untrained_learner_says_so_plays_and_learns(ttt):
     assert (state.learner.choice, state.games) == ("article", 1)
     (game,) = log()
     assert (game.teaches, state.runs[0].details["game_ids"]) == (("td.article.json",), [game.id])
-    ttt("play", "td.article", "--no-learn", "--games", 1, stdin=GAME)
+    result = ttt("play", "td.article:search=2", "--no-learn", "--games", 1, stdin=GAME)
+    assert "as td.article:search=2,epsilon=0 plays" in result.err
     assert log()[1].teaches == () and library.load(Path("state_store/td.article.json")).state.games == 1
 
 
@@ -193,6 +196,7 @@ def test_a_machine_that_resigns(ttt):
     assert (game.moves, game.result, game.resigned) == ((), "o", True)
     assert [library.load(path).state.games for path in (TD.with_name("menace.json"), TD)] == [1, 0]
     assert "menace resigns: you win as O" in ttt("play", "menace", "--as", "o", "--games", 1).out
+    assert "always loses against a best response: it resigns at once" in ttt("evaluate", "menace").out
 
 
 def test_other_boards(ttt):

@@ -48,7 +48,9 @@ def test_what_cannot_be_reviewed(ttt):
     assert "holds no games" in ttt("review", "empty.jsonl").err
     Path("state.json").write_text('{"format":"ttt-state",\n"version":1}\n')
     result = ttt("review", "state.json")
-    assert result.code == 3 and "expected a game a line" in result.err
+    assert result.code == 3 and "is a state, not a log of games" in result.err
+    Path("other.json").write_text('{"a":1,\n"b":2}\n')
+    assert "expected a game a line" in ttt("review", "other.json").err
 
 
 def test_after_a_game_in_two_lines(ttt):

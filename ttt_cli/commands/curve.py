@@ -63,7 +63,8 @@ def curve(
     kind = "svg" if out in (None, "-") else Path(out or "").suffix.lower().removeprefix(".")
     if kind not in ("svg", "png"):
         raise UsageError("pictures are svg or png", where=out or "", hint="-o plot.svg")
-    paths = [library.existing(env.store, file, what="state or curve") for file in files]
+    named = [library.existing(env.store, file, what="state or curve") for file in files]
+    paths = [*dict.fromkeys(named)]
     studies = [path for path in paths if path.is_file() and is_study(path)]
     if studies and len(paths) > 1:
         raise UsageError("a study is drawn by itself", where=str(studies[0]))
@@ -78,8 +79,9 @@ def curve(
         curves = [Curve(paths[0], middle(study.of(one)), study.named(one)) for one in study.groups]
         drawn = {study.named(one): list(zip(*study.of(one), strict=False)) for one in study.groups}
         for one in study.groups:
-            unbeatable = [bool(rows[-1].unbeatable) for rows in study.of(one)]
-            verdicts.append(f"{sum(unbeatable)} of {len(unbeatable)} unbeatable")
+            last = [rows[-1].unbeatable for rows in study.of(one)]
+            unknown = "whether they are unbeatable is not known"
+            verdicts.append(unknown if None in last else f"{last.count(1)} of {len(last)} unbeatable")
         seeds = counted(max(len(study.of(one)) for one in study.groups), "seed")
         heading = f"{', '.join(learner for learner, _ in study.calls)}: median and middle half of {seeds}"
     if out is not None and not write_report(env, out, picture(drawn, heading, kind)):

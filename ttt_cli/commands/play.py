@@ -121,13 +121,15 @@ def _state_in_words(env: Environment, name: str, path: Path | None) -> str:
     :raises TttError: if it cannot be played.
     """
     if path is not None and path.stat().st_size > LARGE:
-        return "learns from your games"
+        return "a large file"
     (agent,) = resolve_all([name], env.store, given_rules(env), fresh=True)
     loaded = agent.loaded
     if loaded is not None and not loaded.path.exists():
         return "has learned nothing yet"
-    if loaded is None or enumerated(agent.rules) is None:
-        return "learns from your games"
+    if loaded is None:
+        return "plays by what the file says"
+    if enumerated(agent.rules) is None:
+        return "learns from your games" if loaded.native else f"a {loaded.format} file"
     verdict = "unbeatable" if is_unbeatable(agent.policy) else "beatable"
     epsilon = exploration(agent, loaded.state)
     return f"{verdict}; {percent(epsilon, 0)} of its moves are random" if epsilon else verdict
@@ -185,7 +187,8 @@ def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
         env.say(f"{agent.name} knows {counted(loaded.state.positions, 'position')}{games}")
         if epsilon := exploration(agent, loaded.state):
             often = f"{percent(epsilon, 0)} of its moves are random, as in its author's program"
-            env.say(f"{often}; evaluate judges it without them, as {agent.name}:epsilon=0 plays")
+            other = f"{agent.name}{',' if agent.options else ':'}"
+            env.say(f"{often}; evaluate judges it without them, as {other}epsilon=0 plays")
         if learn and not loaded.native:
             what = f"{loaded.path} is a {loaded.format} file, which is read-only here"
             env.say(f"{what}; to teach it, first:", command_line("ttt", "import", loaded.path))

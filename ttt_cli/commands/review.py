@@ -40,6 +40,9 @@ def review(
         raise InvalidFileError("no game has been recorded yet", where=str(path), hint=hint)
     if not (path.exists() or library.is_path(str(path))):  # a name: wrong usage
         path = library.existing(env.store, str(path), what="log of games")
+    if library.holds_state(path):
+        hint = "ttt review takes a log such as games.jsonl"
+        raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)
     for place, (at, record) in enumerate(_picked(path, game, last)):
         if place and not env.json:
             env.out("")

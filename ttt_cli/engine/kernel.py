@@ -287,7 +287,9 @@ class Records(dict[int, Any]):
         some = self._array[start : start + NEIGHBOURS]
         columns = [listed(some[name]) for name, listed in self._columns]
         self.update(enumerate(map(self._kind, *columns), start))
-        return self.get(at)
+        if at not in self:
+            raise IndexError(at)
+        return self[at]
 
     def __setitem__(self, at: int, record: Any) -> None:
         for name in self._names:

@@ -158,10 +158,9 @@ class Positions:
         if self.cells <= 32 and len(rows):
             stone, before = int(self.plies[0]) % 2 == 0, self.keys[:, 0]
             added = ONE << (62 + stone - 2 * np.arange(self.cells)).astype(np.uint64)
-            number = np.uint64(
-                (1 << 64 - 2 * self.cells) - 1
-            )  # bits of a key that no cell needs: if they hold
-            numbered = len(rows) <= int(number)  # the move's number, the keys alone are sorted
+            # Where the bits of a key that no cell needs can hold a move's number, sorting the keys is enough.
+            spare = np.uint64((1 << 64 - 2 * self.cells) - 1)
+            numbered = len(rows) <= int(spare)
             keys = np.empty(len(rows), np.uint64)
             for some in _chunks(0, len(rows)):
                 keys[some] = before.take(rows[some]) + added.take(cells[some])
@@ -174,10 +173,10 @@ class Positions:
                 keys = keys[order]
             new = np.ones(len(keys), np.bool_)
             for some in _chunks(1, len(keys)):
-                new[some] = keys[some] ^ keys[some.start - 1 : some.stop - 1] > number
-            found = keys[new, None] & ~number
+                new[some] = keys[some] ^ keys[some.start - 1 : some.stop - 1] > spare
+            found = keys[new, None] & ~spare
             if numbered:
-                keys &= number
+                keys &= spare
                 order = keys.view(np.int64)
         else:
             reached = self.play(rows, cells)

@@ -63,7 +63,7 @@ def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = 
     path = find(store, name, rules)
     if path is None:
         kind = InvalidFileError if is_path(name) else UsageError
-        raise kind(f"there is no such {what}", where=name, hint=_suggestion(store, name))
+        raise kind(f"there is no such {what}", where=name, hint=_suggestion(store, name, what))
     return path
 
 
@@ -101,11 +101,12 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
     return None
 
 
-def _suggestion(store: Path, name: str) -> str:
+def _suggestion(store: Path, name: str, what: str) -> str:
     names = [path.stem for path in store.glob("*.*") if path.suffix in SUFFIXES]
     if Path(name).stem in names and Path(name).name == name:  # q.json
         return f"did you mean {Path(name).stem!r}?"
-    return did_you_mean(name, names) or "ttt show lists the states; ttt train makes one"
+    states = "ttt show lists the states; ttt train makes one" if "state" in what else ""
+    return did_you_mean(name, names) or states
 
 
 def would_lose_runs(path: Path, state: State) -> bool:

@@ -168,7 +168,8 @@ def _worst(case: WorstCase) -> Text:
     if case.line is None:
         return Text("wins, whatever happens" if case.guaranteed > 0 else "cannot lose", "green")
     how = "always loses" if case.loss == 1 else f"loses {percent(case.loss)}"
-    return Text.assemble((how, "red"), " against a best response: ", (" ".join(map(str, case.line)), "bold"))
+    line = " ".join(map(str, case.line)) or "it resigns at once"
+    return Text.assemble((how, "red"), " against a best response: ", (line, "bold"))
 
 
 def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -> None:
