@@ -63,10 +63,9 @@ def curve(
     kind = "svg" if out in (None, "-") else Path(out or "").suffix.lower().removeprefix(".")
     if kind not in ("svg", "png"):
         raise UsageError("pictures are svg or png", where=out or "", hint="-o plot.svg")
-    named = [library.existing(env.store, file, what="state or curve") for file in files]
-    paths = [*dict.fromkeys(named)]
+    paths = list(dict.fromkeys(library.existing(env.store, file, what="state or curve") for file in files))
     studies = [path for path in paths if path.is_file() and is_study(path)]
-    if studies and len(paths) > 1:
+    if studies and len(files) > 1:
         raise UsageError("a study is drawn by itself", where=str(studies[0]))
     study = read_study(studies[0], learner_class) if studies else None
     verdicts = []
