@@ -187,6 +187,45 @@ def test_tables_may_be_records(form):
     reads_as(RECORDS[form], goes_by(MOVES))
 
 
+def beside(value: str, **others: Callable[[int], float]) -> list[dict]:
+    """Records whose value has a name (or none if that is empty), and other numbers behind it."""
+    return [
+        {"state": it["state"], "action": it["action"], **({value: it["value"]} if value else {})}
+        | {name: number(row) for name, number in others.items()}
+        for row, it in enumerate(FIELDS)
+    ]
+
+
+def csv_of(records: list[dict]) -> str:
+    return "\n".join(",".join(map(str, row)) for row in [records[0], *(it.values() for it in records)])
+
+
+VISITS = {"visits": lambda row: row * 7 % 500}
+ENDS = {"wins": lambda row: row % 5, "losses": lambda row: row % 7}
+WIDE = [{"s": text, **{f"q{at}": q for at, q in enumerate(row)}, "visits": 5} for text, row in ROWS.items()]
+
+
+@pytest.mark.parametrize("form", [list, csv_of])
+@pytest.mark.parametrize(
+    ("records", "name"),
+    [
+        *((beside("q_value", **VISITS), "q_value"), (beside("Score", **ENDS), "Score")),
+        *((beside("estimate", **VISITS), "estimate"), (beside("q", reward=lambda row: row % 3 - 1), "q")),
+        (WIDE, ""),
+    ],
+)
+def test_the_value_is_chosen_by_its_name(form, records, name):
+    notes = reads_as(form(records), goes_by(MOVES)).notes
+    assert [note for note in notes if "column" in note] == [f"the value is the column '{name}'"] * bool(name)
+
+
+@pytest.mark.parametrize("form", [list, csv_of])
+def test_counts_alone_are_told_or_asked_about(form):
+    refused(form(beside("", **ENDS)), "'wins', 'losses'")
+    refused(form(beside("first", second=lambda row: row % 3 - 1)), "'first', 'second'")
+    assert "the value is the column 'visits'" in read(form(beside("", **VISITS))).notes
+
+
 def test_lines_with_a_result_are_no_log_of_games():
     lines = (json.dumps({"s": it["state"], "a": it["action"], "result": it["value"]}) for it in FIELDS)
     plays_as(read("\n".join(lines), "f.jsonl").state, goes_by(MOVES))

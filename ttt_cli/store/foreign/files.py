@@ -10,11 +10,13 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.keys import spellings
-from ttt_cli.store.foreign.values import SCALARS, namings
+from ttt_cli.store.foreign.values import COUNTS, DECISIONS, SCALARS, namings
 from ttt_cli.store.text import number_in, quoted
 
 MOST_RECORDS = 2
 """The most lists of records in an object that are tried as a table."""
+MOST_NAMES = 9
+"""The most columns that an error names."""
 MOST_PARTS = 100
 """The most objects inside a file's object that are tried as tables."""
 _KEY_AND_VALUE = re.compile(r"(\S.*?)\s*(?:->|=>|[:=]|\s)\s*([^\s:=>]+|[(\[][0-9, ]+[)\]])\s*")
@@ -27,11 +29,13 @@ class Candidate:
     """A table as a file spells it.
 
     :ivar columns: other columns that belong to the keys, such as a player's name.
+    :ivar notes: what a user should know of how it was found.
     """
 
     keys: list[str]
     values: list[Any]
     columns: tuple[list[str], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def select(self, rows: Sequence[int]) -> "Candidate":
         """The table with these rows only."""
@@ -55,33 +59,97 @@ def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     whole = _by_board(value, rules)
     if isinstance(whole, dict):
         yield from _tables_of_object(whole, rules)
-    parts = {"": value} if _records(value) or not isinstance(value, dict) else value
-    found = {name: rows for name, part in parts.items() if len(rows := _records(part)) >= len(parts)}
-    if 0 < len(found) <= MOST_RECORDS:
-        named = [[*[name] * (len(found) > 1), *row] for name, rows in found.items() for row in rows]
-        yield from tables_of_rows([*enumerate(named, 1)], where, rules, unit="record")
+    records = _records(value)
+    parts = {"": records}
+    if not records[1] and isinstance(value, dict):
+        parts = {name: _records(part) for name, part in value.items()}
+    found = {name: part for name, part in parts.items() if len(part[1]) >= len(parts)}
+    if not 0 < len(found) <= MOST_RECORDS:
+        return
+    joined, notes = list[list[Any]](), dict[str, None]()
+    for name, (names, rows) in found.items():
+        chosen, said = _value_last(names, rows, where, rules)
+        notes |= dict.fromkeys(said)
+        joined += [[*[name] * (len(found) > 1), *map(str, row[:-1]), row[-1]] for row in chosen]
+    yield from tables_of_rows([*enumerate(joined, 1)], where, rules, unit="record", notes=tuple(notes))
 
 
-def _records(value: Any) -> list[list[Any]]:
-    """The rows of records, or of columns under their names: texts, and last what holds the value."""
+def _records(value: Any) -> tuple[list[str], list[list[Any]]]:
+    """The rows of records, or of columns under their names, with these names if they have any."""
     if isinstance(value, dict) and len(value) > 1 and {*map(type, value.values())} == {list}:
         same = len({*map(len, value.values())}) == 1
         value = (
             [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)] if same else []
         )
+    names = list[str]()
     if not isinstance(value, list) or not value or {*map(type, value)} not in ({dict}, {list}):
-        return []
+        return [], []
     if isinstance(value[0], dict):
-        names = sorted(value[0], key=lambda name: name.lower() in SCALARS)
         if {*map(len, value)} == {1}:
             value = [[*pair] for item in value for pair in item.items()]
-        elif all(item.keys() == {*names} for item in value):
+        elif all(item.keys() == value[0].keys() for item in value):
+            names = [*value[0]]
             value = [[item[name] for name in names] for item in value]
     elif not all(row and isinstance(row[0], str | list) for row in value):
-        return []
-    if not all(isinstance(row, list) and len(row) > 1 for row in value):
-        return []
-    return [[*map(str, row[:-1]), row[-1]] for row in value]
+        return [], []
+    return (names, value) if all(isinstance(row, list) and len(row) > 1 for row in value) else ([], [])
+
+
+def _value_last(
+    names: Sequence[str], rows: list[list[Any]], where: str, rules: Rules
+) -> tuple[list[list[Any]], tuple[str, ...]]:
+    """Rows with the column that is the value last, and without counts; with a note if others might be it. It
+    is the one that is called so, or else the last, unless that is a count and another is none.
+
+    :raises InvalidFileError: naming the columns if several may be it.
+    """
+    lowered = [name.strip().lower() for name in names]
+    columns = [*zip(*rows, strict=True)] if names else []
+    parsed = [[_parse(field) for field in column] for column in columns]
+    numeric = {at: column for at, column in enumerate(parsed) if {*map(type, column)} <= {int, float}}
+    counts = {at for at in numeric if lowered[at] in COUNTS}
+    named = [at for at, name in enumerate(lowered) if name in SCALARS or name == "beads"]
+    boards = {at for at, column in enumerate(columns) if _is_board(column, at in numeric, rules)}
+    others = sorted(numeric.keys() - counts - boards)
+    if len(others) >= rules.cells:  # the cells of the board, or their values
+        if boards and not named:
+            return [[row[at] for at in range(len(names)) if at not in counts] for row in rows], ()
+        others = []
+    elif others and not boards:
+        others.remove(max(others, key=lambda at: len({*parsed[at]})))
+    last = len(names) - 1
+    likely = [at for at in others if at == last or _may_be_value(parsed[at], rules)]
+    if 0 < len(named) < rules.cells:
+        found = named
+    elif last in (*likely, *counts) and lowered[last] not in DECISIONS:
+        found = likely or sorted(counts)
+    else:
+        return rows, ()
+    if len(found) > 1:
+        message = (
+            f"any of the columns {', '.join(quoted(names[at]) for at in found[:MOST_NAMES])} may be the value"
+        )
+        raise InvalidFileError(message, where=where, hint="leave the others out")
+    keys = [at for at in range(len(names)) if at != found[0] and at not in counts]
+    if not keys:
+        return rows, ()
+    several = len({*found, *likely, *counts}) > 1 or found[0] in counts
+    note = (f"the value is the column {quoted(names[found[0]])}",) * several
+    return [[row[at] for at in (*keys, *found)] for row in rows], note
+
+
+def _is_board(column: Sequence[Any], numeric: bool, rules: Rules) -> bool:
+    """Whether fields are long enough for a board, or have a digit for each cell."""
+    if not numeric:
+        return len(str(column[0])) >= rules.cells
+    return all(len(str(field)) == rules.cells and str(field).isdigit() for field in column)
+
+
+def _may_be_value(column: Sequence[float], rules: Rules) -> bool:
+    """Whether numbers are too many or odd for cells, players, plies and the numbers of rows."""
+    small = all(0 <= number <= rules.cells and number % 1 == 0 for number in column)
+    counted = range(len(column) + 1)
+    return len({*column}) > 2 and not small and column not in ([*counted[:-1]], [*counted[1:]])
 
 
 def _tables_of_object(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
@@ -113,13 +181,18 @@ def _is_table(keys: list[str], rules: Rules) -> bool:
 
 
 def tables_of_rows(
-    numbered: list[tuple[int, list[Any]]], where: str, rules: Rules, *, unit: str = "line"
+    numbered: list[tuple[int, list[Any]]],
+    where: str,
+    rules: Rules,
+    *,
+    unit: str = "line",
+    notes: tuple[str, ...] = (),
 ) -> Iterator[Candidate]:
     """The tables that CSV rows may be: with a value for each cell, or with a value or a list of values in the
     last column. A column that only counts the rows is left out.
 
     :param numbered: the rows with their numbers; texts, but for a last field that is a value already.
-    :param unit: what the numbers count.
+    :param unit: what the numbers count; notes: those of the tables.
     :raises InvalidFileError: naming the line that has another number of fields.
     """
     rows = [row for _, row in numbered]
@@ -138,7 +211,7 @@ def tables_of_rows(
             message = f"has {len(row)} fields, but the first {unit} has {len(rows[0])}"
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
     if rows and isinstance(rows[0][-1], str) and _kind(rows[0][-1]) is not _kind(rows[-1][-1]):
-        rows = rows[1:]  # a header
+        rows, notes = _value_last(rows[0], rows[1:], where, rules)  # a header
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
     width, counted = len(rows[0]), [str(number) for number in range(len(rows) + 1)]
@@ -148,12 +221,12 @@ def tables_of_rows(
         rows = [row[1:] for row in rows]
     values = [[_parse(field) for field in row[-rules.cells :]] for row in rows]
     if len(rows[0]) > rules.cells and all(type(value) in (int, float) for row in values for value in row):
-        yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values)
+        yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values, notes=notes)
     for row, parsed in zip(rows, values, strict=True):
         if parsed[-1] is None:
             message = f"{quoted(row[-1])} is not a value or a cell: boards with labels are not a player"
             raise InvalidFileError(message, where=f"{where}, key {quoted(row[0])}")
-    yield Candidate(["\t".join(row[:-1]) for row in rows], [parsed[-1] for parsed in values])
+    yield Candidate(["\t".join(row[:-1]) for row in rows], [parsed[-1] for parsed in values], notes=notes)
 
 
 def _paired(rows: list[list[Any]]) -> Candidate | None:

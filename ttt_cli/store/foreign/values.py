@@ -18,11 +18,13 @@ from ttt_cli.store.text import quoted
 MOST_BEADS = 10_000
 """The most beads of a box that lists them one by one."""
 
-_DECISIONS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
+DECISIONS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
 _BEADS = {"count", "beads"}
 _NUMBERS = {"weight", "value", "q", "score", "probability"}
-SCALARS = {*_NUMBERS, "values", "q_values", "v", "utility", "mean"}
+SCALARS = {*_NUMBERS, "q_value", "qvalue", "q-value", "values", "q_values", "v", "utility", "mean"}
 """The usual names of the field of a record that holds the value."""
+COUNTS = {"visits", "visit_count", "num_visits", "count", "counts", "n", "games", "wins", "losses", "draws"}
+"""The usual names of fields that tell how much a value is worth, or how it came about."""
 _CELL = re.compile(r"[(\[]?\s*[0-9A-Ca-c]\s*[,; ]?\s*[0-9]?\s*[)\]]?")
 _PART = re.compile(r"[0-9]+|[A-Za-z]")
 _NAMINGS: dict[tuple[bool, ...], tuple[str, ...]] = {
@@ -90,7 +92,7 @@ def decisions(values: Sequence[Any]) -> Iterator[Values]:
     A list of two numbers may be a row and a column, or two cells.
     """
     fields = next((value.keys() for value in values if isinstance(value, dict)), ())
-    named = [name for name in fields if name.lower() in _DECISIONS]
+    named = [name for name in fields if name.lower() in DECISIONS]
     if len(named) == 1:
         values = [value.get(named[0]) if isinstance(value, dict) else value for value in values]
     for several in (False, True):

@@ -84,7 +84,9 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     if len(longest := max(table.keys, key=len)) > LONGEST:
         message = f"a key of {len(longest):,} characters is not a position"
         raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
-    table, notes = table.without_filler(space.rules)
+    notes = [*table.notes]
+    table, filler = table.without_filler(space.rules)
+    notes += filler
     reading, assumed = search(table, options, space, where)
     is_policy = reading.values.are_decisions
     are_beads = reading.are_beads and not is_policy
