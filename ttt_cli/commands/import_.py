@@ -73,7 +73,7 @@ def import_(
         source = library.existing(env.store, name, what="file")
     learner = offer_file(learner) if learner and ":" in learner else learner
     found = library.import_file(source, replace(reading, strict=strict, learner=learner))
-    state = found.state.playing(played.get("choice"), played.get("ties"))
+    state = found.state.playing(**played)
     path = out or library.path_in(env.store, source.stem, state.learner.name)
     if path.exists() and path.samefile(source):
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")

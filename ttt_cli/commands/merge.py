@@ -75,7 +75,7 @@ def merge(
             name, options, played = file_and_reading(text, rules)
             path, kept = library.existing(env.store, name, rules, what="file"), len(inputs) < KEPT
             loaded = library.load(path, replace(options, table=kept))
-            loaded = replace(loaded, state=loaded.state.playing(played.get("choice"), played.get("ties")))
+            loaded = replace(loaded, state=loaded.state.playing(**played))
             env.remark(loaded.remarks)
             inputs.append(loaded if kept else library.without_table(loaded))
         merged = merge_states(inputs, allow_overlap=allow_overlap)

@@ -280,7 +280,7 @@ def show(
     if holds_games(path):
         return _log(path)
     loaded = library.load(path, reading)
-    loaded = replace(loaded, state=loaded.state.playing(played.get("choice"), played.get("ties")))
+    loaded = replace(loaded, state=loaded.state.playing(**played))
     env.remark(loaded.remarks)
     return _summary(env, loaded)
 

@@ -105,11 +105,11 @@ def _overlap_run(inputs: Sequence[Loaded]) -> Run:
     runs and the games that are in it, lest they are merged once more."""
     digests = sorted(loaded.digest for loaded in inputs)
     every = [run for loaded in inputs for run in loaded.state.runs]
-    names = {"runs": {name for run in every for name in (run.id, *run.mixed)}}
-    names["game_ids"] = {game for run in every for game in run.game_ids}
+    mixed = sorted({name for run in every for name in (run.id, *run.mixed)})
+    learned = sorted({game for run in every for game in run.game_ids})
     games = [loaded.state.games for loaded in inputs]
     total = None if None in games else sum(count or 0 for count in games)
-    details = {"inputs": digests, **{key: sorted(found) for key, found in names.items()}}
+    details = {"inputs": digests, "runs": mixed, "game_ids": learned}
     return Run(digest_of(digests)[:24], "overlap", total, None, details)
 
 

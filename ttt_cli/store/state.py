@@ -126,7 +126,7 @@ class State:
             raise UsageError(f"{self.learner.name} has no choice rule {choice!r}", hint=hint)
         return replace(self.own(), learner=learner_of(type(self.learner), choice))
 
-    def playing(self, choice: str | None, ties: str | None) -> "State":
+    def playing(self, choice: str | None = None, ties: str | None = None) -> "State":
         """An imported table under another choice rule and rule for ties.
 
         :raises UsageError: if it has no such rule.

@@ -109,7 +109,7 @@ def _value_last(
     numeric = {at: column for at, column in enumerate(parsed) if {*map(type, column)} <= {int, float}}
     counts = {at for at in numeric if lowered[at] in COUNTS}
     named = [at for at, name in enumerate(lowered) if name in SCALARS or name == "beads"]
-    boards = {at for at, column in enumerate(columns) if _is_board(column, at in numeric, rules)}
+    boards = {at for at, column in enumerate(columns) if _shows_boards(column, at in numeric, rules)}
     others = sorted(numeric.keys() - counts - boards)
     if len(others) >= rules.cells:  # the cells of the board, or their values
         if boards and not named:
@@ -138,7 +138,7 @@ def _value_last(
     return [[row[at] for at in (*keys, *found)] for row in rows], note
 
 
-def _is_board(column: Sequence[Any], numeric: bool, rules: Rules) -> bool:
+def _shows_boards(column: Sequence[Any], numeric: bool, rules: Rules) -> bool:
     """Whether fields are long enough for a board, or have a digit for each cell."""
     if not numeric:
         return len(str(column[0])) >= rules.cells
