@@ -149,9 +149,9 @@ def optional() -> Any:
     return field(default=None, metadata={"optional": True})
 
 
-def aside() -> Any:
+def aside(default: Any = None) -> Any:
     """Return a field that documents leave out."""
-    return field(default=None, metadata={"aside": True})
+    return field(default=default, metadata={"aside": True})
 
 
 def note(**keywords: Any) -> tuple[tuple[str, Any], ...]:

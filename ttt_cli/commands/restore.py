@@ -58,6 +58,6 @@ def restore(
     path = next(kept, None) or library.existing(env.store, file, what="file")
     found = backups(path)
     if not found and (checked := library.verify(path)).unfit:
-        fault = checked.faults[0]
+        fault = checked.rejected[0]
         raise InvalidFileError(f"{fault.why}; there are no backups of it", where=f"{path}, {fault.where}")
     return Backups(found, None)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 from ttt_cli.agents.grammar import file_and_reading
-from ttt_cli.documents import Count, Document, aside, optional
+from ttt_cli.documents import Document, optional
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.shell.options import FileNames, flag, given_rules
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Rejected, Verification
+from ttt_cli.store.formats.format import Verification
 from ttt_cli.views.numbers import what_is_held
 
 
@@ -19,30 +19,27 @@ from ttt_cli.views.numbers import what_is_held
 class Check(Document, name="verification"):
     """The problems of a file; ``accepted`` is whether it was given a new digest."""
 
+    DOCUMENT = ("file", "*found", "accepted")
+
     file: Path
-    format: str
-    positions: Count
-    moves: Count
-    repaired: list[str]
-    rejected: list[Rejected]
+    found: Verification
     accepted: bool | None = optional()
-    found: Verification = aside()
 
     @property
     def code(self) -> ExitCode:
         if self.found.unfit:
             return ExitCode.INVALID_FILE
-        return ExitCode.FAILED if self.rejected or self.repaired else ExitCode.DONE
+        return ExitCode.FAILED if self.found.rejected or self.found.repaired else ExitCode.DONE
 
     def show(self, env: Environment) -> None:
-        holds = "not usable"
-        if self.format and not self.found.unfit:
-            holds = f"{self.format}, {what_is_held((self.positions, self.moves), self.found.units)}"
+        holds, found = "not usable", self.found
+        if not found.unfit:
+            holds = f"{found.format}, {what_is_held((found.positions, found.moves), found.units)}"
         valid = ", valid" if self.code is ExitCode.DONE else ""
         sealed = "; accepted, with a new digest" if self.accepted else ""
         env.out(f"{self.file}: {holds}{valid}{sealed}")
-        problems = [f"can be repaired: {text}" for text in self.repaired]
-        for text in (*problems, *(f"{one.where}: {one.why}" for one in self.rejected)):
+        problems = [f"can be repaired: {text}" for text in found.repaired]
+        for text in (*problems, *(f"{one.where}: {one.why}" for one in found.rejected)):
             env.out(f"  {text}", indent=4)
 
 
@@ -64,6 +61,4 @@ def verify(
         name, options, _ = file_and_reading(text, given_rules(env))
         path = Path(name) if library.is_path(name) else library.existing(env.store, name, what="file")
         accepted = library.accept(path) if accept else None
-        found = library.verify(path, options)
-        counts = found.positions, found.moves
-        yield Check(path, found.format, *counts, found.repaired, found.faults, accepted, found)
+        yield Check(path, library.verify(path, options), accepted)

@@ -291,4 +291,4 @@ def verify(path: Path, options: Options = DEFAULTS) -> Verification:
         source = Source(path)
         return _in_its_format(source, options, lambda form: form.check(source, options))
     except TttError as error:
-        return Verification("", faults=[fault_of(error, str(path))], unfit=True)
+        return Verification("", rejected=[fault_of(error, str(path))], unfit=True)

@@ -1,6 +1,6 @@
 """What formats have in common: how files are recognised, read, checked and written, and what comes of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ttt_cli.documents import Count, aside
 from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
@@ -106,19 +107,19 @@ class Verification:
     """The outcome of checking a file.
 
     :ivar format: the format's name; empty if none fits.
-    :ivar units: what ``positions`` and ``moves`` count, as ``Learner.units``.
     :ivar repaired: what is wrong but can be repaired.
-    :ivar faults: what is wrong.
+    :ivar rejected: what is wrong.
+    :ivar units: what ``positions`` and ``moves`` count, as ``Learner.units``.
     :ivar unfit: whether the file cannot be used.
     """
 
     format: str
-    positions: int = 0
-    moves: int = 0
-    units: tuple[str, str] = ("position", "move")
+    positions: Count = 0
+    moves: Count = 0
     repaired: list[str] = field(default_factory=list)
-    faults: list[Rejected] = field(default_factory=list)
-    unfit: bool = False
+    rejected: list[Rejected] = field(default_factory=list)
+    units: tuple[str, str] = aside(("position", "move"))
+    unfit: bool = aside(False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,9 +289,9 @@ class Format:
         """
         found = self.read(source, options)
         if not isinstance(found, Loaded):
-            return Verification(self.name)
+            return Verification(self.name, len(found) if isinstance(found, Sized) else 0)
         state = found.state
-        return Verification(self.name, *state.entries, state.learner.units, found.repaired, found.rejected)
+        return Verification(self.name, *state.entries, found.repaired, found.rejected, state.learner.units)
 
     def fits(self, state: State | None) -> bool:
         """Whether a player with this state, or with none, can be written: by default any player, or where the

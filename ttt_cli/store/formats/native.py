@@ -44,7 +44,6 @@ from ttt_cli.store.formats.format import (
     Format,
     Loaded,
     Options,
-    Rejected,
     Verification,
     fault_of,
 )
@@ -286,24 +285,20 @@ class NativeFormat(Format):
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         """Report an edit, and all wrong entries or the first other fault."""
-        faults: list[Rejected] = []
-        for trust_edits in (False, True):
-            with all_faults() as wrong:
-                try:
-                    state = self.read(source, replace(options, trust_edits=trust_edits)).state
-                    if not wrong:
-                        units, unfit = state.learner.units, bool(faults)
-                        return Verification(FORMAT, *state.entries, units, [], faults, unfit)
-                except ChangedError as error:
-                    wrong.insert(0, error)
-                except TttError as error:
-                    further = TttError("nothing is checked before these are repaired", where="further on")
-                    wrong.append(further if wrong else error)
-            faults += [fault_of(error, source.where) for error in wrong]
-            edited = any(isinstance(error, ChangedError) for error in wrong)
-            if not edited or faults[0].why.startswith(_CUT_OFF):
-                break
-        return Verification(FORMAT, faults=[*dict.fromkeys(faults)], unfit=True)
+        try:
+            return super().check(source, options)
+        except TttError as error:
+            first, found = error, Verification(FORMAT)
+        edited = isinstance(first, ChangedError)
+        with all_faults() as wrong:
+            try:
+                if first.message != _CUT_OFF:
+                    found = super().check(source, replace(options, trust_edits=edited))
+            except TttError as error:
+                further = TttError("nothing is checked before these are repaired", where="further on")
+                wrong.append(further if wrong else error)
+        faults = dict.fromkeys(fault_of(error, source.where) for error in (first, *wrong))
+        return replace(Verification(FORMAT) if wrong else found, rejected=[*faults], unfit=True)
 
 
 class StateJson(NativeFormat):

@@ -30,7 +30,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.store.formats.format import DEFAULTS, ExportOptions, ExportSource, Format, Options, Verification
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Options
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LIMIT
@@ -153,23 +153,13 @@ def _game_of(where: str, cells: int) -> Rules:
     return STANDARD
 
 
-class PolicyFormat(Format):
-    """A format of policies."""
-
-    holds = "policy"
-    written = True
-
-    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
-        found = self.read(source, options)
-        assert isinstance(found, Recorded)
-        return Verification(self.name, len(found))
-
-
-class PolicyCsv(PolicyFormat):
+class PolicyCsv(Format):
     """A policy as CSV."""
 
     name = "policy-csv"
     about = "CSV: the probability and value of each move of any player"
+    holds = "policy"
+    written = True
     endings = (".csv",)
     limit = LIMIT
 
@@ -206,11 +196,13 @@ class PolicyCsv(PolicyFormat):
             yield "".join(lines).encode()
 
 
-class PolicyJson(PolicyFormat):
+class PolicyJson(Format):
     """A policy as one JSON object."""
 
     name = "policy-json"
     about = "the same as one JSON object"
+    holds = "policy"
+    written = True
     endings = (".json",)
     limit = LIMIT
 
@@ -274,11 +266,13 @@ def _parsed(text: bytes, where: str) -> Any:
         raise InvalidFileError("a file of this size must have a position a line", where=where) from None
 
 
-class Npz(PolicyFormat):
+class Npz(Format):
     """A policy as arrays."""
 
     name = "npz"
     about = "the same as arrays for NumPy"
+    holds = "policy"
+    written = True
     endings = (".npz",)
     binary = True
 

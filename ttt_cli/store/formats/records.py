@@ -64,7 +64,7 @@ class GameRecords(Format):
             if not any(os.path.lexists(folder / f"{name}{suffix}") for suffix in ("", ".json", ".csv"))
         ]
         return Verification(
-            self.name, positions, len(seen), faults=truncated(faults) + missing, unfit=bool(faults)
+            self.name, positions, len(seen), rejected=truncated(faults) + missing, unfit=bool(faults)
         )
 
 
@@ -84,7 +84,7 @@ class LearningCurve(Format):
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         found = read_groups(source.data, source.where)
         looks = sum(map(len, found.values()))
-        return Verification(self.name, len(found), looks, ("training", "look"))
+        return Verification(self.name, len(found), looks, units=("training", "look"))
 
 
 class Study(LearningCurve):
