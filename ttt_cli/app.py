@@ -46,7 +46,10 @@ class Commands(TyperGroup):
         """Parse the options of ``ttt`` itself; ``ttt help play`` means ``ttt play --help``."""
         if not args or args[0] == "help":
             args = [*args[1:], "--help"]
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except SystemExit:  # Typer has shown or installed the completion
+            raise typer.Exit() from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the name of the called command, the command, and the remaining arguments.

@@ -207,3 +207,12 @@ def test_the_shell_completes_agents_of_the_store_at_once(tmp_path: Path) -> None
     words = {"COMP_WORDS": f"ttt move --store {tmp_path} mi", "COMP_CWORD": "4"}
     modules, out = modules_after(_TTT_COMPLETE="complete_bash", **words)
     assert out == "minimax\nmine\n" and not modules & (HEAVY - {"numpy", "orjson"})
+
+
+def test_completion_is_shown_and_installed(ttt: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    shown = ttt("--show-completion", "bash")
+    assert (shown.code, shown.err) == (0, "") and "complete -o default -F _ttt_completion ttt" in shown.out
+    assert ttt("--install-completion", "bash").code == 0
+    assert "_ttt_completion" in (tmp_path / ".bash_completions" / "ttt.sh").read_text()
