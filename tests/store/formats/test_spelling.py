@@ -202,6 +202,10 @@ def csv_of(records: list[dict]) -> str:
 
 VISITS = {"visits": lambda row: row * 7 % 500}
 ENDS = {"wins": lambda row: row % 5, "losses": lambda row: row % 7}
+CODED = [
+    it | {"state": int(it["state"].translate(str.maketrans(".XO", "012")), 3)}
+    for it in beside("estimate", **VISITS)
+]
 WIDE = [{"s": text, **{f"q{at}": q for at, q in enumerate(row)}, "visits": 5} for text, row in ROWS.items()]
 
 
@@ -211,7 +215,7 @@ WIDE = [{"s": text, **{f"q{at}": q for at, q in enumerate(row)}, "visits": 5} fo
     [
         *((beside("q_value", **VISITS), "q_value"), (beside("Score", **ENDS), "Score")),
         *((beside("estimate", **VISITS), "estimate"), (beside("q", reward=lambda row: row % 3 - 1), "q")),
-        (WIDE, ""),
+        *((CODED, "estimate"), (WIDE, "")),
     ],
 )
 def test_the_value_is_chosen_by_its_name(form, records, name):

@@ -99,43 +99,35 @@ def _value_last(
     names: Sequence[str], rows: list[list[Any]], where: str, rules: Rules
 ) -> tuple[list[list[Any]], tuple[str, ...]]:
     """Rows with the column that is the value last, and without counts; with a note if others might be it. It
-    is the one that is called so, or else the last, unless that is a count and another is none.
+    is the one that is called so, or else the last or one of odd numbers, or if there is none a count.
 
     :raises InvalidFileError: naming the columns if several may be it.
     """
     lowered = [name.strip().lower() for name in names]
     columns = [*zip(*rows, strict=True)] if names else []
     parsed = [[_parse(field) for field in column] for column in columns]
-    numeric = {at: column for at, column in enumerate(parsed) if {*map(type, column)} <= {int, float}}
-    counts = {at for at in numeric if lowered[at] in COUNTS}
-    named = [at for at, name in enumerate(lowered) if name in SCALARS or name == "beads"]
-    boards = {at for at, column in enumerate(columns) if _shows_boards(column, at in numeric, rules)}
-    others = sorted(numeric.keys() - counts - boards)
-    if len(others) >= rules.cells:  # the cells of the board, or their values
-        if boards and not named:
-            return [[row[at] for at in range(len(names)) if at not in counts] for row in rows], ()
-        others = []
-    elif others and not boards:
-        others.remove(max(others, key=lambda at: len({*parsed[at]})))
-    last = len(names) - 1
-    likely = [at for at in others if at == last or _may_be_value(parsed[at], rules)]
-    if 0 < len(named) < rules.cells:
-        found = named
-    elif last in (*likely, *counts) and lowered[last] not in DECISIONS:
-        found = likely or sorted(counts)
-    else:
-        return rows, ()
+    numeric = [at for at, column in enumerate(parsed) if {*map(type, column)} <= {int, float}]
+    counts = [at for at in numeric if lowered[at] in COUNTS]
+    boards = [at for at, column in enumerate(columns) if _shows_boards(column, at in numeric, rules)]
+    numbers = [at for at in numeric if at not in (*counts, *boards)]
+    wide = len(numbers) >= rules.cells  # the cells of the board, or their values
+    odd = [at for at in numbers if not wide and _may_be_value(parsed[at], rules)]
+    likely = {len(names) - 1}
+    if likely <= {*numeric} and lowered[-1] not in DECISIONS:
+        likely = likely.union(odd[not boards :]).difference(counts, boards)  # the first may be the board
+    found = [at for at, name in enumerate(lowered) if name in SCALARS or name == "beads"]
+    if not 0 < len(found) < rules.cells:
+        found = [] if wide and boards else sorted(likely) or counts
     if len(found) > 1:
-        message = (
-            f"any of the columns {', '.join(quoted(names[at]) for at in found[:MOST_NAMES])} may be the value"
-        )
+        columns_named = ", ".join(quoted(names[at]) for at in found[:MOST_NAMES])
+        message = f"any of the columns {columns_named} may be the value"
         raise InvalidFileError(message, where=where, hint="leave the others out")
-    keys = [at for at in range(len(names)) if at != found[0] and at not in counts]
+    keys = [at for at in range(len(names)) if at not in (*found, *counts)]
     if not keys:
         return rows, ()
-    several = len({*found, *likely, *counts}) > 1 or found[0] in counts
-    note = (f"the value is the column {quoted(names[found[0]])}",) * several
-    return [[row[at] for at in (*keys, *found)] for row in rows], note
+    others = counts or likely.difference(found, boards)
+    notes = [f"the value is the column {quoted(names[at])}" for at in found if others]
+    return [[row[at] for at in (*keys, *found)] for row in rows], tuple(notes)
 
 
 def _shows_boards(column: Sequence[Any], numeric: bool, rules: Rules) -> bool:
