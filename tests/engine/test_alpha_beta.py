@@ -9,7 +9,7 @@ from ttt_cli import Positions, Rules
 from ttt_cli.engine.alpha_beta import search
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.network import Network, line_network, place, squashed, total
-from ttt_cli.engine.retrograde import ILLEGAL, solve
+from ttt_cli.engine.scores import ILLEGAL, move_scores
 from ttt_cli.engine.state_space import StateSpace
 
 BOARDS = [Rules(), Rules(3, 4, 3), Rules(1, 5, 3), Rules(misere=True)]
@@ -59,7 +59,7 @@ def score(net: Network, rules: Rules, mine: int, theirs: int, left: int) -> floa
     return max(-score(net, rules, theirs, mine | 1 << cell, left - (not forced)) for cell in free)
 
 
-def move_scores(net: Network, positions: Positions, depth: int) -> Floats:
+def found_plainly(net: Network, positions: Positions, depth: int) -> Floats:
     """What ``search`` is to find."""
     rules = positions.rules
     found = np.full((len(positions), rules.cells), -np.inf)
@@ -86,7 +86,7 @@ def move_scores(net: Network, positions: Positions, depth: int) -> Floats:
 def test_a_search_to_the_end_finds_what_working_backwards_finds(rules: Rules):
     space = StateSpace.of(rules)
     rows = np.arange(len(space))[:: 1 + len(space) // (1000 if COMPILED else 8)]
-    expected = solve(space).move_scores(rows).astype(np.float64)
+    expected = move_scores(space[rows]).astype(np.float64)
     expected[expected == ILLEGAL] = -np.inf
     net, positions = line_network(rules), space[rows]
     found = search(positions, net, depth=99, exact=True)
@@ -101,7 +101,7 @@ def test_a_search_to_the_end_finds_what_working_backwards_finds(rules: Rules):
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_nothing_is_overlooked(rules: Rules, depth: int):
     net, positions = line_network(rules), sample(rules)[:: 4**depth]
-    expected = move_scores(net, positions, depth)
+    expected = found_plainly(net, positions, depth)
     assert np.array_equal(search(positions, net, depth=depth, exact=True), expected)
 
 

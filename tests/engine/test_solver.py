@@ -8,10 +8,9 @@ import pytest
 from tests.conftest import COMPILED
 from tests.engine.test_positions import sample
 from ttt_cli import Game, Position, Positions, Rules
-from ttt_cli.engine import retrograde
 from ttt_cli.engine.kernel import uncompiled
-from ttt_cli.engine.look_ahead import look_ahead
 from ttt_cli.engine.perfect import game_value, move_values_of, values_of
+from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.solver import UNPROVEN, Solver
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
@@ -67,7 +66,7 @@ def random_position(rules: Rules, free: int, seed: int) -> Position:
 def test_every_position_has_the_value_that_the_state_space_gives(rules: Rules):
     space = StateSpace.of(rules)
     rows = np.arange(0, len(space), 1 + len(space) // (20_000 if COMPILED else 100))
-    assert np.array_equal(Solver(rules).values(space[rows]), retrograde.solve(space).values[rows])
+    assert np.array_equal(Solver(rules).values(space[rows]), np.sign(solve(space)[rows]))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +84,7 @@ def test_every_position_has_the_value_that_the_state_space_gives(rules: Rules):
 def test_late_positions_have_the_value_that_looking_to_the_end_gives(rules: Rules, free: int):
     positions = [random_position(rules, free, seed) for seed in range(1, 21 if COMPILED else 6)]
     batch = Positions.batch(positions, rules)
-    expected = np.sign(look_ahead(batch, free).max(axis=1))
+    expected = np.sign(move_scores(batch, free).max(axis=1))
     assert np.array_equal(Solver(rules).values(batch), expected)
 
 
@@ -107,7 +106,7 @@ def test_a_position_of_another_game_is_refused():
 def test_lines_of_small_boards_keep_the_value(rules: Rules):
     """Every move keeps the value, and the game ends with it."""
     space, solver = StateSpace.of(rules), Solver(rules)
-    values = retrograde.solve(space).values
+    values = np.sign(solve(space))
     for seed in range(1, 13 if COMPILED else 4):
         position = random_position(rules, 4 + seed % 6, seed)
         proof = solver.solve(position)

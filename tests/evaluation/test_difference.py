@@ -5,7 +5,7 @@ import numpy as np
 from tests import tables
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.retrograde import solve
+from ttt_cli.engine.scores import solve
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.difference import compare
 
@@ -23,7 +23,7 @@ def test_what_choices_are_worth() -> None:
     found = compare(worse, perfect)
     assert np.flatnonzero(found.differs).tolist() == [0, *sorted((corner, centre))]
     assert found.worth[0][corner] == -0.25 and found.worth[0][centre] == -1
-    assert np.allclose(found.worth[1], solve(space).values[~space.terminal])
+    assert np.allclose(found.worth[1], np.sign(solve(space))[~space.terminal])
     assert (found.different, found.a_better, found.b_better) == (3, 0, 2)
     assert found.order.tolist() == [centre, corner, 0]  # what costs most comes first
     assert [(row.a, row.a_shares, row.a_worth) for row in found.rows[:2]] == [

@@ -9,7 +9,7 @@ from tests import tables
 from tests.evaluation.reference import can_reach, some_policy
 from ttt_cli import Position, Rules, Side
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.retrograde import solve
+from ttt_cli.engine.scores import solve
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import RESIGNS, find_blunders
 from ttt_cli.evaluation.review import explain
@@ -28,7 +28,7 @@ def changed(policy: PolicyTable, text: str, cells: dict[int, float]) -> PolicyTa
 
 def test_mistakes_are_the_moves_that_lower_the_value() -> None:
     space = StateSpace.of()
-    values = solve(space).values.tolist()
+    values = np.sign(solve(space)).tolist()
     for policy in (tables.heuristic(space), some_policy(space, 1, resigning=0.1)):
         expected = set()
         for index in np.flatnonzero(~space.terminal).tolist():
@@ -95,7 +95,7 @@ def test_perfect_play_is_unbeatable_on_every_board(rules: Rules, options: dict[s
 
 def test_a_winner_who_lets_the_win_slip_is_beatable() -> None:
     space = StateSpace.of(Rules(1, 7, 2))  # X can win, but not after every first move
-    slips = np.flatnonzero(space.legal[0] & (solve(space).values[space.successors[0]] > -1))
+    slips = np.flatnonzero(space.legal[0] & (solve(space)[space.successors[0]] >= 0))
     assert len(slips)
     rows = tables.minimax(space).played.copy()
     rows[0] = np.eye(space.cells)[slips[0]]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.learners.common import policy_of
 from ttt_cli import Position, Rules
 from ttt_cli.conformance import after, block, empty_table, read_table
-from ttt_cli.engine.retrograde import solve
+from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import Shard
@@ -134,7 +134,7 @@ def test_an_untried_move_rather_than_a_known_loss():
 
 def test_a_near_win_beats_a_far_one_and_a_far_loss_a_near_one():
     policy = policy_of(DEFAULT, complete())
-    quick = solve(SPACE).move_scores()
+    quick = move_scores(SPACE)
     best = (quick == quick.max(axis=1, keepdims=True)) & SPACE.legal
     assert not (policy.support & ~best).any()
 

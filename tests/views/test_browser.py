@@ -10,7 +10,7 @@ from tests import tables
 from tests.views.chromium import PROGRAM, Chromium
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.retrograde import solve
+from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import find_blunders
@@ -27,7 +27,7 @@ pytestmark = [
 ]
 
 SPACE = StateSpace.of()
-SOLUTION = solve(SPACE)
+VALUES = np.sign(solve(SPACE))
 NAME = '<b>ours</b> & "theirs"'
 
 
@@ -122,7 +122,7 @@ def test_every_kind_of_position_shows_what_the_evaluation_says(browser):
     for board in (".........", "........X", "X...O...X", "XX.OO....", ".......OX", "XOXOX.O.."):
         go(browser, board)
         position, index = Position(board), SPACE.index(Position(board))
-        scores = SOLUTION.move_scores(np.array([index]))[0]
+        scores = move_scores(SPACE[index : index + 1])[0]
         found = cells(browser)
         assert [cell["cell"] - 1 for cell in found] == list(position.legal)
         best = max(np.sign(scores[list(position.legal)]))
@@ -310,11 +310,11 @@ def test_what_is_gone_through_anew_in_the_browser_is_what_can_happen(browser, tm
         index = SPACE.index(Position(board))
         for cell in cells(browser):
             after = SPACE.successors[index, cell["cell"] - 1]
-            value = -int(SOLUTION.values[after])
+            value = -int(VALUES[after])
             assert cell["worth"] == {1: "win", 0: "draw", -1: "loss"}[value]
             chance = POLICY.played[index, cell["cell"] - 1]
             assert cell["chance"] == (f"{100 * chance:.0f} %" if board in own else "")
-            assert cell["flag"] == (board in own and chance > 0 and value < SOLUTION.values[index])
+            assert cell["flag"] == (board in own and chance > 0 and value < VALUES[index])
     unreached = next(board for board in SPACE.texts() if board not in positions.texts())
     browser.ask(f"location.hash = {json.dumps('#' + unreached)}")
     browser.wait(lambda: "no such" in text(browser, "live"))

@@ -16,8 +16,8 @@ from ttt_cli.api import policies
 from ttt_cli.engine.perfect import move_values_of
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import find_blunders
@@ -54,7 +54,7 @@ def made(policy: PolicyTable, name: str = "q") -> bytes:
 def test_the_data_is_what_the_evaluation_and_the_policy_say():
     policy, described = tables.heuristic(SPACE), OPEN
     found = page_data(policy, "heuristic", described, [("random", RANDOM)])
-    scores = solve(SPACE).move_scores(SPACE.rows(described))[described.legal]
+    scores = move_scores(described)[described.legal]
     assert found["scores"] == scores.tolist()
     played = policy.probabilities(described)[described.legal]
     assert np.array(found["shares"]) / 10000 == pytest.approx(played, abs=5e-5)

@@ -18,13 +18,12 @@ import numpy as np
 from ttt_cli.agents.registry import FLAG, WHOLE, AgentType, one_of
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Bools, Floats, Int8s
-from ttt_cli.engine.look_ahead import look_ahead
 from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of
 from ttt_cli.engine.policy import Policy, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import ALL, UNTIL_FOUND, UNTIL_UNPROVEN
-from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.solver import MIN_PLACES, Solver
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import UsageError
@@ -79,7 +78,7 @@ class Minimax(Policy):
         elif self._space is None and self._depth is None:
             chosen = self._proved(positions)
         else:
-            scores = self._scores(positions)
+            scores = move_scores(positions, self._depth)
             chosen = best(scores if self._speed else np.sign(scores), positions.legal)
         if self._ties in ("first", "last"):
             chosen = (first if self._ties == "first" else last)(chosen)
@@ -148,23 +147,16 @@ class Minimax(Policy):
 
     def values(self, positions: Positions) -> Floats:
         """1 a win, 0 a draw or beyond the search, -1 a loss; NaN where no value is proved."""
-        if self._space is None and self._depth is None:
-            found = move_values_of(positions)
-            return np.where(found == UNPROVEN, np.nan, found.astype(np.float64))
-        return np.where(positions.legal, np.sign(self._scores(positions)), np.nan)
-
-    def _scores(self, positions: Positions) -> Int8s:
-        """int8[k, cells]: the score of each legal move."""
         if self._depth is not None:
-            return look_ahead(positions, self._depth)
-        assert self._space is not None
-        return solve(self._space).move_scores(self._space.rows(positions))
+            return np.where(positions.legal, np.sign(move_scores(positions, self._depth)), np.nan)
+        found = move_values_of(positions)
+        return np.where(found == UNPROVEN, np.nan, found.astype(np.float64))
 
     @cached_property
     def _trapping(self) -> Bools:
         """bool[n, cells]: the moves that set traps."""
         assert self._space is not None
-        return _traps(self._space, best(np.sign(solve(self._space).move_scores()), self._space.legal))
+        return _traps(self._space, best(np.sign(move_scores(self._space)), self._space.legal))
 
 
 def _keeping(worth: Int8s, moves: Int8s, legal: Bools) -> Bools:

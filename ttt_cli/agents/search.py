@@ -9,9 +9,9 @@ import numpy as np
 from ttt_cli.agents.registry import WHOLE, AgentType
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.look_ahead import look_ahead
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.scores import move_scores
 
 
 class LookingAhead(Policy):
@@ -38,8 +38,8 @@ class LookingAhead(Policy):
         return self._player.known(positions)
 
     def _scores(self, positions: Positions) -> Floats:
-        """float64[k, cells]: as in ``engine.look_ahead``, the player's values between -0.5 and 0.5."""
-        return look_ahead(positions, self._depth, self._estimate).astype(np.float64)
+        """float64[k, cells]: as in ``engine.scores``, the player's values between -0.5 and 0.5."""
+        return move_scores(positions, self._depth, self._estimate)
 
     def _estimate(self, positions: Positions) -> Floats:
         values, (lowest, highest) = self._player.values(positions), self._scale

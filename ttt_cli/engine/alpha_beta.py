@@ -1,6 +1,6 @@
 """Alpha-beta search (Knuth and Moore, An analysis of alpha-beta pruning, 1975) on boards of any size.
 
-Scores are those of ``engine.retrograde``; positions beyond the horizon score between -1 and 1, by a network
+Scores are those of ``engine.scores``; positions beyond the horizon score between -1 and 1, by a network
 (``engine.network``), 0 if it has no sets. With
 
 - iterative deepening: each search orders the moves for the next, one ply deeper;

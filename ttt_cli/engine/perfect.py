@@ -9,8 +9,8 @@ import numpy as np
 from ttt_cli.engine.arrays import Int8s
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.state_space import enumerated
 
 if TYPE_CHECKING:
@@ -39,13 +39,8 @@ def game_value(rules: Rules) -> int | None:
     """The value of the game for X: +1 a win, 0 a draw, -1 a loss; None if it is not proved."""
     space = enumerated(rules)
     if space is not None:
-        return int(solve(space).values[0])
+        return int(np.sign(solve(space)[0]))
     return solver(rules).solve(Position.start(rules), nodes=GAME_NODES).value
-
-
-def game_bounds(rules: Rules) -> tuple[int, int]:
-    """The bounds of the game's value for X that are known in advance, by strategy stealing."""
-    return (-1 if rules.misere else 0), 1
 
 
 def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
@@ -53,12 +48,14 @@ def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
     ``UNPROVEN`` if a proof takes more than ``nodes`` nodes."""
     space = enumerated(positions.rules)
     if space is not None:
-        return solve(space).values[space.rows(positions)]
+        return np.sign(solve(space)[space.rows(positions)])
     return solver(positions.rules).values(positions, nodes=nodes)
 
 
 def move_values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
     """int8[k, cells]: the value of each move for the mover; ``UNPROVEN`` if unknown, or if it is illegal."""
+    if enumerated(positions.rules) is not None:
+        return np.where(positions.legal, np.sign(move_scores(positions)), UNPROVEN)
     move_values = np.full((len(positions), positions.rules.cells), UNPROVEN, np.int8)
     rows, cells = np.nonzero(positions.legal)
     values = values_of(positions.play(rows, cells), nodes=nodes)

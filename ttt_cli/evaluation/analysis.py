@@ -11,7 +11,7 @@ from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of, values_of
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.retrograde import plies_left, solve
+from ttt_cli.engine.scores import move_plies
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 
@@ -64,15 +64,8 @@ class Analysis:
 
 def analyse(positions: Positions, *, nodes: int = NODES) -> list[Analysis]:
     """Analyse positions by the state space if there is one, else by proofs of at most ``nodes`` each."""
-    space = enumerated(positions.rules)
-    if space is None:
-        values, moves = values_of(positions, nodes=nodes), move_values_of(positions, nodes=nodes)
-        plies = None
-    else:
-        rows, solution = space.rows(positions), solve(space)
-        scores = solution.move_scores(rows)
-        values, moves = solution.values[rows], np.sign(scores)
-        plies = plies_left(space, scores, positions.plies[:, None])
+    values, moves = values_of(positions, nodes=nodes), move_values_of(positions, nodes=nodes)
+    plies = None if enumerated(positions.rules) is None else move_plies(positions)
     found = []
     for at, (text, legal) in enumerate(zip(positions.texts(), positions.legal, strict=True)):
         options = [

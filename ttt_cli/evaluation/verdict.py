@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ttt_cli.documents import Count
-from ttt_cli.engine.perfect import game_bounds, game_value
+from ttt_cli.engine.perfect import game_value
 from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -190,7 +190,8 @@ def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
 
 def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
     """Whether a guaranteed result is no worse for ``side`` than the game's value; None if not proved."""
-    lowest, highest = sorted(side.sign * bound for bound in game_bounds(rules))
+    bounds = (-1 if rules.misere else 0), 1  # of the game's value for X, by strategy stealing
+    lowest, highest = sorted(side.sign * bound for bound in bounds)
     if not lowest <= guaranteed < highest:  # whatever the value is
         return guaranteed >= highest
     value = game_value(rules)

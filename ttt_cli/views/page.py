@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ttt_cli.engine.arrays import Floats, Int8s
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.scores import Scores, move_scores
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
@@ -126,7 +126,7 @@ def page_data(
 
     ``whole``: whether the positions are all open ones of the game, or else those with the agent to move.
     ``shares``, ``scores``, ``values``: for every free cell of every position, the probability of the move in
-    units of 1/``SHARES`` (all 0: the agent resigns), its score (see ``Solution.scores``; unless ``whole``,
+    units of 1/``SHARES`` (all 0: the agent resigns), its score (see ``engine.scores``; unless ``whole``,
     its proved value -1, 0 or 1), and the agent's own value or null. ``unknown``: the numbers of positions of
     which the agent has learned nothing. ``mistakes``: position number, cell (-1: resigns), the highest
     probability to reach it against one of the opponents, that opponent, and whether it can be reached at all.
@@ -161,11 +161,10 @@ def page_data(
     }
 
 
-def _scores(positions: Positions, whole: bool) -> Int8s:
+def _scores(positions: Positions, whole: bool) -> Scores:
     """Return the score of each move, int8[k, cells]."""
     if whole:
-        space = StateSpace.of(positions.rules)
-        return solve(space).move_scores(space.rows(positions))
+        return move_scores(positions)
     values = move_values_of(positions)
     if unproven := int(np.count_nonzero(values[positions.legal] == UNPROVEN)):
         raise UsageError(f"what {unproven:,} of the moves on the page are worth could not be proved")

@@ -12,8 +12,8 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.scores import solve
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
@@ -106,7 +106,7 @@ def _scores(policy: PolicyTable, state: State | None) -> tuple[Floats, tuple[flo
         return own, (-1.0, 1.0), f"the {state.learner.name} machine's own score"
     scale = state.learner.value_scale if state else (-1.0, 1.0)
     if policy.worth is None or scale is None:
-        perfect = (solve(space).values * space.movers).astype(np.float64)
+        perfect = (np.sign(solve(space)) * space.movers).astype(np.float64)
         return perfect, (-1.0, 1.0), "the value of the game, since the agent scores no positions"
     largest = np.where(space.legal & ~np.isnan(policy.worth), policy.worth, -np.inf).max(axis=1)
     low, high = scale
