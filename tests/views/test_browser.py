@@ -226,7 +226,7 @@ def test_links_open_the_position_they_name(browser, address):
 def test_screen_readers_are_told(browser):
     browser.press("9")
     assert "X took cell 9. O to move. Perfect play: a draw." in text(browser, "live")
-    assert f"{NAME} goes wrong here always." in text(browser, "live")
+    assert f"{NAME} always goes wrong here." in text(browser, "live")
     go(browser, "XXX.OO...")
     assert "X has won" in text(browser, "live")
     tree = browser.call("Accessibility.getFullAXTree")["nodes"]

@@ -226,7 +226,7 @@ def _fill(
                 write_bytes(out, to_csv(study))
             tick(number)
     if stopping.exit_code is not None:
-        kept = f"; the same call goes on from {out}" if out else ""
+        kept = f"; the same call goes on from {out}" if out and out.exists() else ""
         env.say(f"stopped after {len(keys & study.runs.keys()):,} of {len(keys):,} trainings{kept}")
         return stopping.exit_code
     return StudyResult.of(study, designs[0].rules, None if out is None else str(out))

@@ -54,7 +54,7 @@ class Position:
         rows = re.split(r"\s*/\s*|\s+", text.strip())
         if len(rows) > 1 and [len(row) for row in rows] != [rules.cols] * rules.rows:
             fault = f"separated rows must be {rules.rows} of {rules.cols} cells each"
-            hint = f"--board {len(rows)}x{len(rows[0])}" if len({*map(len, rows)}) == 1 else ""
+            hint = f"--board {len(rows)}x{len(rows[0])}" if {*map(len, rows)} == {len(rows[0])} != {1} else ""
             raise NotationError(f"not a position of {rules.describe()}: {text!r}: {fault}", hint=hint)
         position = cls.reached("".join(rows).translate(_NORMAL), rules)
         position._check(text)

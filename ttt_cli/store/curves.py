@@ -80,7 +80,8 @@ def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:
     for number, entry in lines:
         place = f"{where}, line {number}"
         if len(entry) != len(names):
-            raise InvalidFileError(f"expected {len(names)} fields, found {len(entry)}", where=place)
+            message = f"expected {len(names)} fields, found {len(entry)}"
+            raise InvalidFileError(message, where=place, hint="without this line the rest can be read")
         rows = curves.setdefault(tuple(entry[:at]), [])
         values = dict(zip(names[at:], map(_number, entry[at:]), strict=True))
         rows.append(_row({**dict.fromkeys(NAMES), **values}, rows, place))

@@ -176,7 +176,7 @@
     const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
     let text = `Perfect play: ${found.result === 0 ? "a draw" : `${mover(here())} ${found.result > 0 ? "wins" : "loses"}${distance(found)}`}.`;
     if (moves.every((move) => move.chance === 0)) text += ` ${name} resigns here.`;
-    else if (slips > 0) text += ` ${name} goes wrong here ${slips > 0.9995 ? "always" : `${percent(slips)} of the time`}.`;
+    else if (slips > 0) text += slips > 0.9995 ? ` ${name} always goes wrong here.` : ` ${name} goes wrong here ${percent(slips)} of the time.`;
     return [heading, text];
   }
   function reading(moves) {
@@ -188,7 +188,8 @@
     const top = (key) => Math.max(...moves.map((move) => prospects.get(move.cell)[key]));
     const key = top("win") > 0 ? "win" : "save", best = top(key);
     if (!best) return `${name} wins from here, whatever you play.`;
-    const cellsInWords = inWords(moves.filter((move) => prospects.get(move.cell)[key] > best - 1e-9));
+    const good = moves.filter((move) => prospects.get(move.cell)[key] > best - 1e-9);
+    const cellsInWords = moves.length > 1 && good.length === moves.length ? "any cell" : inWords(good);
     const text = key === "win" ? `To beat ${name} play ${cellsInWords}: you then win ${percent(best)} of the games.`
       : `${name} cannot be beaten from here; ${cellsInWords} saves the draw${best > 0.99999 ? "" : ` in ${percent(best)} of the games`}.`;
     return `${text} In brackets: against perfect play.`;
