@@ -20,7 +20,7 @@ ILLEGAL = np.int8(-128)
 """The score of an illegal move: below every other score."""
 
 Scores = NDArray[Any]
-"""int8, or float64 of a search."""
+"""int8, or float64 with an opinion."""
 
 Opinion = Callable[[Positions], Floats]
 """Rates moves: float64[k, cells], for the mover, between -1 and 1."""
@@ -50,7 +50,8 @@ def move_scores(positions: Positions, depth: int | None = None, opinion: Opinion
     if depth is None:
         space = StateSpace.of(positions.rules)
         return _of_moves(space, solve(space), space.rows(positions))
-    scores = np.full((len(positions), positions.cells), ILLEGAL, np.float64)
+    kind = np.int8 if opinion is None else np.float64
+    scores: Scores = np.full((len(positions), positions.cells), ILLEGAL, kind)
     size = max(1, MOVES_BATCH // positions.cells)
     for plies in np.unique(positions.plies):
         layer = np.flatnonzero(positions.plies == plies)
@@ -59,7 +60,7 @@ def move_scores(positions: Positions, depth: int | None = None, opinion: Opinion
             part = positions[numbers]
             rows, cells = np.nonzero(part.legal)
             after, places = part.after(rows, cells)
-            reached = 0.0 - _searched(after, depth - 1, opinion)[places]  # never -0.0
+            reached = 0 - _searched(after, depth - 1, opinion)[places]  # never -0.0
             if depth == 1 and opinion is not None:
                 reached = np.where(after.terminal[places], reached, opinion(part)[rows, cells])
             scores[numbers[rows], cells] = reached
@@ -85,9 +86,9 @@ def _of_moves(space: StateSpace, scores: Int8s, rows: slice | NDArray[Any]) -> I
     return np.where(after >= 0, -scores[after], ILLEGAL)
 
 
-def _searched(positions: Positions, depth: int, opinion: Opinion | None) -> Floats:
-    """float64[k]: the scores of positions by a search of ``depth`` plies."""
-    scores = _ends(positions).astype(np.float64)
+def _searched(positions: Positions, depth: int, opinion: Opinion | None) -> Scores:
+    """Scores[k]: the scores of positions by a search of ``depth`` plies."""
+    scores: Scores = _ends(positions).astype(np.int8 if opinion is None else np.float64)
     if not depth:
         return scores
     left = np.flatnonzero(~positions.terminal)
