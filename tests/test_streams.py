@@ -104,6 +104,18 @@ def test_no_exception_is_raised_into_an_import(tmp_path: Path):
     assert outcome == Outcome(143, "", "Error: terminated\n")
 
 
+@pytest.mark.parametrize(
+    "where", ["CFUNCTYPE(None)(hit)()", "type('', (), {'__del__': lambda self: hit()})()"]
+)
+def test_a_signal_where_nothing_can_be_raised_ends_the_process(where: str):
+    """In a callback of a C library, as those of the compiler, and in a destructor."""
+    code = (
+        "import os, signal\nfrom ctypes import CFUNCTYPE\nfrom ttt_cli.shell.signals import stop_by_signals\n"
+        f"def hit(): os.kill(os.getpid(), signal.SIGINT)\nstop_by_signals()\n{where}\nprint('here')\n"
+    )
+    assert finish(program=[sys.executable, "-c", code]) == Outcome(130, "", "Error: interrupted\n")
+
+
 def test_a_trainer_that_is_hung_up_on_saves(tmp_path: Path):
     path = tmp_path / "q.json"
     process = start("train", "q", "--games", 10**9, "--checkpoint", "0.1", "-o", path)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread, Timer
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ttt_cli.errors import ExitCode, Stopped
 
@@ -52,6 +52,7 @@ def stop_by_signals() -> None:
     """Let signals raise ``Stopped``; a thread ends the process if that takes too long."""
     for number in _heeded():
         signal.signal(number, stop)
+    sys.unraisablehook = _not_swallowed
     heard, written = os.pipe()
     os.set_blocking(written, False)
     signal.set_wakeup_fd(written, warn_on_full_buffer=False)
@@ -59,26 +60,28 @@ def stop_by_signals() -> None:
 
 
 def stop(number: int, frame: FrameType | None) -> None:
-    """Raise ``Stopped``, or end the process where an exception is not safe.
-
-    During an import an exception makes some extension modules crash; while compiled code is loaded,
-    llvmlite's callbacks print and swallow it.
-    """
+    """Raise ``Stopped``, or end the process during an import, where it makes some extension modules crash."""
     while frame is not None:
-        code = frame.f_code
-        if code.co_filename.startswith("<frozen importlib") or code.co_name.startswith("_raw_object_cache"):
-            _leave(number)
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            _leave(_CODES[number])
         frame = frame.f_back
     raise Stopped(_CODES[number])
 
 
-def _leave(number: int) -> None:
+def _not_swallowed(ignored: Any) -> None:
+    """End the process where ``Stopped`` cannot be raised: in a destructor, or a callback from C."""
+    if isinstance(ignored.exc_value, Stopped):
+        _leave(ignored.exc_value.exit_code)
+    sys.__unraisablehook__(ignored)
+
+
+def _leave(code: ExitCode) -> None:
     if sys.__stderr__ is not None:  # Rich's replacement may wait for a lock
-        sys.__stderr__.write(f"Error: {_CODES[number].label}\n")
+        sys.__stderr__.write(f"Error: {code.label}\n")
         sys.__stderr__.flush()
     while _undone:
         _undone.pop()()
-    os._exit(_CODES[number])
+    os._exit(code)
 
 
 def _watch(heard: int) -> None:
@@ -91,7 +94,7 @@ def _watch(heard: int) -> None:
     while number := os.read(heard, 1)[0]:
         if number in _CODES and callable(signal.getsignal(number)):
             if again or not _graceful:
-                timer = Timer(AT_ONCE if again else GRACE, _leave, (number,))
+                timer = Timer(AT_ONCE if again else GRACE, _leave, (_CODES[number],))
                 timer.daemon = True
                 timer.start()
             again = True
