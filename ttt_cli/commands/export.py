@@ -97,13 +97,15 @@ def export(
     folded = form.name == "svg" and start is None and depth is None
     if folded:
         depth = PICTURE_DEPTH
-        what = f"drawn to a depth of {depth} plies, with one of each set of symmetric positions"
-        env.say(f"{what}; --depth N and --from POSITION draw other parts")
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
         env.say(f"{agent.name}: the {len(reached):,} open positions that its own play can reach")
         player = replace(player, reached=reached)
     position = None if start is None else Position.parse(start, agent.rules)
     chunks = form.write(player, ExportOptions(Path(out).suffix.lower(), position, depth, best, folded))
+    if folded:
+        chunks = [*chunks]  # what cannot be drawn is refused first
+        what = f"drawn to a depth of {depth} plies, with one of each set of symmetric positions"
+        env.say(f"{what}; --depth N and --from POSITION draw other parts")
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
         env.remark(_otherwise(agent, form, chunks[0]))
