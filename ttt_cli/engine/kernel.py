@@ -210,12 +210,28 @@ class Kernel(Part):
         numba.config.DISABLE_JIT = 0  # Numba may have been loaded while it was switched off
 
         def finish(function: FunctionType, part: Part) -> Any:
-            options = OPTIONS if part is self else PART_OPTIONS
+            options = OPTIONS if part is self else {**PART_OPTIONS, "pipeline_class": _part_compiler()}
             return numba.njit(forceinline=part.inline, **options)(function)
 
         compiled: Any = self._linked(self.reads(u32=np.uint32), finish)
         compiled._cache = _Kept(self, compiled, f"{numba.__version__} {OPTIONS} {self.digest()}")
         return compiled
+
+
+@cache
+def _part_compiler() -> Any:
+    """A compiler that leaves a part to be optimised where the kernel links it, and not by itself too, which
+    took a fifth of the time of compiling the solver."""
+    from numba.core.compiler import Compiler
+
+    class PartCompiler(Compiler):  # type: ignore[misc]
+        def define_pipelines(self) -> Any:
+            library = self.state.targetctx.codegen().create_library(self.state.func_id.func_qualname)
+            library._optimize_final_module = lambda: None
+            self.state.library = library
+            return super().define_pipelines()
+
+    return PartCompiler
 
 
 def run_until(
