@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from ttt_cli.agents.registry import BUILT_IN
+from ttt_cli.agents.registry import ALIASES, BUILT_IN
 from ttt_cli.shell.options import complete_agents, complete_states
 
 HOSTILE = ["q\\$(touch PWNED)", "q$(touch PWNED)", "q`touch PWNED`", "q;touch PWNED", "q'", 'q"', "q\n",
@@ -16,7 +16,7 @@ def test_players_and_files_are_offered(tmp_path: Path, monkeypatch) -> None:
     for name in ("q.json", "q.article.json", "book.csv", "games.jsonl", "README.md", ".lock"):
         Path("state_store", name).touch()
     for complete, typed, store, offered in (
-        (complete_agents, "", None, [*BUILT_IN, "easy", "medium", "hard", "book", "q", "q.article"]),
+        (complete_agents, "", None, [*BUILT_IN, *ALIASES, "book", "q", "q.article"]),
         (complete_agents, "h", None, ["heuristic", "human", "hard"]),
         (complete_agents, "q", None, ["q", "q.article"]),
         (complete_agents, "q", "nowhere", []),

@@ -1,8 +1,8 @@
 """The AGENT argument: how a player is named on the command line.
 
 ``NAME`` or ``NAME:option=value,option=value``. A name is a built-in player, a state in the store, a path to a
-file that can be read, or a level such as ``easy``; the first of these wins, so a file called q in the working
-directory is ``./q``.
+file that can be read, or an alias such as ``easy``; the first of these wins, so a file called q in the
+working directory is ``./q``.
 ``exec:COMMAND`` is a program and ``py:PATH.py:NAME`` a Python function or object; their options stand before
 the colon, ``exec,option=value:COMMAND``.
 """
@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttt_cli.agents.registry import (
-    LEVELS,
+    ALIASES,
     PROBABILITY,
     WHOLE,
     AgentType,
     Option,
-    level,
+    meaning,
     number,
     one_of,
     players,
@@ -197,7 +197,7 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
             hint = f"py:{name}:NAME plays by a function in it, 'exec:python3 {name}' runs it"
             raise UsageError("is a program", where=name, hint=hint)
         return _of_file(text, path, options, rules)
-    if options is None and (meant := level(text, rules)) is not None:
+    if options is None and (meant := meaning(text, rules)) is not None:
         return replace(_find(meant, store, rules, fresh), name=text)
     if fresh and (untrained := library.untrained(store, name, rules)) is not None:
         return _of_state(text, untrained, _parse_options(text, "a state", options, STATE_OPTIONS))
@@ -361,6 +361,6 @@ def _unknown(name: str, store: Path) -> TttError:
         hint = f"ttt train {base}{article} makes it"
         return UsageError(f"there is no state {name!r} in {store.absolute()}", hint=hint)
     stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
-    near = did_you_mean(name, [*players(), *LEVELS, *stored])
-    known = f"there are {', '.join([*players(), *LEVELS])}, the states in {store.absolute()}, and paths"
+    near = did_you_mean(name, [*players(), *ALIASES, *stored])
+    known = f"there are {', '.join([*players(), *ALIASES])}, the states in {store.absolute()}, and paths"
     return UsageError(f"no agent is called {name!r}", hint=near or known)

@@ -25,6 +25,9 @@ BUILT_IN = {
 LEVELS = {"easy": "minimax:depth=1", "medium": "minimax:depth=2", "hard": "minimax"}
 """``easy`` takes a win, ``medium`` also blocks one, ``hard`` plays perfectly."""
 
+ALIASES = {**LEVELS, "minimax.article": "minimax:speed=false,ties=last"}
+"""Names of players with options: the levels, and the article's minimax."""
+
 OPPONENTS = ("random", "heuristic", "minimax")
 """The opponents of an evaluation, by default."""
 
@@ -80,10 +83,10 @@ def usual_opponents(rules: Rules) -> tuple[str, ...]:
     return OPPONENTS if enumerated(rules) is not None else OPPONENTS[:2]
 
 
-def level(name: str, rules: Rules | None) -> str | None:
-    """Return the AGENT that a level stands for, a search where perfect play takes proofs; None if there is no
-    such level."""
-    agent = LEVELS.get(name)
+def meaning(name: str, rules: Rules | None) -> str | None:
+    """Return the AGENT that an alias stands for, for ``hard`` a search where perfect play takes proofs; None
+    if there is no such alias."""
+    agent = ALIASES.get(name)
     proves = agent == "minimax" and agent not in usual_opponents(rules or STANDARD)
     return "search" if proves else agent
 

@@ -8,7 +8,7 @@ from shlex import join
 from typing import Annotated, Literal
 
 from ttt_cli.agents.grammar import Agent, resolve, resolve_all
-from ttt_cli.agents.registry import LEVELS, level
+from ttt_cli.agents.registry import LEVELS, meaning
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.documents import put
 from ttt_cli.engine.rules import STANDARD
@@ -106,7 +106,7 @@ def _choose_opponent(env: Environment) -> str:
 
 def _level_in_words(env: Environment, name: str) -> str:
     rules = given_rules(env) or STANDARD
-    agent = level(name, rules) or name
+    agent = meaning(name, rules) or name
     if enumerated(rules) is None:
         return agent
     sides = both_sides(resolve(agent, env.store, rules).policy, Uniform(rules))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, cast
 from rich.text import Text
 
 from ttt_cli.agents.grammar import file_and_reading
-from ttt_cli.agents.registry import LEVELS, AgentType, level, players
+from ttt_cli.agents.registry import ALIASES, AgentType, meaning, players
 from ttt_cli.documents import Count, Document, ResultsFields, RunFields, Share, aside
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import enumerated
@@ -114,7 +114,7 @@ class BuiltIn(Document, name="player"):
 
     name: str
     usage: str
-    kind: Literal["built-in", "level", "plug-in", "learner"]
+    kind: Literal["built-in", "alias", "plug-in", "learner"]
     about: str
     options: dict[str, str]
 
@@ -292,8 +292,8 @@ def _players() -> dict[str, BuiltIn]:
         options = {key: option.accepts for key, option in one.options.items()}
         kind: Literal["plug-in", "built-in"] = "plug-in" if name in plugged else "built-in"
         found[name] = BuiltIn(name, one.usage, kind, one.about, options)
-    for name in LEVELS:
-        found[name] = BuiltIn(name, name, "level", f"the same as {level(name, None)}", {})
+    for name in ALIASES:
+        found[name] = BuiltIn(name, name, "alias", f"the same as {meaning(name, None)}", {})
     for learner in plugged_learners():
         name = f"ttt train {learner.name}"
         found[name] = BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ttt_cli.agents.registry import BUILT_IN, LEVELS, players
+from ttt_cli.agents.registry import ALIASES, BUILT_IN, players
 from ttt_cli.environment import DEFAULT_STORE, Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import LEARNERS
@@ -53,7 +53,7 @@ def stored_files(store: Path) -> list[Path]:
 
 def player_names(store: Path) -> list[str]:
     """Return the names of the built-in players and of the states in a store."""
-    return list(dict.fromkeys([*BUILT_IN, *LEVELS, *(path.stem for path in stored_files(store))]))
+    return list(dict.fromkeys([*BUILT_IN, *ALIASES, *(path.stem for path in stored_files(store))]))
 
 
 def complete_agents(context: typer.Context, incomplete: str) -> list[str]:
