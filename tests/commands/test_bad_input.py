@@ -186,6 +186,8 @@ USAGE = [
     ("study ntuple --presets", "ntuple has no preset article"),
     ("evaluate good.json:epsilon=2", "epsilon"),
     ("evaluate human", "a person has no moves to judge"),
+    ("train td --games-from g.jsonl --opponent random", "--opponent goes with --games"),
+    ("train td --games 9 -o -", "-: no standard stream can be used here"),
     ("evaluate random --games 9 --check unbeatable", "--check does not go with --games"),
     ("evaluate random --games-to g.jsonl", "--games-to goes with --games"),
     ("evaluate td", "ttt train td"),

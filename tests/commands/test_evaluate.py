@@ -6,7 +6,7 @@ import pytest
 
 from tests.ttt import Run
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.store.games import read_games
 
@@ -53,6 +53,12 @@ def test_a_sampled_match(ttt: Run) -> None:
     assert Path("g.jsonl").read_bytes() == written
 
 
+def test_mistakes_on_stdout_are_all_that_is_there(ttt: Run) -> None:
+    found = ttt("evaluate", "random", "--board", "2x3", "--mistakes", "-", "--json", "--check", "unbeatable")
+    assert found.code == 1
+    assert {line.count(",") for line in found.out.splitlines()} == {8}
+
+
 def test_where_too_much_can_happen_a_match_is_played(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttt_cli.commands.evaluate.GAMES", 100)
     board = ["--board", "5x5", "--line", "5", "--positions", "1000"]
@@ -61,8 +67,13 @@ def test_where_too_much_can_happen_a_match_is_played(ttt: Run, monkeypatch: pyte
     assert (found.json["method"], found.json["games"]) == ("sampled", 100)
     assert found.json["unbeatable"] is False
     assert found.json["nash_conv"] is found.json["mistakes"] is None
-    sampled = ttt("evaluate", "random", "heuristic", *board[:4], "--games", 10, "--json").json
+    sampled = ttt("evaluate", "minimax", "random", "--games", 10, "--json").json
     assert sampled["worst_case"] is sampled["unbeatable"] is None
+    lost = ttt("evaluate", "random", "minimax", "--games", 100, "--seed", "1", "--json").json
+    assert lost["unbeatable"] is False
+    for side in Side:
+        line = lost["worst_case"][f"as_{side.key}"]["line"]
+        assert Game.of(STANDARD, [cell - 1 for cell in line]).result == -side.sign
     exact = ttt("evaluate", "random", "heuristic", *board, "--exact")
     assert (exact.code, exact.out) == (1, "")
     assert "more than 1,000 positions can be reached" in exact.err

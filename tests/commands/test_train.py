@@ -34,7 +34,9 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
     monkeypatch.setattr(type(stopped.learner), "kernel_version", 0)
     refused = ttt("train", "td", "--resume", "-o", "td.json")
     assert (refused.code, "started by a version" in refused.err) == (3, True)
-    assert ttt("train", "td", "-n", "10", "-o", "td.json").code == 0
+    again = ttt("train", "td", "-n", "10", "-o", "td.json")
+    assert again.code == 0
+    assert "the run stopped after 256 of 1,000 games can no longer be resumed" in again.err
 
 
 def test_numbers_are_taken_as_people_write_them(ttt):

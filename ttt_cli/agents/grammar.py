@@ -115,9 +115,11 @@ FILE_OPTIONS = {
     "unknown": Option("NUMBER|random", lambda text: text if text == "random" else ANY_NUMBER.read(text)),
     "wins": one_of("known", "unknown"),
     "spelling.": Option("VALUE", str),
+    "visits": WHOLE,
 }
 """How to read another program's file: whose good its values measure; what a move that is not in it counts as;
-whether it sees a win that is not in it; a detail of its spelling, such as ``spelling.first=O``."""
+whether it sees a win that is not in it; a detail of its spelling, such as ``spelling.first=O``; the visits of
+an entry without a count."""
 
 
 def resolve(text: str, store: Path, rules: Rules | None = None, *, typed: bool = True) -> Agent:
@@ -217,7 +219,7 @@ def _of_file(text: str, path: Path, options: str | None, rules: Rules | None) ->
 
     values = _parse_options(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS)
     stated = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
-    found = library.read_file(path, Options(stated=stated, rules=rules))
+    found = library.read_file(path, Options(visits=stated.pop("visits", 1), stated=stated, rules=rules))
     if not isinstance(found, Policy):
         return _of_state(text, found, values)
     _parse_options(text, str(path), options, {key: STATE_OPTIONS[key] for key in ("epsilon", "side")})
@@ -272,11 +274,10 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "Options", di
     head, colon, tail = text.rpartition(":")
     if not colon or Path(text).exists():
         return text, Options(rules=rules), {}
-    accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS | {"visits": WHOLE}
+    accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS
     values = _parse_options(text, "a file", tail, accepted)
     playing: dict[str, Any] = {key: values.pop(key) for key in ("choice", "ties") if key in values}
-    visits = values.pop("visits", 1)
-    return head, Options(stated=values, rules=rules, visits=visits), playing
+    return head, Options(visits=values.pop("visits", 1), stated=values, rules=rules), playing
 
 
 def play_by(

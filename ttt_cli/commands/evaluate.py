@@ -12,12 +12,12 @@ from ttt_cli.agents.registry import OPPONENTS, usual_opponents
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
-from ttt_cli.errors import TttError, UsageError
+from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.match import Games, Match, Sample, play_match
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.review import explain as explained
-from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
+from ttt_cli.evaluation.verdict import Verdict, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import resolved, write_report
 from ttt_cli.shell.options import (
@@ -51,14 +51,16 @@ def evaluate(
         list[str] | None, argument("[OPPONENT]...", f"By default {', '.join(OPPONENTS)}.", complete_agents)
     ] = None,
     explain: Annotated[bool, flag("--explain", "Show board by board how it loses.")] = False,
-    mistakes: Annotated[Path | None, option("FILE", "Write its mistakes as CSV, worst first.")] = None,
+    mistakes: Annotated[
+        str | None, option("FILE", "Write its mistakes as CSV, worst first; - is stdout, for them alone.")
+    ] = None,
     check: Annotated[Literal["unbeatable"] | None, option(None, "Exit with 1 unless this holds.")] = None,
     games: Annotated[int | None, number("Play a sampled match of N games instead.", "--games", "-n")] = None,
     games_to: Annotated[Path | None, option("FILE", "With --games, write the games as JSON Lines.")] = None,
     seed: Seed = None,
     positions: Walked = None,
     exact: Annotated[bool, flag("--exact", "Exit with 1 rather than play a match.")] = False,
-) -> Exact | Sampled:
+) -> Exact | Sampled | ExitCode:
     """Judge a player exactly, over everything that can happen: its rates as X and as O against each opponent,
     the worst case against a best response, its mistakes, and whether it is unbeatable.
 
@@ -84,12 +86,14 @@ def evaluate(
         raise UsageError("--seed goes with --games")
     about = (player.rules, player.loaded is not None, check is not None)
     if games is None and (verdict := _judge(env, player, others, positions, exact)) is not None:
+        _remark_ties(env, player, others[0])
+        result = Exact(player.fields(), verdict, *about, _explain(player, verdict.lines) if explain else None)
         if mistakes is not None:
             found = find_blunders(player.policy, [one.policy for one in others], budget=positions or BUDGET)
-            if write_report(env, mistakes, to_csv(blunder_rows(found, [one.name for one in others]))):
-                env.say(f"mistakes written to {mistakes}")
-        _remark_ties(env, player, others[0])
-        return Exact(player.fields(), verdict, *about, _explain(player, verdict.lines) if explain else None)
+            if not write_report(env, mistakes, to_csv(blunder_rows(found, [one.name for one in others]))):
+                return result.code
+            env.say(f"mistakes written to {mistakes}")
+        return result
     if mistakes is not None:
         raise TttError("needs an exact verdict", where="--mistakes")
     lines: dict[Side, tuple[int, ...]] = {}
@@ -99,7 +103,8 @@ def evaluate(
         if explain and not lines:
             env.say("--explain: no line of play that beats it was found at once, and not all can be searched")
     seed = secrets.randbits(32) if seed is None else seed
-    sample = Sample(_matches(env, player, others, games or GAMES, seed, games_to), seed, lines)
+    matches = _matches(env, player, others, games or GAMES, seed, games_to, lines)
+    sample = Sample(matches, seed, dict(sorted(lines.items())))
     return Sampled(player.fields(), sample, *about, _explain(player, lines) if explain else None)
 
 
@@ -156,9 +161,16 @@ def _judge(
 
 
 def _matches(
-    env: Environment, player: Agent, others: Sequence[Agent], games: int, seed: int, games_to: Path | None
+    env: Environment,
+    player: Agent,
+    others: Sequence[Agent],
+    games: int,
+    seed: int,
+    games_to: Path | None,
+    lines: dict[Side, tuple[int, ...]],
 ) -> list[Match]:
-    """Play a match against each opponent; write its games to ``games_to``."""
+    """Play a match against each opponent; write its games to ``games_to``, and the first that the player
+    loses as a side that need not lose to ``lines``."""
     matches = []
     if games_to is not None:
         refuse_loss(games_to)
@@ -170,6 +182,10 @@ def _matches(
 
             def watch(batch: Games, name: str = other.name, before: int = number * games) -> None:
                 tick(before + batch.first + len(batch.results))
+                for side in Side:
+                    line = None if side in lines else batch.losing_line(side)
+                    if line and holds(player.rules, side, -1) is False:
+                        lines[side] = line
                 if file is not None:
                     file.writelines(_records(player, name, batch, f"{seed}.{before}"))
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.agents.registry import ALIASES, AgentType, meaning, players
 from ttt_cli.documents import Count, Document, ResultsFields, RunFields, Share, aside
-from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
@@ -46,7 +46,7 @@ class StateSummary(Document, name="state-summary"):
     format: str
     learner: str
     choice: str
-    rules: str
+    rules: Rules
     symmetry: bool
     games: Count | None
     positions: Count
@@ -60,7 +60,7 @@ class StateSummary(Document, name="state-summary"):
         facts = {
             "file": f"{self.file} ({self.format})",
             "learner": f"{self.learner}, choice rule {self.choice}",
-            "rules": self.rules + (", up to symmetry" if self.symmetry else ""),
+            "rules": self.rules.describe() + (", up to symmetry" if self.symmetry else ""),
             "games": "unknown" if self.games is None else f"{self.games:,}",
             f"{first}s": f"{self.positions:,}",
             f"{second}s": f"{self.moves:,}",
@@ -132,7 +132,7 @@ class StoredState:
 
     name: str
     learner: str
-    rules: str | None
+    rules: Rules | None
     games: Count | None
     unbeatable: bool | None
     worst_case: dict[str, Share] | None
@@ -167,7 +167,7 @@ def _stored(path: Path) -> StoredState:
     written = datetime.fromtimestamp(path.stat().st_mtime).astimezone().isoformat(timespec="seconds")
     try:
         state = library.load(path).state
-        facts = (path.stem, state.learner.name, str(state.rules), state.games)
+        facts = (path.stem, state.learner.name, state.rules, state.games)
         if enumerated(state.rules) is None:
             return StoredState(*facts, is_unbeatable(state.policy, budget=MAX_JUDGED), None, written, "")
         verdict = judge(state.policy)
@@ -182,7 +182,7 @@ def _row(state: StoredState) -> list[str | Text]:
     if state.fault:
         return [state.name, "", Text("cannot be read", "dim"), "", "", written]
     name = state.name
-    if state.rules not in (None, str(STANDARD)) and str(state.rules) not in name:
+    if state.rules not in (None, STANDARD) and str(state.rules) not in name:
         name += f" ({state.rules})"
     games = "" if state.games is None else f"{state.games:,}"
     losses = [percent(loss, 1) for loss in (state.worst_case or {}).values()] or ["", ""]
@@ -336,7 +336,7 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
         format=loaded.format,
         learner=state.learner.name,
         choice=state.learner.choice,
-        rules=state.rules.describe(),
+        rules=state.rules,
         symmetry=state.symmetric,
         games=state.games,
         positions=positions,

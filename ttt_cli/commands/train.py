@@ -217,6 +217,10 @@ class Call:
         own["--opponent"] = None if asks_program else options.opponent
         for name in (name for name, value in own.items() if value and options.resume):
             raise UsageError(f"{name} does not go with --resume, which takes it from the file")
+        if options.games_from and options.games is None:
+            unused = ("opponent", "seed", "until", "checkpoint", "curve", "workers", "cluster")
+            for name in (name for name in unused if getattr(options, name) != getattr(Options, name)):
+                raise UsageError(f"--{name} goes with --games, for --games-from alone plays none")
         if options.cluster and asks_program:
             hint = "other machines may not have it; use --workers instead"
             raise UsageError("--cluster does not go with an opponent that is a program", hint=hint)
@@ -288,6 +292,9 @@ class Call:
         self._refuse_other(state, origin)
         if fault:
             raise InvalidFileError(fault[0], where=str(origin), hint=fault[1])
+        if (left := state.unfinished) is not None and origin == self.path:
+            stopped = f"the run stopped after {left.games:,} of {left.details['planned']:,} games"
+            self.env.say(f"{stopped} can no longer be resumed")
         return replace(state, learner=self._with_given(state.learner))
 
     def _with_given(self, learner: Any) -> Any:

@@ -53,6 +53,12 @@ class Games:
     results: Int8s
     resigned: Bools
 
+    def losing_line(self, side: Side) -> tuple[int, ...] | None:
+        """Return the cells (from 1) of the first game that the agent has lost as ``side``, to a line."""
+        own = slice(side, None, 2)
+        lost = self.moves[own][(self.results[own] * side.sign < 0) & ~self.resigned[own]]
+        return tuple(cell + 1 for cell in lost[0].tolist() if cell >= 0) if len(lost) else None
+
 
 @dataclass(frozen=True)
 class SampledRates:

@@ -26,6 +26,7 @@ from contextlib import redirect_stdout
 from dataclasses import MISSING, fields, replace
 from importlib import import_module
 from math import isfinite
+from pathlib import Path
 from textwrap import dedent
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -73,6 +74,8 @@ def make_command(
         for key, value in values.items():
             if isinstance(value, float) and not isfinite(value):
                 raise UsageError(f"{value!r} is not a finite number", where=f"--{key.replace('_', '-')}")
+            if value == Path("-"):
+                raise UsageError("no standard stream can be used here", where="-", hint="name a file")
         env = replace(context.obj, **{option.name: values.pop(option.name) for option in common})
         _prepare(env)
         with redirect_stdout(env.stderr):  # a learner from a file may print
