@@ -187,6 +187,7 @@ USAGE = [
     ("evaluate good.json:epsilon=2", "epsilon"),
     ("evaluate human", "a person has no moves to judge"),
     ("train td --games-from g.jsonl --opponent random", "--opponent goes with --games"),
+    ("train td --games 9 -o new.csv", "new.csv: a td state is JSON (-o new.json; ttt export"),
     ("train td --games 9 -o -", "-: no standard stream can be used here"),
     ("evaluate random --games 9 --check unbeatable", "--check does not go with --games"),
     ("evaluate random --games-to g.jsonl", "--games-to goes with --games"),

@@ -47,7 +47,7 @@ def play(
     o: Annotated[str | None, option("AGENT", "The player of O.", complete=complete_agents)] = None,
     alternate: Annotated[
         bool | None,
-        flag("--alternate/--no-alternate", "Swap sides after each game; not with --x or --o."),
+        flag("--alternate/--no-alternate", "Swap sides after each game; default: without --x, --o."),
     ] = None,
     games: Annotated[int | None, number("Stop after N games.", "--games", "-n")] = None,
     watch: Annotated[bool, flag("--watch", "Show the board while machines play.")] = False,

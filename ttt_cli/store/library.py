@@ -136,6 +136,16 @@ def refuse_loss(path: Path, *, states: bool = True) -> None:
         raise UsageError(f"is {lost}, which would be lost", where=str(path), hint="name another file")
 
 
+def refuse_suffix(path: Path, learner: Any) -> None:
+    """Raise UsageError if a new state would be named as CSV and be JSON, or the other way round."""
+    if path.suffix in SUFFIXES and path.suffix != learner.suffix and not path.exists():
+        form, hint = (
+            learner.suffix[1:].upper(),
+            f"-o {path.with_suffix(learner.suffix)}; ttt export writes more",
+        )
+        raise UsageError(f"a {learner.name} state is {form}", where=str(path), hint=hint)
+
+
 def load(path: Path, options: Options = DEFAULTS) -> Loaded:
     """Read a state, native or foreign, as ``read_file``.
 
@@ -231,6 +241,7 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
         the file meanwhile: the state is then saved beside it.
     """
     refuse_loss(path, states=False)
+    refuse_suffix(path, state.learner)
     held, now, target = held_lock(path), stamp(path), path
     if held is not None and now is not None and now != held.seen:
         names = (f"{path.stem}.beside{number or ''}{path.suffix}" for number in count())
