@@ -8,7 +8,7 @@ from tests.ttt import Run
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.store.games import read_games
+from ttt_cli.store.games import SoundGames
 
 
 def test_check_makes_the_verdict_the_exit_code(ttt: Run) -> None:
@@ -43,8 +43,8 @@ def test_a_sampled_match(ttt: Run) -> None:
     first = ttt(*call, "--json").json["results"][0]
     low, high = first["as_x"]["win_ci"]
     assert 0 <= low < first["as_x"]["win"] < high <= 1
-    records = list(read_games(Path("g.jsonl")))
-    assert len({record.id for record in records}) == 202
+    records = list(SoundGames(Path("g.jsonl")))
+    assert len({record.id for record in records}) == ttt("show", "g.jsonl", "--json").json["games"] == 202
     wins = sum(record.result == "x" for record in records[:101:2])
     assert wins / 51 == pytest.approx(first["as_x"]["win"])
     written = Path("g.jsonl").read_bytes()

@@ -13,7 +13,7 @@ from tests.ttt import Run
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import BusyError, InvalidFileError
 from ttt_cli.store import library
-from ttt_cli.store.games import LOG, GameRecord, read_games, record_game, try_log, waiting_games
+from ttt_cli.store.games import LOG, GameRecord, SoundGames, record_game, try_log, waiting_games
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import FEW, teach
 
@@ -48,6 +48,10 @@ def test_a_bad_line_never_blocks_what_is_sound(ttt: Run, bad):
     assert ttt("play", "--x", "q", "--o", "random", "--games", "1", "--learn").code == 0
     from_there = ttt("train", "q", "--games-from", store / LOG, "-o", "other.json")
     assert "1 line cannot be read" in from_there.err
+    Path("other.jsonl").write_bytes((store / LOG).read_bytes())
+    reviewed = ttt("review", "other.jsonl", "--game", 2)
+    assert "(second)" in reviewed.out and "1 line cannot be read" in reviewed.err
+    assert ttt("verify", store / LOG).code == ttt("show", "other.jsonl", "--json").json["unreadable"] == 1
     assert library.load(Path("other.json")).state.games == 3
 
 
@@ -98,7 +102,7 @@ def test_a_game_that_cannot_be_recorded_is_printed_with_the_command_that_does(tt
     assert played.code == 4
     (command,) = [line for line in played.err.splitlines() if line.startswith("printf")]
     subprocess.run(["sh", "-c", command], check=True)
-    (game,) = read_games(Path("state_store/games.jsonl"))
+    (game,) = SoundGames(Path("state_store/games.jsonl"))
     assert game.moves == (1, 4, 2, 5, 3)
 
 
@@ -106,7 +110,7 @@ def test_an_agent_whose_name_is_not_utf_8_is_recorded(ttt: Run):
     strange = Path(os.fsdecode(b"q\xff.json"))
     library.save(EMPTY, strange)
     assert ttt("play", "--x", f"./{strange}", "--o", "random", "--games", "1", "--learn").code == 0
-    (game,) = read_games(Path("state_store/games.jsonl"))
+    (game,) = SoundGames(Path("state_store/games.jsonl"))
     assert game.teaches == ("../q\\udcff.json",)
     assert library.load(strange).state.games == 1
 
@@ -120,7 +124,7 @@ def test_a_log_that_is_a_link_to_something_else_is_left_alone(tmp_path):
     assert (tmp_path / "bashrc").read_bytes() == b"alias ls='ls -l'\n"
     (tmp_path / "bashrc").write_bytes(GAME.to_line() + b"\n")
     record_game(tmp_path, OTHER)
-    assert [game.id for game in read_games(tmp_path / LOG)] == ["first", "second"]
+    assert [game.id for game in SoundGames(tmp_path / LOG)] == ["first", "second"]
 
 
 def test_verify_tells_of_games_whose_state_is_gone(ttt: Run):
@@ -140,7 +144,7 @@ def test_a_torn_line_hides_no_game(ttt: Run):
     record_game(log.parent, GAME)
     log.write_bytes(log.read_bytes() + OTHER.to_line()[:30])
     record_game(log.parent, THIRD)
-    assert [game.id for game in read_games(log)] == ["first", "third"]
+    assert [game.id for game in SoundGames(log)] == ["first", "third"]
     assert ttt("review", "--last", 2).code == 0
     assert ttt("train", "q", "--games", 10, "--seed", 1).code == 0
     assert ttt("show", "q", "--json").json["games"] == 12

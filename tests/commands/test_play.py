@@ -15,7 +15,7 @@ from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.learners.td import Td
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, read_games
+from ttt_cli.store.games import GameRecord, SoundGames
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.views.numbers import percent
@@ -26,7 +26,7 @@ PEOPLE = ("play", "--x", "human", "--o", "human")
 
 
 def log() -> list[GameRecord]:
-    return list(read_games(LOG)) if LOG.exists() else []
+    return list(SoundGames(LOG)) if LOG.exists() else []
 
 
 def test_a_game_through_a_pipe(ttt):
@@ -225,7 +225,7 @@ def test_machines_that_are_stopped_keep_and_learn_all_finished_games(tmp_path):
         process.stdout.readline()
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60)
-    games = list(read_games(tmp_path / LOG))
+    games = list(SoundGames(tmp_path / LOG))
     assert process.returncode == 143 and games
     assert f"{len(games)} finished game" in err
     assert library.load(tmp_path / TD).state.games == len(games)

@@ -43,12 +43,13 @@ def test_what_cannot_be_reviewed(ttt):
     assert ttt("review", "none.jsonl").code == 3
     record_game(STORE, LOST)
     result = ttt("review", "--game", 2)
-    assert (result.code, result.out) == (2, "") and "no game '2' among the 1" in result.err
+    assert (result.code, result.out) == (2, "") and "no game '2' among 1" in result.err
     Path("empty.jsonl").touch()
     assert "holds no games" in ttt("review", "empty.jsonl").err
     Path("state.json").write_text('{"format":"ttt-state",\n"version":1}\n')
-    result = ttt("review", "state.json")
-    assert result.code == 3 and "is a state, not a log of games" in result.err
+    for call in (["review"], ["train", "q", "--games-from"]):
+        result = ttt(*call, "state.json")
+        assert result.code == 3 and "is a state, not a log of games" in result.err
     Path("other.json").write_text('{"a":1,\n"b":2}\n')
     assert "expected a game a line" in ttt("review", "other.json").err
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.ttt import PROGRAM, ROOT
 from ttt_cli.environment import Environment
 from ttt_cli.shell.keyboard import HABIT_TIME, Keys, keyboard
-from ttt_cli.store.games import read_games
+from ttt_cli.store.games import SoundGames
 
 KEYS = {
     **{
@@ -112,7 +112,7 @@ def test_a_game_by_single_keys(tmp_path: Path):
         game.press("t", r"Game 2.*X to move")
         game.press("q", "")
         assert game.ended() == 0
-    (found,) = read_games(tmp_path / "state_store" / "games.jsonl")
+    (found,) = SoundGames(tmp_path / "state_store" / "games.jsonl")
     assert found.moves == (1, 5, 3, 2, 4, 8)
 
 

@@ -27,7 +27,7 @@ from ttt_cli.store import library
 from ttt_cli.store.formats import get, recognise
 from ttt_cli.store.formats.format import DEFAULTS, ExportOptions, ExportSource, Loaded
 from ttt_cli.store.formats.native import Digest
-from ttt_cli.store.games import GameRecord, read_games
+from ttt_cli.store.games import GameRecord, SoundGames
 from ttt_cli.store.pickles import read_pickle
 from ttt_cli.store.source import Source
 
@@ -68,7 +68,7 @@ def log(data: bytes) -> object:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "games.jsonl"
         path.write_bytes(data)
-        return list(read_games(path))
+        return list(SoundGames(path))
 
 
 def natives(*learners: str) -> list[bytes]:

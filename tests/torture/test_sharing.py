@@ -12,7 +12,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.store import library
-from ttt_cli.store.games import LOG, read_games
+from ttt_cli.store.games import LOG, SoundGames
 from ttt_cli.store.state import State, learner_of
 
 PROCESSES = 4
@@ -47,7 +47,7 @@ def test_processes_merging_and_playing_into_one_state_lose_nothing(tmp_path, mon
     assert [ended(child) for child in children] == [0] * PROCESSES
     assert command(*PLAY) == 0
     state = library.load(store / "td.json").state
-    played = [record.id for record in read_games(store / LOG)]
+    played = [record.id for record in SoundGames(store / LOG)]
     assert len(set(played)) == len(played) == PROCESSES * rounds + 2
     assert state.learned_games == set(played)
     entries = dict(state.learner.to_entries(state.table))

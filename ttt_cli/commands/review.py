@@ -10,7 +10,8 @@ from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.review import review as review_game
 from ttt_cli.shell.options import argument, flag, number, option
 from ttt_cli.store import library
-from ttt_cli.store.games import LOG, GameRecord, read_games
+from ttt_cli.store.games import LOG, GameRecord, SoundGames
+from ttt_cli.views.numbers import counted
 from ttt_cli.views.review import ReviewedGame
 
 
@@ -40,28 +41,29 @@ def review(
         raise InvalidFileError("no game has been recorded yet", where=str(path), hint=hint)
     if not (path.exists() or library.is_path(str(path))):  # a name: wrong usage
         path = library.existing(env.store, str(path), what="log of games")
-    if library.holds_state(path):
-        hint = "ttt review takes a log such as games.jsonl"
-        raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)
-    for place, (at, record) in enumerate(_picked(path, game, last)):
+    games = library.games_in(path)
+    picked = _picked(games, game, last)
+    if games.fault:
+        env.remark([f"{counted(games.left_out, 'line')} cannot be read, the first: {games.fault}"])
+    for place, (at, record) in enumerate(picked):
         if place and not env.json:
             env.out("")
         played = (record.id, record.rules, record.x, record.o, record.result)
         yield ReviewedGame(*played, review_game(record.game()), at, record, boards)
 
 
-def _picked(path: Path, game: str | None, last: int | None) -> list[tuple[int, GameRecord]]:
+def _picked(games: SoundGames, game: str | None, last: int | None) -> list[tuple[int, GameRecord]]:
     """Return the games asked for with their numbers in the log, from 1: one by its number or id, the ``last``
     ones, or else the last with a person, if any, or the very last."""
     found, human = deque[tuple[int, GameRecord]](maxlen=last or 1), list[tuple[int, GameRecord]]()
-    for at, record in enumerate(read_games(path), 1):
+    for at, record in enumerate(games, 1):
         found.append((at, record))
         if game in (str(at), record.id):
             return list(found)
         if "human" in (record.x, record.o):
             human = [(at, record)]
     if not found:
-        raise InvalidFileError("holds no games", where=str(path), hint="ttt play records finished games")
+        raise InvalidFileError("holds no games", where=str(games.path), hint="ttt play records games")
     if game is not None:
-        raise UsageError(f"no game {game!r} among the {found[-1][0]:,} of {path}", where="--game")
+        raise UsageError(f"no game {game!r} among {found[-1][0]:,} of {games.path}", where="--game")
     return list(found) if last is not None else human or list(found)

@@ -23,7 +23,9 @@ from ttt_cli.shell.options import argument, complete_agents, flag, given_rules, 
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
 from ttt_cli.store.formats.format import Loaded
-from ttt_cli.store.games import LOG, SoundGames, holds_games, record_against_people
+from ttt_cli.store.formats.records import GameRecords
+from ttt_cli.store.games import LOG, SoundGames, record_against_people
+from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.user_code import AGENT_PLUGINS, plugins
 from ttt_cli.views.numbers import counted, percent
@@ -277,7 +279,7 @@ def show(
     if near and not library.is_path(file) and library.find(env.store, file, rules) is None:
         raise UsageError("there is no such state or player", where=file, hint=near)
     path = library.existing(env.store, str(log) if log.name == LOG else file, rules)
-    if holds_games(path):
+    if GameRecords().recognises(Source(path), reading):
         return _log(path)
     loaded = library.load(path, reading)
     loaded = replace(loaded, state=loaded.state.playing(**played))

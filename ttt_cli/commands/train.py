@@ -35,7 +35,7 @@ from ttt_cli.shell.options import (
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Options as FileOptions
-from ttt_cli.store.games import SoundGames, waiting_games
+from ttt_cli.store.games import waiting_games
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 from ttt_cli.training.curve import Curve, is_kept
@@ -311,10 +311,8 @@ class Call:
             self.env.say(f"learned {counted(lesson.learnt, 'game')} that waited in games.jsonl")
         if games_from is None:
             return lesson.state
-        games = SoundGames(games_from)
+        games = library.games_in(games_from)
         lesson = teach(lesson.state, games, self.name)
-        if games.fault and not (lesson.learnt or lesson.skipped or lesson.repeated):
-            raise games.fault
         skipped = f"; skipped {lesson.skipped:,} that do not fit" if lesson.skipped else ""
         skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""
         if games.fault:

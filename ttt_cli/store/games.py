@@ -140,12 +140,12 @@ def holds_games(path: Path) -> bool:
 
 
 def each_record(
-    path: Path, wanted: Callable[[bytes], bool] = lambda line: True
+    path: Path, wanted: Callable[[bytes], bool] | None = None
 ) -> Iterator[tuple[int, "GameRecord | InvalidFileError"]]:
     """Yield the line number and the game record, or what is wrong with it, of each wanted line of a file. The
     last line of a log, which may just be being written, is skipped if it has no end."""
     for number, line in enumerate(Source(path).lines(), 1):
-        if line.strip() and wanted(line):
+        if line.strip() and (wanted is None or wanted(line)):
             try:
                 found = load_json(line, str(path), line=number, limit=LONGEST_LINE)
                 yield number, GameRecord.from_json(found, f"{path}: line {number}")
@@ -158,34 +158,27 @@ def each_record(
 class SoundGames:
     """An iterable of the game records in a file, without the lines that are none.
 
+    :ivar wanted: which lines to read; by default all.
     :ivar left_out: the number of such lines so far.
-    :ivar fault: the error in the first of them.
+    :ivar fault: the error in the first of them, which is raised if all lines are read and none is sound.
     """
 
     path: Path
-    wanted: Callable[[bytes], bool] = lambda line: True
+    wanted: Callable[[bytes], bool] | None = None
     left_out: int = 0
     fault: InvalidFileError | None = None
 
     def __iter__(self) -> Iterator[GameRecord]:
+        sound = self.wanted is not None
         for _, record in each_record(self.path, self.wanted):
             if isinstance(record, GameRecord):
+                sound = True
                 yield record
             else:
                 self.left_out, self.fault = self.left_out + 1, self.fault or record
-
-
-def read_games(path: Path) -> Iterator[GameRecord]:
-    """The game records of a file; lines of a log that cannot be read are skipped.
-
-    :raises InvalidFileError: naming such a line of any other file.
-    """
-    for line, (_, record) in enumerate(each_record(path), 1):
-        if isinstance(record, GameRecord):
-            yield record
-        elif path.name != LOG:
-            hint = record.hint or ("expected a game a line, as in games.jsonl" if line == 1 else "")
-            raise InvalidFileError(record.message, where=record.where, hint=hint)
+        if self.fault and not sound:
+            self.fault.hint = self.fault.hint or "expected a game a line, as in games.jsonl"
+            raise self.fault
 
 
 def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:

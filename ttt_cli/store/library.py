@@ -22,7 +22,7 @@ from ttt_cli.store.files import write_bytes, writing
 from ttt_cli.store.formats import plugged_format, recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Verification, fault_of
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
-from ttt_cli.store.games import holds_games
+from ttt_cli.store.games import SoundGames, holds_games
 from ttt_cli.store.locks import held_lock, lock, stamp
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
@@ -121,6 +121,17 @@ def would_lose_runs(path: Path, state: State) -> bool:
 def holds_state(path: Path) -> bool:
     """Whether the file at ``path`` is a native state, sound or not."""
     return path.is_file() and _native_format(Source(path)) is not None
+
+
+def games_in(path: Path) -> SoundGames:
+    """The game records in a file.
+
+    :raises InvalidFileError: if it is a state.
+    """
+    if holds_state(path):
+        hint = "expected a log such as games.jsonl"
+        raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)
+    return SoundGames(path)
 
 
 def _native_format(source: Source) -> NativeFormat | None:

@@ -34,11 +34,10 @@ class GameRecords(Format):
     then = "ttt train q --games-from FILE"
 
     def recognises(self, source: Source, options: Options) -> bool:
-        line = source.start.partition(b"\n")[0]
-        fields = [name in line for name in (b'"moves"', b'"result"')]
-        if source.where.endswith(".jsonl"):
-            return all(fields) or line.startswith(b'{"id":"') or not source.is_json
-        return line.startswith(b"{") and all(fields)
+        named = source.where.endswith(".jsonl")
+        text = source.start if named else source.start.partition(b"\n")[0]
+        fields = text.startswith(b"{") and all(name in text for name in (b'"moves"', b'"result"'))
+        return fields or (named and (text.startswith(b'{"id":"') or not source.is_json))
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         """Report every line that is not a game, and the missing states that should learn games."""
@@ -63,9 +62,8 @@ class GameRecords(Format):
             for name, games in islice(sorted(taught.items()), MOST_REJECTED)
             if not any(os.path.lexists(folder / f"{name}{suffix}") for suffix in ("", ".json", ".csv"))
         ]
-        return Verification(
-            self.name, positions, len(seen), rejected=truncated(faults) + missing, unfit=bool(faults)
-        )
+        rejected, unfit = truncated(faults) + missing, bool(faults) and not ids
+        return Verification(self.name, positions, len(seen), rejected=rejected, unfit=unfit)
 
 
 class LearningCurve(Format):
