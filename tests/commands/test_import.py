@@ -56,7 +56,7 @@ def test_what_is_left_out_is_told_by_import_and_verify_and_an_error_if_strict(tt
     if change:
         file.write_text(json.dumps(by_cell(MOVES) | change))
     done = ttt("import", file, "--strict", "-o", "made")
-    assert done.code == 3 and f"would leave out {place}: " in done.err and not Path("made").exists()
+    assert done.code == 3 and f"left out {place}: " in done.err and not Path("made").exists()
     assert f"left out  {place}: " in ttt("import", file, "-o", "made").out
     done = ttt("verify", file, "--json")
     assert done.code == 1 and [item["where"] for item in done.json["rejected"]] == [place]

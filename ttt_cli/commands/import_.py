@@ -55,7 +55,7 @@ def import_(
     file: Annotated[str, argument("FILE[:OPTIONS]", "A file of another program.")],
     learner: Annotated[str | None, option("LEARNER", "The method whose table it becomes.")] = None,
     out: Out = None,
-    strict: Annotated[bool, flag("--strict", "Fail if anything would be left out.")] = False,
+    strict: Annotated[bool, flag("--strict", "Fail if anything would be repaired or left out.")] = False,
 ) -> Import:
     """Turn a file that another program wrote into a state in the store.
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import random
 import re
 import zipfile
@@ -127,6 +128,7 @@ def test_stale_scores_and_a_root_without_a_board_are_put_right(changes, repaired
         brain[key].update(change)
     (said,) = read(dump(brain), "brain.json").repaired
     assert re.match(repaired, said)
+    refused(dump(brain), f"refused by --strict: {repaired}", "brain.json", strict=True)
     assert written_again(dump(brain), "brain.json") == right
 
 
@@ -156,7 +158,8 @@ def test_a_second_empty_board_joins_such_a_root():
         ("1", {"next": [2]}, "a list of keys"),
         ("7", {"end": False}, "end is false, but X has won"),
         ("1", {"end": True}, "nobody has won"),
-        ("1", {"score": "0"}, "score: a number"),
+        ("1", {"score": "0"}, "score: a finite number"),
+        ("1", {"score": math.nan}, "score: a finite number"),
         ("1", {"more": 0}, "and nothing else"),
         ("0", {"state": symbols("X........")}, "first node must be the empty board"),
     ],
@@ -212,7 +215,7 @@ def test_a_row_that_cannot_be_is_left_out_with_its_line(row, why):
     found = read(data, "book.csv")
     assert len(book_of(found)) == 4
     assert [(item.where, bool(re.search(why, item.why))) for item in found.rejected] == [("line 3", True)]
-    refused(data, f"would leave out line 3: .*{why}", "book.csv", strict=True)
+    refused(data, f"left out line 3: .*{why}", "book.csv", strict=True)
 
 
 @pytest.mark.parametrize("stage", [5, 9])
@@ -224,6 +227,7 @@ def test_a_row_with_an_end_that_no_game_has_is_kept_and_noted(stage, tmp_path):
     assert any("as none can" in note for note in found.notes)
     refused(data, "as none can", "book.csv", strict=True)
     (tmp_path / "book.csv").write_bytes(data)
+    assert [item.where for item in library.verify(tmp_path / "book.csv").rejected] == ["line 1"]
     state = import_file(tmp_path / "book.csv").state
     again = parse(library.content(state), "again.csv")
     assert sorted(written(state, "moves-csv").splitlines()) == sorted(data.splitlines())
@@ -242,6 +246,9 @@ def test_blank_and_repeated_rows_and_line_ends_are_put_right(tmp_path):
     assert found.rejected[:2] == [Rejected("line 4", ANY), Rejected("line 7", ANY)]
     assert found.repaired == ["198 repeated rows were dropped"]
     assert len(book_of(found)) == 2 and len(found.rejected) == 100
+    assert read(b"\n".join([good] * 2), "book.csv", strict=True).notes == ["1 repeated row was dropped"]
+    found = read(b"\n".join([good, *(b"%d" % number for number in range(8))]), "book.csv")
+    assert found.remarks[-1] == "book.csv: left out 3 more for other reasons (ttt verify lists them)"
 
 
 def test_a_stage_is_possible_just_where_a_game_ends_so():

@@ -49,7 +49,7 @@ class Options:
     :ivar learner: the method whose table a foreign file becomes (an empty file only that of ``graph``); None:
         the one that fits best.
     :ivar visits: the visits of each entry where the file does not say.
-    :ivar strict: whether it is an error if anything would be left out.
+    :ivar strict: whether it is an error if anything is wrong that would be repaired, kept or left out.
     :ivar stated: how to read a file of unknown origin, under the names of an agent's options: ``values``,
         ``unknown``, ``wins``, ``spelling.NAME``.
     :ivar rules: the game; None: what the file says, or the usual one.
@@ -78,7 +78,8 @@ class Loaded:
     :ivar options: how the user said that the file is to be read.
     :ivar repaired: what was wrong in a foreign file and has been repaired, in words.
     :ivar rejected: what was left out.
-    :ivar notes: what was inferred, in words.
+    :ivar notes: what was inferred, and in short what is odd, in words.
+    :ivar odd: what is wrong, but kept, since its author's program plays by it.
     """
 
     state: State
@@ -89,6 +90,7 @@ class Loaded:
     repaired: list[str] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    odd: list[Rejected] = field(default_factory=list)
 
     @property
     def native(self) -> bool:
@@ -247,6 +249,7 @@ class Format:
         repaired: Iterable[str] = (),
         rejected: Iterable[Rejected] = (),
         notes: Iterable[str] = (),
+        odd: Iterable[Rejected] = (),
     ) -> Loaded:
         """The outcome of reading a foreign file: a state with one run, named after the file's digest.
 
@@ -276,10 +279,12 @@ class Format:
         run = Run(source.sha256[:24], "import", games, results, details)
         made.tag_run(table, run.id)
         state, digest = State(made, rules, False, table, (run,), plays), f"sha256:{source.sha256}"
-        said = [*repaired], truncated(rejected), [*notes]
-        if options.strict and said[1]:
-            message = f"would leave out {'; '.join(in_short(said[1]))}"
-            raise InvalidFileError(message, where=source.where, hint="without --strict the rest is read")
+        put_right, left_out, odd = [*repaired], truncated(rejected), truncated(odd)
+        kept = [f"kept {text}" for text in in_short(odd)]
+        faults = [*put_right, *kept, *(f"left out {text}" for text in in_short(left_out))]
+        if options.strict and faults:
+            raise InvalidFileError(f"refused by --strict: {'; '.join(faults)}", where=source.where)
+        said = put_right, left_out, [*notes, *kept], odd
         return Loaded(state, Path(source.where), self.name, digest, options, *said)
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
@@ -290,8 +295,8 @@ class Format:
         found = self.read(source, options)
         if not isinstance(found, Loaded):
             return Verification(self.name, len(found) if isinstance(found, Sized) else 0)
-        state = found.state
-        return Verification(self.name, *state.entries, found.repaired, found.rejected, state.learner.units)
+        state, rejected = found.state, found.rejected + found.odd
+        return Verification(self.name, *state.entries, found.repaired, rejected, state.learner.units)
 
     def fits(self, state: State | None) -> bool:
         """Whether a player with this state, or with none, can be written: by default any player, or where the
@@ -324,8 +329,8 @@ def in_short(rejected: Sequence[Rejected]) -> list[str]:
         hidden = len(places) - MOST_PLACES
         more = f" and {hidden:,} more (ttt verify lists them)" if hidden > 0 else ""
         texts.append(f"{', '.join(places[:MOST_PLACES])}{more}: {why}")
-    if (reasons := len(by_reason) - MOST_REASONS) > 0:
-        texts.append(f"and more for {reasons:,} more reasons; ttt verify lists them")
+    if others := sum(map(len, [*by_reason.values()][MOST_REASONS:])):
+        texts.append(f"{others:,} more for other reasons (ttt verify lists them)")
     return texts
 
 

@@ -16,7 +16,6 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import (
     ExportOptions,
     ExportSource,
@@ -34,6 +33,7 @@ from ttt_cli.store.text import quoted
 DRAW = 9
 ENDINGS = {stage: (stage + 1, "XO"[stage % 2]) for stage in range(DRAW)} | {DRAW: (STANDARD.cells, "draw")}
 """The plies of the games that end at a stage, and their result."""
+ODD = "says that a game ends as none can; the article's choice rule plays by it"
 Row = tuple[str, int, int]
 """The position, the move (a cell from 1), the stage."""
 
@@ -129,18 +129,15 @@ class MovesCsv(Format):
         if not (sound := sum(line not in wrong for _, line in lines)):
             raise none_left(next(rejected), len(lines), source.where)
         rows = dict.fromkeys(row for row in found.values() if isinstance(row, tuple))
-        notes, repaired = [], []
-        if odd := sum(not _is_possible(row) for row in rows):
-            were = "row says that a game ends" if odd == 1 else "rows say that games end"
-            if options.strict:
-                what = f"{odd:,} {were} as none can"
-                raise InvalidFileError(what, where=source.where, hint="without --strict they are kept")
-            notes.append(f"{odd:,} {were} as none can; the article's choice rule plays by them")
-        if twice := sound - len(rows):
-            repaired.append(f"{twice:,} repeated {'row was' if twice == 1 else 'rows were'} dropped")
+        strange = {line for line, row in found.items() if isinstance(row, tuple) and not _is_possible(row)}
+        odd = (Rejected(f"line {number}", ODD) for number, line in lines if line in strange)
+        notes, repaired = list[str](), list[str]()
+        if twice := sound - len(rows):  # no error: a book is a set of rows
+            said = f"{twice:,} repeated {'row was' if twice == 1 else 'rows were'} dropped"
+            (notes if options.strict else repaired).append(said)
         entries = book_entries({(text, move, *ENDINGS[stage]): 1 for text, move, stage in rows})
         return self.imported(
-            source, options, "book", entries, repaired=repaired, rejected=rejected, notes=notes
+            source, options, "book", entries, repaired=repaired, rejected=rejected, notes=notes, odd=odd
         )
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:

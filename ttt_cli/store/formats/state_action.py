@@ -9,6 +9,7 @@ several. An empty file is an empty brain.
 """
 
 import json
+import math
 from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any
@@ -40,7 +41,8 @@ def _is_node(node: Any, is_first: bool) -> bool:
             stones = all(type(stone) is int and stone in _SYMBOLS for stone in state)
             whole = len(state) == STANDARD.cells or (is_first and not state)
             keys = all(type(child) is str for child in following)
-            return stones and whole and keys and type(score) is not bool and node.keys() == _FIELDS
+            number = type(score) is not bool and math.isfinite(score)
+            return stones and whole and keys and number and node.keys() == _FIELDS
     return False
 
 
@@ -148,7 +150,7 @@ class StateAction(Format):
         for at, (key, node) in enumerate(found.items()):
             if key != str(at) or not _is_node(node, at == 0):
                 message = f"expected key '{at}' with state: 9 numbers of 1, -1 and 0, next: a list of keys, "
-                message += "score: a number, end: true or false, and nothing else"
+                message += "score: a finite number, end: true or false, and nothing else"
                 raise InvalidFileError(message, where=f"{where}, key {quoted(key)}")
         repaired = _join_roots(found)
         entries, spelled, stale = _entries(found, options.visits, where), dict[str, float](), 0
