@@ -131,7 +131,7 @@ def test_a_mistake_can_be_taken_back_after_the_game(ttt):
 def test_an_untrained_learner_says_so_plays_and_learns(ttt):
     result = ttt("play", "td.article", "--as", "x", "--games", 1, stdin=GAME)
     assert "td.article has learned nothing yet; this trains it: ttt train td --preset article" in result.err
-    assert "td.article knows 0 positions from 0 games" in result.err
+    assert "knows 0 positions" not in result.err
     assert "10 % of its moves are random" in result.err
     assert re.search(r"td.article has learned the game: \d+ new positions; it knows \d+", result.err)
     state = library.load(Path("state_store/td.article.json")).state
@@ -141,6 +141,16 @@ def test_an_untrained_learner_says_so_plays_and_learns(ttt):
     result = ttt("play", "td.article:search=2", "--no-learn", "--games", 1, stdin=GAME)
     assert "as td.article:search=2,epsilon=0 plays" in result.err
     assert log()[1].teaches == () and library.load(Path("state_store/td.article.json")).state.games == 1
+
+
+@pytest.mark.parametrize("call", ["td --board 2x3 --line 2", "td.2x3-2"])
+def test_a_board_names_the_state_that_is_offered_whatever_other_there_is(ttt, call):
+    ttt("train", "td", "--games", 10)
+    result = ttt("play", *call.split(), "--games", 1, stdin="q\n")
+    offer = "td.2x3-2 has learned nothing yet; this trains it: ttt train td --board 2x3 --line 2"
+    assert result.code == 0 and offer in result.err
+    judged = ttt("evaluate", *call.split())
+    assert judged.code == 2 and "(ttt train td --board 2x3 --line 2 makes it)" in judged.err
 
 
 def test_machines_learn_and_are_recorded_only_on_request(ttt):

@@ -162,8 +162,9 @@ def resolve_all(
         if agent.fixed_rules not in (None, game):
             hint = "agents play each other on one board only"
             if rules and agent.loaded:
-                learner, size = agent.loaded.state.learner.name, f"{game.rows}x{game.cols}"
-                hint = f"ttt train {learner} --board {size} --line {game.line} makes one"
+                from ttt_cli.store.library import Trained
+
+                hint = f"{Trained(agent.loaded.state.learner.name, rules=game).command()} makes one"
             what = f"plays {agent.fixed_rules.describe()}, not {game.describe()}"
             raise InvalidFileError(what, where=agent.name, hint=hint)
     return [replace(agent, rules=game) for agent in agents]
@@ -204,7 +205,7 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
     if fresh and (untrained := library.untrained(store, name, rules)) is not None:
         return _of_state(text, untrained, _parse_options(text, "a state", options, STATE_OPTIONS))
     if Path(name).suffix or (plugged := plugin(AGENT_PLUGINS, name, AgentType)) is None:
-        raise _unknown(name, store)
+        raise _unknown(name, store, rules)
     return _of_type(text, replace(plugged, name=name, make=_checked(plugged, text)), options)
 
 
@@ -351,17 +352,19 @@ def _parse_options(
     return values
 
 
-def _unknown(name: str, store: Path) -> TttError:
-    path, base = Path(name), name.partition(".")[0]
+def _unknown(name: str, store: Path, rules: Rules | None) -> TttError:
+    from ttt_cli.store.library import Trained
+
+    path = Path(name)
     if path.name != name or path.suffix in (".json", ".csv", ".npz"):
         from ttt_cli.store.source import Source
 
         Source(path)  # raises the error for a missing file
-    if base in LEARNERS:
-        article = " --preset article" if name.startswith(f"{base}.article") else ""
-        hint = f"ttt train {base}{article} makes it"
-        return UsageError(f"there is no state {name!r} in {store.absolute()}", hint=hint)
+    if trained := Trained.named(name):
+        trained = trained._replace(rules=trained.rules or rules)
+        hint = f"{trained.command()} makes it"
+        return UsageError(f"there is no state {trained.name!r} in {store.absolute()}", hint=hint)
     stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
-    near = did_you_mean(name, [*players(), *ALIASES, *stored])
+    near = did_you_mean(name, [*players(), *ALIASES, *stored, *(f"{one}.article" for one in LEARNERS)])
     known = f"there are {', '.join([*players(), *ALIASES])}, the states in {store.absolute()}, and paths"
     return UsageError(f"no agent is called {name!r}", hint=near or known)

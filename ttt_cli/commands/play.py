@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from shlex import join
 from typing import Annotated, Literal
 
 from ttt_cli.agents.grammar import Agent, resolve, resolve_all
@@ -31,6 +30,7 @@ from ttt_cli.shell.options import (
     option,
     stored_files,
 )
+from ttt_cli.store import library
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.games import try_log
 from ttt_cli.views.numbers import counted, percent
@@ -158,19 +158,20 @@ def _agents(env: Environment, pairing: tuple[str, str]) -> list[Agent]:
 
 def _train(env: Environment, loaded: Loaded) -> bool:
     """Offer to train a learner that has no file yet; return whether it was trained."""
-    learner, name = loaded.state.learner, loaded.path.stem
+    learner, rules, name = loaded.state.learner, loaded.state.rules, loaded.path.stem
     preset: Literal["article"] | None = "article" if learner.choice == "article" else None
     games = learner.article_games if preset else learner.default_games
     if not env.interactive:
-        words = ["ttt", "train", learner.name, *["--preset", "article"] * bool(preset), *env.given_options]
-        env.say(f"{name} has learned nothing yet; this trains it: {join(words)}")
+        trained = library.Trained(learner.name, preset is not None, rules)
+        env.say(f"{name} has learned nothing yet; this trains it:", trained.command(*env.store_option))
         return False
     from ttt_cli.commands.train import Options, train
 
     options = [(f"train {name} first", f"{games:,} games"), ("play it untrained", "")]
     if choose(env, f"{name} has learned nothing yet.", options) == 1:
         return False
-    apart = replace(env, stdout=env.stderr, json=False)  # stdout is for the games
+    board, line = f"{rules.rows}x{rules.cols}", rules.line
+    apart = replace(env, stdout=env.stderr, json=False, board=board, line=line)  # stdout is for the games
     done = train(apart, learner.name, {}, Options(preset=preset))
     if put(apart, replace(done, then=[])) != ExitCode.DONE:
         raise Stopped(done.code)
@@ -184,7 +185,8 @@ def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
             continue
         env.remark(agent.remarks)
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
-        env.say(f"{agent.name} knows {counted(loaded.state.positions, 'position')}{games}")
+        if loaded.path.exists():
+            env.say(f"{agent.name} knows {counted(loaded.state.positions, 'position')}{games}")
         if epsilon := exploration(agent, loaded.state):
             often = f"{percent(epsilon, 0)} of its moves are random, as in its author's program"
             other = f"{agent.name}{',' if agent.options else ':'}"

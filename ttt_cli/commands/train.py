@@ -163,11 +163,8 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
         }
         group = TyperGroup(name="train", commands=methods, help=text, epilog=examples)
         return "train", group, arguments or ["--help"]
-    state = re.fullmatch(r"(\w+?)(\.article)?(?:\.(\d+x\d+)-(\d+))?", name)
-    if state and state[1] in LEARNERS and state[1] != name:
-        words = f"{state[1]}{' --preset article' * bool(state[2])}"
-        words += f" --board {state[3]} --line {state[4]}" * bool(state[3])
-        raise UsageError("is a state, not a method", where=name, hint=f"ttt train {words} trains it")
+    if name not in LEARNERS and (state := library.Trained.named(name)):
+        raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")
     if name.endswith(".py"):
         raise UsageError("which class of it?", where=name, hint=f"ttt train {name}:CLASS")
     if typed := re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
@@ -201,7 +198,7 @@ class Call:
     def __init__(self, env: Environment, learner: str, given: dict[str, Any], options: Options) -> None:
         self.env, self.learner, self.given, self.options = env, learner, given, options
         rules, article = given_rules(env) or STANDARD, options.preset is not None
-        name = library.default_name(learner, rules, article=article)
+        name = library.Trained(learner, article, rules).name
         self.path = options.out or library.path_in(env.store, name, learner)
         self.name = library.display_name(env.store, self.path)
 

@@ -5,12 +5,13 @@ preset, ``q.3x4-3`` is a state for another board.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count, product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -34,10 +35,32 @@ SUFFIXES = (".json", ".csv")
 """The endings of state files."""
 
 
-def default_name(learner: str, rules: Rules = STANDARD, *, article: bool = False) -> str:
-    """The name under which training saves: the learner, its preset, and any board but the usual one."""
-    name = f"{learner}.article" if article else learner
-    return name if rules == STANDARD else f"{name}.{rules}"
+class Trained(NamedTuple):
+    """What training makes and names: the learner, its preset, and any board but the usual one."""
+
+    learner: str
+    article: bool = False
+    rules: Rules | None = None
+
+    @classmethod
+    def named(cls, name: str) -> "Trained | None":
+        """What ``q`` or ``q.article.4x4-4`` stands for; None if training gives no such name."""
+        match = re.fullmatch(r"(\w+)(\.article)?(?:\.(\d+x\d+)-(\d+))?", name)
+        if match is None or match[1] not in LEARNERS:
+            return None
+        return cls(match[1], bool(match[2]), Rules.parse(match[3], int(match[4])) if match[3] else None)
+
+    @property
+    def name(self) -> str:
+        board = "" if self.rules in (None, STANDARD) else f".{self.rules}"
+        return f"{self.learner}{'.article' * self.article}{board}"
+
+    def command(self, *more: str) -> str:
+        """The command that trains it, with ``more`` options."""
+        words = ["ttt", "train", self.learner, *["--preset", "article"] * self.article]
+        if (rules := self.rules) not in (None, STANDARD):
+            words += ["--board", f"{rules.rows}x{rules.cols}", "--line", str(rules.line)]
+        return command_line(*words, *more)
 
 
 def path_in(store: Path, name: str, learner: str) -> Path:
@@ -46,8 +69,11 @@ def path_in(store: Path, name: str, learner: str) -> Path:
 
 
 def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
-    """The file that a name or a path means; names win over paths."""
-    stems = [name] if rules in (None, STANDARD) else [f"{name}.{rules}", name]
+    """The file that a name or a path means; names win over paths. A learner's bare name takes the suffix of
+    the game, and that of any other state may."""
+    trained, stems = Trained.named(name), [name]
+    if rules not in (None, STANDARD) and not (trained and trained.rules):
+        stems = [f"{name}.{rules}", *[name] * (trained is None)]
     named = [store / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES)]
     files = (path for path in named if Path(name).name == name and path.is_file())
     return next(files, Path(name) if Path(name).exists() else None)
@@ -92,13 +118,12 @@ def taught_name(store: Path, path: Path) -> str:
 
 def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | None:
     """An empty state, not yet saved, if ``name`` is one that training would save under (``q.article``)."""
-    rules = rules or STANDARD
-    for learner, article in product(LEARNERS, (False, True)):
-        full = default_name(learner, rules, article=article)
-        if name in (full, default_name(learner, article=article)):
-            made = learner_of(learner, "article" if article else "default")
-            return Loaded(State.empty(made, rules), path_in(store, full, learner), FORMAT, "")
-    return None
+    if (trained := Trained.named(name)) is None:
+        return None
+    game = trained.rules or rules or STANDARD
+    learner = learner_of(trained.learner, "article" if trained.article else "default")
+    path = path_in(store, trained._replace(rules=game).name, trained.learner)
+    return Loaded(State.empty(learner, game), path, FORMAT, "")
 
 
 def _suggestion(store: Path, name: str, what: str) -> str:
