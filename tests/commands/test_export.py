@@ -60,9 +60,10 @@ def test_a_state_is_never_lost_to_an_export(ttt, store):
     with lock(store / "graph.json", "trained"):
         busy = ttt("export", "td", "-o", store / "graph.json", "--format", "state")
     assert busy.code == 4 and "is being trained" in busy.err
-    native = ttt("export", "td", "-o", store / "graph.json", "--format", "state")
-    assert native.code == 0 and "graph.json.bak" in native.err
-    assert (store / "graph.json.bak").read_bytes() == graph
+    for write in (["export", "td", "--format", "state"], ["merge", "td"]):
+        native = ttt(*write, "-o", store / "graph.json")
+        assert native.code == 2 and "holds a graph state for 3x3" in native.err
+        assert (store / "graph.json").read_bytes() == graph
 
 
 def test_of_a_large_board_the_positions_seen_are_written(ttt):

@@ -72,7 +72,7 @@ def test_the_states_with_games_verdict_and_worst_case(ttt):
     minimax = next(one for one in found["players"] if one["name"] == "minimax")
     assert minimax["options"]["depth"] == "N (from 1)"
     assert {key: ttt("show", "minimax", "--json").json[key] for key in minimax} == minimax
-    assert "option    depth=N (from 1)" in ttt("show", "minimax").out
+    assert "option    depth=N (from 1)" in ttt("show", "minimax:depth=2").out
 
 
 def test_the_formats_are_listed(ttt):

@@ -1,5 +1,6 @@
 """``ttt show``: what a state or a log holds; without a file, all states and players; the formats."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -268,8 +269,9 @@ def show(
             raise InvalidFileError("is not a folder", where=str(env.store))
         states = [_stored(path) for path in stored_files(env.store)]
         return Store(str(env.store.absolute()), states, list(_players().values()))
-    if file in (known := _players()):
-        return known[file]
+    known, named = _players(), re.split("[:,]", file)[0]
+    if named in known and not Path(file).exists():
+        return known[named]
     rules = given_rules(env)
     file, reading, played = file_and_reading(file, rules)
     log = env.store / LOG if file == LOG else Path(file)

@@ -33,7 +33,11 @@ def locked(env: Environment, path: Path, doing: str, **settings: str | float) ->
 
 
 def save_state(env: Environment, state: State, path: Path) -> None:
-    """Save a state; a file it replaces becomes a backup if it holds runs that the state lacks."""
+    """Save a state; a file it replaces becomes a backup if it holds runs that the state lacks.
+
+    :raises UsageError: if that file is a state of another learner or for another game.
+    """
+    library.refuse_other(path, state)
     backup = library.save(state, path, keep_backup=library.would_lose_runs(path, state))
     if backup:
         env.say(f"the previous file is kept as {backup}")

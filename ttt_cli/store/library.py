@@ -172,6 +172,15 @@ def refuse_loss(path: Path, *, states: bool = True) -> None:
         raise UsageError(f"is {lost}, which would be lost", where=str(path), hint="name another file")
 
 
+def refuse_other(path: Path, state: State) -> None:
+    """Raise UsageError if ``path`` is a state of another learner, or for another game, than ``state``."""
+    with suppress(InvalidFileError):
+        old = load(path, Options(table=False)).state if holds_state(path) else state
+        if (old.learner.name, old.rules) != (state.learner.name, state.rules):
+            what = f"holds a {old.learner.name} state for {old.rules.describe()}"
+            raise UsageError(what, where=str(path), hint="-o another file")
+
+
 def refuse_suffix(path: Path, learner: Any) -> None:
     """Raise UsageError if a new state would be named as CSV and be JSON, or the other way round."""
     if path.suffix in SUFFIXES and path.suffix != learner.suffix and not path.exists():
