@@ -47,6 +47,12 @@ def test_a_drawn_board_not_yet_seen_is_worth_a_draw(tmp_path: Path):
     assert np.array_equal(load(tmp_path / "td.json").table.rows, state.table.rows)
 
 
+def test_what_falls_never_rises():
+    for given, ends in (({"alpha": 0.1}, {"alpha_end": 0.1}), ({"epsilon": 0.0}, {"epsilon_end": 0.0})):
+        low, both = (train("td", games=200, seed=1, preset="article", **given, **more) for more in ({}, ends))
+        assert np.array_equal(low.table.rows, both.table.rows)
+
+
 class ByTheBook:
     """The author's rule, read literally: dictionaries, no arrays."""
 

@@ -179,7 +179,7 @@ class Book(TableLearner[BookTable]):
         return int(stages[0]), int(stages[-1]), centre_of(table.rules) if article else -1, table.spread()
 
     def exploration(self, table: BookTable, number: int) -> tuple[float, float, float]:
-        return float(self.epsilon), float(self.epsilon_end), SETTLING
+        return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), SETTLING
 
     def derive(self, table: BookTable) -> None:
         moves, rules = table.moves, table.rules

@@ -124,7 +124,7 @@ class Td(TableLearner[Table]):
     def rule(self, table: Table) -> Rule:
         return Rule(
             alpha=float(self.alpha),
-            alpha_end=float(self.alpha_end),
+            alpha_end=float(min(self.alpha, self.alpha_end)),
             draw=float(self.draw),
             gamma=float(self.gamma),
             worst=1.0 - float(self.slips),
@@ -133,7 +133,7 @@ class Td(TableLearner[Table]):
         )
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
-        return float(self.epsilon), float(self.epsilon_end), SETTLING
+        return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), SETTLING
 
     @property
     def has_ties(self) -> bool:
