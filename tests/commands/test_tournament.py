@@ -22,7 +22,8 @@ def test_a_tournament(ttt: Run) -> None:
 def test_players_who_can_bring_about_too_much_play_a_match(ttt):
     exact = ttt("tournament", "random", "heuristic", "--json").json
     played = ttt("tournament", "random", "heuristic", "--positions", "10", "--json")
-    assert "matches of 10,000 games" in played.err
+    assert "sampled, by a match of 10,000 games: heuristic and random; too much" in played.err
+    assert [pairing["games"] for pairing in played.json["pairings"]] == [5000, 5000]
     assert (exact["method"], played.json["method"]) == ("exact", "sampled")
     for one, other in zip(exact["pairings"], played.json["pairings"], strict=True):
         assert abs(one["win"] - other["win"]) < 0.03

@@ -1,12 +1,15 @@
 """``ttt train``: what a call says it did."""
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from tests.store.conftest import continued
 from tests.ttt import Run
+from ttt_cli.commands.train import Call, Options
 from ttt_cli.engine.rules import STANDARD
+from ttt_cli.environment import Environment
 from ttt_cli.store import library
 from ttt_cli.store.state import State, learner_of
 
@@ -37,6 +40,12 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
     again = ttt("train", "td", "-n", "10", "-o", "td.json")
     assert again.code == 0
     assert "the run stopped after 256 of 1,000 games can no longer be resumed" in again.err
+
+
+def test_a_run_against_a_program_is_resumed_with_it_typed_again() -> None:
+    call = Call(Environment(*[StringIO()] * 3), "td", {}, Options(opponent="exec:my bot", until="unbeatable"))
+    resumed = "ttt train td --resume -o state_store/td.json --until unbeatable --opponent 'exec:my bot'"
+    assert call._resuming() == resumed
 
 
 def test_numbers_are_taken_as_people_write_them(ttt):

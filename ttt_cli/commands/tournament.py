@@ -15,6 +15,9 @@ from ttt_cli.shell.options import Walked, argument, complete_agents
 from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table
 
+SHOWN = 4
+"""How many of the sampled pairings a notice names; the document marks all."""
+
 
 @dataclass(frozen=True)
 class Standings(Document, name="tournament"):
@@ -37,7 +40,8 @@ class Standings(Document, name="tournament"):
         places = [f">{place}" for place in range(1, len(players) + 1)]
         draw_table(env, [">", "player", *places, ">points", ">rating"], rows, lead=2)
         games = players[0].of
-        env.out("", f"expected points in {games} games each, a draw being 1/2; rating: Bradley-Terry")
+        env.out("", f"expected points in {games} games each, a draw being 1/2")
+        env.out("rating: Bradley-Terry, with a draw added to each pairing")
 
 
 def tournament(
@@ -63,6 +67,8 @@ def tournament(
     with progress(env, pairings, title="tournament", unit="pairings") as tick:
         found = play_tournament(entered, budget=positions or BUDGET, tick=tick)
     if found.sampled:
-        why = "too much can happen in them, or a player's choices vary"
-        env.say(f"{found.sampled:,} of the pairings are matches of {MATCH_GAMES:,} games: {why}")
+        pairs = list(dict.fromkeys(" and ".join(sorted((one.x, one.o))) for one in found.sampled))
+        more = f", and {len(pairs) - SHOWN:,} more" if len(pairs) > SHOWN else ""
+        what = f"sampled, by a match of {MATCH_GAMES:,} games: {', '.join(pairs[:SHOWN])}{more}"
+        env.remark([f"{what}; too much can happen, or a player's choices vary"])
     return Standings(found)

@@ -310,7 +310,7 @@ class Call:
             return lesson.state
         games = library.games_in(games_from)
         lesson = teach(lesson.state, games, self.name)
-        skipped = f"; skipped {lesson.skipped:,} that do not fit" if lesson.skipped else ""
+        skipped = f"; skipped {counted(lesson.skipped, 'game')} of no use to it" if lesson.skipped else ""
         skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""
         if games.fault:
             skipped += f"; {counted(games.left_out, 'line')} cannot be read, the first: {games.fault}"
@@ -404,7 +404,8 @@ class Call:
 
     def _resuming(self) -> str:
         """Return the command that resumes the run."""
-        again = ("until", "checkpoint", "curve", "workers", "cluster")
+        again = ["until", "checkpoint", "curve", "workers", "cluster"]
+        again += ["opponent"] * is_program(self.options.opponent or "")
         given = {name: getattr(self.options, name) for name in again}
         changed = [(f"--{name}", value) for name, value in given.items() if value != getattr(Options, name)]
         words = ["train", typed_as(self.learner), "--resume", "-o", self.path, *self.env.store_option]

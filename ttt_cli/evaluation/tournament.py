@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ttt_cli.agents.asked import UnsteadyError
-from ttt_cli.documents import AgentFields, Count
+from ttt_cli.documents import AgentFields, Count, optional
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy
 from ttt_cli.evaluation.match import SampledRates, play_match
@@ -41,13 +41,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class Pairing:
-    """The rates of two players' games, for X."""
+    """The rates of two players' games, for X; ``games`` is how many were played if they were sampled."""
 
-    DOCUMENT: ClassVar = ("x", "o", "*rates")
+    DOCUMENT: ClassVar = ("x", "o", "*rates", "games")
 
     x: str
     o: str
     rates: Rates
+    games: Count | None = optional()
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,6 @@ class Tournament:
 
     :ivar scores: float64[players, players], in the order of ``players``: the expected points of one player
         against another in two games, one as X and one as O; 0 on the diagonal.
-    :ivar sampled: pairings that were played as matches of ``MATCH_GAMES`` games.
     """
 
     DOCUMENT: ClassVar = ("method", "players", "pairings")
@@ -64,7 +64,11 @@ class Tournament:
     players: list[Standing]
     pairings: list[Pairing]
     scores: Floats
-    sampled: int = 0
+
+    @property
+    def sampled(self) -> list[Pairing]:
+        """The pairings that were played as matches."""
+        return [pairing for pairing in self.pairings if pairing.games is not None]
 
     @property
     def method(self) -> Literal["exact", "sampled"]:
@@ -85,13 +89,13 @@ def play_tournament(
     """
     players = [policy.tabulated().forfeiting() for _, policy in agents]
     rates: dict[tuple[int, int], Rates] = {}
-    sampled = 0
+    games: dict[tuple[int, int], int] = {}  # of those that are sampled
     for first, second in combinations(range(len(players)), 2):
         a, b = players[first], players[second]
         try:
             found = [play_exact(x, o, budget=budget) for x, o in permutations((a, b))]
         except (OutgrownError, UnsteadyError):
-            sampled += 1
+            games[first, second] = games[second, first] = MATCH_GAMES // 2
             match = play_match(a, b, MATCH_GAMES, seed=0)
             found = [_rates(match.as_x), _rates(match.as_o).turned()]
         rates[first, second], rates[second, first] = found
@@ -104,8 +108,11 @@ def play_tournament(
     ranking = np.argsort(-np.round(points, 12), kind="stable").tolist()
     of = 2 * (len(players) - 1)
     standings = [Standing(agents[at][0], float(points[at]), of, float(ratings[at])) for at in ranking]
-    pairings = [Pairing(agents[x][0].name, agents[o][0].name, one) for (x, o), one in sorted(rates.items())]
-    return Tournament(standings, pairings, scores[np.ix_(ranking, ranking)], sampled)
+    pairings = [
+        Pairing(agents[x][0].name, agents[o][0].name, one, games.get((x, o)))
+        for (x, o), one in sorted(rates.items())
+    ]
+    return Tournament(standings, pairings, scores[np.ix_(ranking, ranking)])
 
 
 def _rates(found: SampledRates) -> Rates:

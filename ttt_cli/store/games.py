@@ -194,8 +194,8 @@ def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
 
 
 def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
-    """The games of the store's log that a state should learn and has not; lines that cannot be read are
-    counted in a notice.
+    """The games of the store's log that a state should and can learn, and has not; lines that cannot be read
+    are counted in a notice.
 
     :param name: of the state in the log, as ``library.taught_name``.
     """
@@ -212,7 +212,8 @@ def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
 
     games = SoundGames(log, wanted)
     for game in games:
-        if game.id not in learned and name in game.teaches:
+        teaches = name in game.teaches and (not game.resigned or state.learner.learns_resigned)
+        if teaches and game.id not in learned:
             yield game
     if games.fault:
         notices.warning("lines left out that cannot be read: %d; the first: %s", games.left_out, games.fault)
