@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ttt_cli import __version__
-from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, MEANT, command_module
+from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, command_module
 from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
@@ -63,9 +63,7 @@ class Commands(TyperGroup):
             return super().resolve_command(ctx, args)
         store = Path(ctx.obj.variables.get("TTT_STORE") or ctx.obj.store)
         hint = did_you_mean(name, self.list_commands(ctx)) or "ttt --help lists the commands"
-        if name in MEANT:
-            hint = f"did you mean {MEANT[name]}?"
-        elif name.partition(":")[0] in [*LEARNERS, *player_names(store)]:
+        if name.partition(":")[0] in [*LEARNERS, *player_names(store)]:
             hint = f"a player: {command_line('ttt', 'play', name)}, {command_line('ttt', 'evaluate', name)}"
         raise UsageError(f"no such command {name!r}", where="ttt", hint=hint)
 

@@ -102,6 +102,7 @@ def test_the_common_options_reach_the_command(solve: Run, monkeypatch: pytest.Mo
         ("solve -X.......", "write -- before a position that starts with a dash"),
         ("evaluat", "(did you mean 'evaluate'?)"),
         ("list", "did you mean ttt show?"),
+        ("evaluate agents", "did you mean ttt show?"),
         ("--store=x show", "no such option: --store (it comes after the command"),
         ("q", "no such command 'q' (a player: ttt play q, ttt evaluate q)"),
         ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),

@@ -45,17 +45,6 @@ HIDDEN = ("schema",)
 
 COMMANDS = [*(name for commands in HEADINGS.values() for name in commands), *HIDDEN]
 
-MEANT = {
-    "list": "ttt show",
-    "ls": "ttt show",
-    "agents": "ttt show",
-    "formats": "ttt show --formats",
-    "accept": "ttt verify --accept",
-    "replay": "ttt review",
-    "version": "ttt --version",
-}
-"""Words that people try, with the command they mean."""
-
 
 def command_module(name: str) -> ModuleType:
     """The module of a command, ``import_`` where the name is a Python keyword."""
