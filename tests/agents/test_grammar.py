@@ -1,5 +1,7 @@
 """How agents are named."""
 
+from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
@@ -18,17 +20,18 @@ from ttt_cli.store.state import State, learner_of
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A store with td and td.3x4-3, in a working directory with a file called td."""
-    monkeypatch.chdir(tmp_path)
-    store = tmp_path / "store"
+    folder = tmp_path_factory.mktemp("agents")
+    store = folder / "store"
     taught = train("td", games=1, seed=1)
     library.save(taught, store / "td.json")
     library.save(State.empty(taught.learner, Rules(3, 4)), store / "td.3x4-3.json")
-    library.save(State.empty(taught.learner, Rules()), tmp_path / "td")
-    library.save(taught, tmp_path / "odd:name=1.json")
-    return store
+    library.save(State.empty(taught.learner, Rules()), folder / "td")
+    library.save(taught, folder / "odd:name=1.json")
+    with chdir(folder):
+        yield store
 
 
 def policy_of(text: str, store: Path, rules: Rules | None = None) -> PolicyTable:

@@ -14,16 +14,16 @@ def test_a_page_for_any_player(ttt):
 
 
 def test_no_folder_but_the_store_is_made_and_that_is_told_before_any_work(ttt):
-    assert ttt("train", "td", "--games", 10, "--store", "new/store").code == 0  # the store alone is
-    Path("new/store").rename("state_store")
+    assert ttt("train", "td", "--board", "2x3", "--games", 10, "--store", "new/store").code == 0
+    Path("new/store").rename("state_store")  # the store alone is made
     for words in (
         ("train", "td", "--games", 10, "-o", "no/x.json"),
         ("train", "td", "--games", 10, "--curve", "no/x.csv"),
-        ("merge", "td", "-o", "no/x.json"),
-        ("export", "td", "--format", "ttt-state", "-o", "no/x.json"),
-        ("export", "td", "--format", "dot", "-o", "no/x.dot"),
-        ("explore", "td", "-o", "no/x.html"),
-        ("curve", "td", "-o", "no/x.svg"),
+        ("merge", "td.2x3-3", "-o", "no/x.json"),
+        ("export", "td.2x3-3", "--format", "ttt-state", "-o", "no/x.json"),
+        ("export", "td.2x3-3", "--format", "dot", "-o", "no/x.dot"),
+        ("explore", "td.2x3-3", "-o", "no/x.html"),
+        ("curve", "td.2x3-3", "-o", "no/x.svg"),
     ):
         refused = ttt(*words)
         assert refused.code == 1

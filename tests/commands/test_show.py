@@ -8,15 +8,16 @@ from ttt_cli.commands.show import MOST
 
 
 def test_of_many_runs_those_with_most_games_are_listed(ttt):
+    name, board = "td.2x3-3", ("--board", "2x3")
     for number in range(2):
-        ttt("play", "--x", "td", "--o", "random", "--games", 2, "--seed", number, "--learn")
+        ttt("play", "--x", "td", "--o", "random", *board, "--games", 2, "--seed", number, "--learn")
     for number in range(MOST + 2):
-        ttt("train", "td", "--games", 10 + number, "--seed", number)
-    lines = [line for line in ttt("show", "td").out.splitlines() if line.startswith("run")]
+        ttt("train", "td", *board, "--games", 10 + number, "--seed", number)
+    lines = [line for line in ttt("show", name).out.splitlines() if line.startswith("run")]
     assert len(lines) == MOST + 1 and " 21 games against self" in lines[0]
     assert re.fullmatch(r"run +and 4 more, \d+ games; --json lists them", lines[-1])
-    assert len(ttt("show", "td", "--json").json["runs"]) == MOST + 4
-    assert "(did you mean 'td'?)" in ttt("show", "td.json").err
+    assert len(ttt("show", name, "--json").json["runs"]) == MOST + 4
+    assert f"(did you mean '{name}'?)" in ttt("show", f"{name}.json").err
 
 
 def test_of_a_log_the_players_and_their_results_are_told(ttt):

@@ -8,13 +8,14 @@ from ttt_cli.store.locks import lock
 
 METHODS = ("book", "graph", "menace", "q", "td")
 
-CALL = ("study", "q", "--seeds", 3, "--games", 300, "--vary", "alpha=0.1,0.5", "-o", "study.csv")
+BOARD = ("--board", "2x3", "--line", 2)
+CALL = ("study", "q", *BOARD, "--seeds", 3, "--games", 300, "--vary", "alpha=0.1,0.5", "-o", "study.csv")
 
 
 def test_a_table_of_medians_and_ranges(ttt):
     result = ttt(*CALL)
     assert result.code == 0
-    assert "3x3, 3 in a row: 6 trainings, each from nothing" in result.out
+    assert "2x3, 2 in a row: 6 trainings, each from nothing" in result.out
     (line,) = re.findall(r"^alpha=0.5 +.*$", result.out, re.MULTILINE)
     assert "of 3" in line
     again = ttt(*CALL, "--json").json["settings"]
@@ -65,7 +66,7 @@ def test_a_locked_study_offers_what_works(ttt):
 
 
 def test_presets_are_set_beside_each_other_with_the_seconds_they_took(ttt):
-    found = ttt("study", "--presets", "--games", 20, "--json").json
+    found = ttt("study", "--presets", *BOARD, "--games", 20, "--json").json
     methods = [(one["learner"], one["preset"]) for one in found["settings"]]
     assert methods == sorted((name, preset) for name in METHODS for preset in ("article", "default"))
     assert all(one["seeds"] == 1 and one["seconds"] >= 0 for one in found["settings"])

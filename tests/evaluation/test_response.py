@@ -30,7 +30,7 @@ class Beating(Policy):
 
 @pytest.mark.parametrize("name", [*LEARNERS, "heuristic", f"py:{ROOT / 'examples' / 'bot.py'}:choose"])
 def test_following_it_attains_the_worst_case_of_the_verdict(name: str):
-    rules = Rules() if name.startswith("py:") else Rules(2, 4, 3)
+    rules = Rules() if name.startswith("py:") else Rules(2, 3, 3)
     victim = policy(train(name, games=300, seed=1, rules=rules) if name in LEARNERS else name, rules=rules)
     for side in Side:
         games, layers = Games([Beating(victim)]), []

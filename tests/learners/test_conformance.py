@@ -76,10 +76,10 @@ def broken(value: Any) -> list[Any]:
 @pytest.mark.parametrize("name", LEARNERS)
 def test_broken_entries_are_refused_by_name(name: str):
     learner = learner_of(name, "default")
-    space = space_of(learner)
+    space = space_of(learner, Rules(2, 3))
     entries = orjson.loads(content(learner, after(learner, space, 5)))
-    right = next(key for key in entries if key.count(".") == 5)
-    wrong = ["XXXXXXXXX", "X", "X.......?", "x........", "X........ ", ""]
+    right = next(key for key in entries if key.count(".") == 2)
+    wrong = ["XXXXXX", "X", "X....?", "x.....", "X..... ", ""]
     cases = [*((key, entries[right]) for key in wrong), *((right, value) for value in broken(entries[right]))]
     for key, value in cases:
         with pytest.raises(InvalidFileError) as refused:

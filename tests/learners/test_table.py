@@ -47,15 +47,15 @@ def test_a_table_that_grows_learns_the_same(
     name: str, preset: str, symmetric: bool, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ):
     learner, space = learner_of(name, preset), StateSpace.of(rules, symmetric or name == "menace")
-    expected = after(learner, space, 150)
+    expected = after(learner, space, 60)
     with growing(space, monkeypatch):
-        found = after(learner, space, 150)
+        found = after(learner, space, 60)
         assert content(learner, found) == content(learner, expected)
         assert len(found.rows) < len(expected.rows)
         again = learner.from_entries(rules, space.symmetric, learner.to_entries(found))
         for table in (found, again):
-            learner.train(table, Shard(150, 100, np.random.default_rng(7)))
-    learner.train(expected, Shard(150, 100, np.random.default_rng(7)))
+            learner.train(table, Shard(60, 40, np.random.default_rng(7)))
+    learner.train(expected, Shard(60, 40, np.random.default_rng(7)))
     assert content(learner, found) == content(learner, again) == content(learner, expected)
     positions = learner.seen(expected)
     assert np.array_equal(learner.seen(found).keys, positions.keys)

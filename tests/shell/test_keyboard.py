@@ -15,6 +15,7 @@ from fcntl import ioctl
 from pathlib import Path
 
 from tests.ttt import PROGRAM, ROOT
+from ttt_cli.app import main
 from ttt_cli.environment import Environment
 from ttt_cli.shell.keyboard import HABIT_TIME, Keys, keyboard
 from ttt_cli.store.games import SoundGames
@@ -75,12 +76,22 @@ class Game:
 
 
 @contextmanager
-def started(folder: Path, *arguments: str) -> Iterator[Game]:
+def started(folder: Path, *arguments: str, afresh: bool = False) -> Iterator[Game]:
+    """In a process of its own, which has to load the package only if ``afresh``."""
     process, terminal = pty.fork()
     if process == 0:
-        os.chdir(folder)
-        os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm", NO_COLOR="1", LANG="C.UTF-8")
-        os.execv(sys.executable, [*PROGRAM, "play", *arguments])
+        try:
+            os.chdir(folder)
+            os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm", NO_COLOR="1", LANG="C.UTF-8")
+            if afresh:
+                os.execv(sys.executable, [*PROGRAM, "play", *arguments])
+            sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, m, closefd=False) for n, m in enumerate("rww"))
+            sys.argv = ["ttt", "play", *arguments]
+            main()
+        except SystemExit as end:
+            os._exit(end.code)
+        finally:
+            os._exit(99)
     game = Game(terminal, process)
     game.resize(80, 24)
     yield game
@@ -162,7 +173,7 @@ def test_escape_leaves_a_menu(tmp_path: Path):
 
 def test_the_terminal_comes_back_whatever_ends_a_game(tmp_path: Path):
     """Even if the process ends at once, in the middle of an import."""
-    with started(tmp_path, "easy", "--as", "x", "--board", "4x4", "--line", "4") as game:
+    with started(tmp_path, "easy", "--as", "x", "--board", "4x4", "--line", "4", afresh=True) as game:
         before = termios.tcgetattr(game.terminal)
         game.press("", r"X to move")
         assert termios.tcgetattr(game.terminal) != before

@@ -202,9 +202,10 @@ def test_a_log_whose_writer_fails_anywhere_loses_nothing(what, tmp_path):
 def test_whatever_fails_games_are_played_and_learnt_once(what, tmp_path):
     rules = Rules(2, 2, 2)
     empty = State.empty(learner_of("td", "default"), rules)
+    taught = teach(empty, [GameRecord((1, 2, 3), "x", "a", "b", rules)]).state
 
     def ready(folder):
-        library.save(teach(empty, [GameRecord((1, 2, 3), "x", "a", "b", rules)]).state, folder / "td.json")
+        library.save(taught, folder / "td.json")
 
     def play(folder):
         record_game(folder, GameRecord((1, 2, 3), "x", "td", "human", rules, teaches=("td.json",)))

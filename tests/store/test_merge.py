@@ -14,11 +14,13 @@ from ttt_cli.store.merge import merge
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 
+SMALL = Rules(2, 4, 3)
+
 
 @pytest.fixture(params=["q", "ntuple", "book"])
 def three(request: pytest.FixtureRequest) -> list[Loaded]:
     """Three states of one learner with different runs."""
-    return [loaded(trained(request.param, seed=seed), f"{seed}") for seed in (1, 2, 3)]
+    return [loaded(trained(request.param, seed=seed, rules=SMALL), f"{seed}") for seed in (1, 2, 3)]
 
 
 def content(merged) -> bytes:
@@ -34,11 +36,11 @@ def test_an_input_that_another_contains_adds_nothing(three):
 
 
 def test_the_longer_of_two_stages_of_a_run_wins():
-    start = State.empty(learner_of("td", "default"), STANDARD)
+    start = State.empty(learner_of("td", "default"), SMALL)
     planned = 3 * start.learner.block_games
     early = loaded(continued(start, 0, 7, planned=planned), "early")
     assert 0 < early.state.games < planned
-    full = loaded(trained("td", planned, 7), "full")
+    full = loaded(trained("td", planned, 7, rules=SMALL), "full")
     assert early.state.runs[0].id == full.state.runs[0].id
     assert content(merge([early, full])) == content(merge([full, early])) == library.content(full.state)
 
@@ -58,7 +60,8 @@ def test_files_that_tell_different_things_of_the_same_runs_are_refused(three):
 
 @pytest.mark.parametrize("learner", ["q", "graph", "ntuple"])
 def test_a_part_that_has_more_than_the_whole_is_refused(learner):
-    first, second, long = trained(learner, seed=1), trained(learner, seed=2), trained(learner, 1500, seed=3)
+    first, second = (trained(learner, seed=seed, rules=SMALL) for seed in (1, 2))
+    long = trained(learner, 1500, seed=3, rules=SMALL)
     both = loaded(merge([loaded(first, "1"), loaded(second, "2")]).state, "both")
     edited = loaded(replace(first, table=long.table), "edited")
     with pytest.raises(InvalidFileError, match=r"[0-9] and [0-9,]+ visits") as refused:

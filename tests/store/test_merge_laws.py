@@ -26,7 +26,7 @@ RUNS = 4
 FOREST = settings(max_examples=settings.default.max_examples // 3)
 """Each example merges up to four times, and writes and reads what comes of it."""
 
-BOARDS = (Rules(2, 3, 3), Rules(2, 2, 2), Rules())
+BOARDS = (Rules(2, 3, 3), Rules(2, 2, 2), Rules(2, 4, 3))
 
 
 @cache

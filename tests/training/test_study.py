@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.graph import Graph
@@ -15,10 +15,12 @@ from ttt_cli.training import study as studies
 from ttt_cli.training.curve import measure
 from ttt_cli.training.study import Design, Study, carry_out, read, to_csv, unbeatable_from, variations
 
+BOARD = Rules(2, 3)
+
 
 def design(**changes) -> Design:
     usual = {"varied": {"alpha": [0.1, 0.5]}, "seeds": range(1, 3), "games": 600}
-    return Design(Q(), STANDARD, **{**usual, **changes})
+    return Design(Q(), BOARD, **{**usual, **changes})
 
 
 Q_DEFAULT = ("q", "default")
@@ -111,7 +113,7 @@ def test_damage_is_named(tmp_path: Path, old: str, new: str, says: str):
 
 
 def test_unbeatable_counts_from_the_look_after_the_last_defeat():
-    lost = measure(0, Graph().policy(Graph().empty(STANDARD)))
+    lost = measure(0, Graph().policy(Graph().empty(BOARD)))
     held = [
         replace(lost, games=games, unbeatable=games in (100, 300, 400)) for games in (0, 100, 200, 300, 400)
     ]

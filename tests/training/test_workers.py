@@ -3,7 +3,7 @@
 import pytest
 
 from ttt_cli.conformance import content
-from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import TttError
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Shard
@@ -21,7 +21,7 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
 
     def trained(executor: Executor) -> bytes:
         plan = Plan(learner, 4000, seed=1, shards=8)
-        *_, last = train_blocks(plan, learner.empty(STANDARD), executor=executor)
+        *_, last = train_blocks(plan, learner.empty(Rules(2, 4, 3)), executor=executor)
         return content(learner, last.table)
 
     found = {trained(train_shards)}

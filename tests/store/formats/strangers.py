@@ -34,7 +34,7 @@ def after(board: str, cell: int) -> str:
 
 
 @cache
-def move_values(games: int = 150, seed: int = 1) -> dict[tuple[str, int], float]:
+def move_values(games: int = 100, seed: int = 1) -> dict[tuple[str, int], float]:
     """Q-learning by self-play: what each move tried is worth to whoever makes it."""
     rng = random.Random(seed)
     q: dict[tuple[str, int], float] = {}
@@ -53,7 +53,7 @@ def move_values(games: int = 150, seed: int = 1) -> dict[tuple[str, int], float]
 
 
 @cache
-def position_values(games: int = 150, seed: int = 1) -> dict[str, float]:
+def position_values(games: int = 100, seed: int = 1) -> dict[str, float]:
     """TD(0) by self-play: what each position seen is worth to X, 1 or -1 where a side has won."""
     rng = random.Random(seed)
     v: dict[str, float] = {EMPTY: 0.0}

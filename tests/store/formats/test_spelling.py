@@ -13,19 +13,21 @@ from tests.store.formats.programs import entries, goes_by, looks_up, plays_as, r
 from tests.store.formats.strangers import (
     CELLS,
     EMPTY,
-    MOVES,
-    POSITIONS,
-    ROWS,
     Spell,
     by_cell,
     free,
+    in_rows,
+    move_values,
     mover,
+    position_values,
     symbols,
 )
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 
+MOVES, POSITIONS = move_values(150), position_values(150)  # fewer would not tell what some spellings mean
+ROWS = in_rows(MOVES)
 SHAPES = ("positions", "objects", "lists", "pairs")
 SPELLED = [
     *(("joined", stones) for stones in ("XO.", "-110", "own", "XO ", "+-")),
