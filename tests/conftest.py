@@ -1,8 +1,10 @@
 """Options and fixtures that all tests share."""
 
+import faulthandler
 import gc
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,15 +51,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--size") == "full":
-        for item in items:
-            if "long" in item.keywords:
-                item.add_marker(pytest.mark.timeout(HOURS))
     if not COMPILED:
         _skip(items, "compiled", "takes minutes without compiled kernels")
     if config.getoption("--long") or "long" in config.getoption("-m"):
         return
     _skip(items, "long", "run with --long, and --size full for the full size")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if "long" in item.keywords and item.config.getoption("--size") == "full":
+        faulthandler.dump_traceback_later(HOURS, exit=True, file=sys.__stderr__)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -36,7 +36,7 @@ def commands(fence: str) -> dict[str, list[str]]:
 
 
 FAST, SLOW = commands("sh"), commands("sh slow")
-TRAINED = ["q --seed 1", "q --preset article --seed 1", "td", "graph"]
+TRAINED = ["q --seed 1", "q --preset article --seed 1", "td --games 500", "graph --games 500"]
 """What the pages rely on."""
 
 

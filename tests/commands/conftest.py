@@ -11,7 +11,7 @@ from ttt_cli.app import run
 from ttt_cli.environment import Environment
 
 TRAINED = """
-q --games 250; td --games 250; graph --games 250; menace --games 100; book --games 100
+q --games 250; td --games 250; graph --games 250
 q --preset article --games 50; td --preset article --games 50; graph --preset article --games 50
 book --preset article --games 50; q --symmetry --games 250 -o half.json; menace --preset article --seed 3
 """.replace("\n", ";").split(";")[1:-1]

@@ -20,8 +20,6 @@ from ttt_cli.store.teaching import teach
 
 GOOD = "good.json"
 
-pytestmark = pytest.mark.timeout(30, method="signal")  # a command may wait for what never comes
-
 Refused = Callable[..., None]
 GAME = GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b")
 

@@ -24,7 +24,7 @@ def test_stdout_gets_the_bytes_of_the_file(ttt, name):
 
 def test_the_ending_decides_where_it_can(ttt, store):
     assert "(svg" in ttt("export", "td", "-o", "a.svg", "--depth", 1).out
-    assert "(policy-csv" in ttt("export", "menace", "-o", "a.csv").out
+    assert "(policy-csv" in ttt("export", "menace.article", "-o", "a.csv").out
     unclear = ttt("export", "td", "-o", "a.csv")
     assert unclear.code == 2
     assert "one of value-table, policy-csv" in unclear.err

@@ -67,7 +67,7 @@ def stuck(body: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("command", DEEP)
+@pytest.mark.parametrize("command", ["solve", pytest.param("evaluate", marks=pytest.mark.long)])
 def test_a_deep_search_can_be_interrupted(command: str, tmp_path: Path, ttt):
     if command == "solve":
         ttt("solve", "--nodes", 10, *BOARD)  # compiles
