@@ -50,6 +50,7 @@ def test_a_sampled_match(ttt: Run) -> None:
     written = Path("g.jsonl").read_bytes()
     text = ttt(*call).out
     assert "101 games against random" in text and "distinct" in text and "(--seed 5)" in text
+    assert ttt("export", "random", "--format", "policy-csv", "-o", "g.jsonl").code == 2
     assert Path("g.jsonl").read_bytes() == written
 
 

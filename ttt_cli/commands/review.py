@@ -39,9 +39,7 @@ def review(
     if file is None and not path.exists():
         hint = "ttt play records each finished game there"
         raise InvalidFileError("no game has been recorded yet", where=str(path), hint=hint)
-    if not (path.exists() or library.is_path(str(path))):  # a name: wrong usage
-        path = library.existing(env.store, str(path), what="log of games")
-    games = library.games_in(path)
+    games = library.games_in(env.store, path)
     picked = _picked(games, game, last)
     if games.fault:
         env.remark([f"{counted(games.left_out, 'line')} cannot be read, the first: {games.fault}"])

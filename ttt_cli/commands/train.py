@@ -308,7 +308,7 @@ class Call:
             self.env.say(f"learned {counted(lesson.learnt, 'game')} that waited in games.jsonl")
         if games_from is None:
             return lesson.state
-        games = library.games_in(games_from)
+        games = library.games_in(self.env.store, games_from)
         lesson = teach(lesson.state, games, self.name)
         skipped = f"; skipped {counted(lesson.skipped, 'game')} of no use to it" if lesson.skipped else ""
         skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""

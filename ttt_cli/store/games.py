@@ -130,13 +130,14 @@ def _refuse_other_file(log: Path) -> None:
         raise InvalidFileError("is a link to a file that is not a log of games", where=str(log))
 
 
-def holds_games(path: Path) -> bool:
-    """Whether the first line of a file is a game record, whole or damaged. The records of a match do not
-    count, since the same call gives them again."""
-    if not path.is_file():
-        return False
-    start = Source(path).start.lstrip()
-    return start.startswith(_START) and b'"moves":[' in start and not _MATCH.match(start)
+def holds_games(path: Path, *, matches: bool = True) -> bool:
+    """Whether the first line of a file is a game record, whole or damaged.
+
+    :param matches: whether those of a match count, which another call of ``ttt evaluate`` may replace.
+    """
+    start = Source(path).start.lstrip() if path.is_file() else b""
+    fields = start.startswith(b"{") and b'"moves"' in start and b'"result"' in start
+    return fields and (matches or not _MATCH.match(start))
 
 
 def each_record(

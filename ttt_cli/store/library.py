@@ -135,12 +135,17 @@ def _suggestion(store: Path, name: str, what: str) -> str:
 
 
 def would_lose_runs(path: Path, state: State) -> bool:
-    """Whether the file at ``path`` holds experience that ``state``, about to replace it, lacks."""
-    if not path.exists():
-        return False
+    """Whether the file at ``path`` holds experience that ``state``, about to replace it, lacks.
+
+    :raises UsageError: if it is the state of another method.
+    """
+    held = None
     with suppress(TttError):
-        return not state.contains(load(path, Options(table=False)).state)
-    return True
+        held = load(path, Options(table=False)).state if path.exists() else state
+    if held is not None and held.learner.name != state.learner.name:
+        what = f"holds a {held.learner.name} state, not {state.learner.name}"
+        raise UsageError(what, where=str(path), hint="name another file")
+    return held is None or not state.contains(held)
 
 
 def holds_state(path: Path) -> bool:
@@ -148,11 +153,14 @@ def holds_state(path: Path) -> bool:
     return path.is_file() and _native_format(Source(path)) is not None
 
 
-def games_in(path: Path) -> SoundGames:
-    """The game records in a file.
+def games_in(store: Path, path: Path) -> SoundGames:
+    """The game records in a file that a user names.
 
+    :raises UsageError: if it is neither a file nor a path.
     :raises InvalidFileError: if it is a state.
     """
+    if not (path.exists() or is_path(str(path))):
+        path = existing(store, str(path), what="log of games")
     if holds_state(path):
         hint = "expected a log such as games.jsonl"
         raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)
@@ -163,9 +171,10 @@ def _native_format(source: Source) -> NativeFormat | None:
     return next((form for form in NATIVE if form.recognises(source, DEFAULTS)), None)
 
 
-def refuse_loss(path: Path, *, states: bool = True) -> None:
-    """Raise UsageError if ``path`` is a log of games or, unless a state is to be saved there, a state."""
-    lost = "a log of games" if holds_games(path) else ""
+def refuse_loss(path: Path, *, states: bool = True, matches: bool = True) -> None:
+    """Raise UsageError if ``path`` is a log of games, as ``holds_games``, or, unless a state is to be saved
+    there, a state."""
+    lost = "a log of games" if holds_games(path, matches=matches) else ""
     if not lost and states and holds_state(path):
         lost = "a learned state"
     if lost:

@@ -181,14 +181,17 @@ def _boards(
         return spellings(table.keys, space.rules, table.columns, relative=relative, least=least)
 
     found = spelled(FEW if relative or len(table.keys) == 3**space.cells else LEAST_BOARDS)
+    whole = [it for it in found if not it.misfits.any() and it.no_board.mean() <= STRANGE]
     if of_keys:
-        fitting = [spelling for spelling in found if of_keys.items() <= spelling.facets.items()]
+        # A side moves first in all keys or in none; whose stones are whose may differ from key to key.
+        likely = [it for it in found if relative or not whole or it.misfits.mean() <= GIVES_WAY]
+        fitting = [spelling for spelling in likely if of_keys.items() <= spelling.facets.items()]
         if not fitting:
             counts = [(~it.left_out).sum() for it in spelled(STATED) if of_keys.items() <= it.facets.items()]
             many = f": {max(counts, default=0):,} of {len(table.keys):,} keys would be boards of the game"
-            raise _not_borne_out(of_keys, [spelling.facets for spelling in found], where, many)
+            raise _not_borne_out(of_keys, [spelling.facets for spelling in likely], where, many)
     else:
-        fitting = [it for it in found if not it.misfits.any() and it.no_board.mean() <= STRANGE]
+        fitting = whole
     if not fitting:
         raise _misfit(table.keys, found, space.rules, where)
     if not of_keys:

@@ -68,7 +68,7 @@ class Recorded(Policy):
             (again, "is in it twice"),
         ):
             for row in np.flatnonzero(wrong)[:1].tolist():
-                raise InvalidFileError(f"{positions.text(row)!r} {why}", where=where)
+                raise InvalidFileError(why, where=f"{where}, position {positions.text(row)!r}")
         # Without all positions it cannot be asked about any.
         self.external = space is None or len(order) < int(np.count_nonzero(~space.terminal))
 
@@ -132,7 +132,7 @@ def _recorded(where: str, rules: Rules | None, moves: Iterable[Move]) -> Recorde
     if np.count_nonzero(opinions == 0.0) < len(at):
         keys, times = np.unique(held[0] * len(opinions[0]) + held[1], return_counts=True)
         row, cell = divmod(int(keys[times > 1][0]), len(opinions[0]))
-        raise InvalidFileError(f"{list(texts)[row]!r} has move {cell + 1} twice", where=where)
+        raise InvalidFileError(f"has move {cell + 1} twice", where=f"{where}, position {list(texts)[row]!r}")
     played[held], opinions[held] = np.frombuffer(probabilities), np.frombuffer(values)
     return Recorded(where, positions, played, opinions)
 
