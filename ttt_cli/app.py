@@ -98,7 +98,7 @@ Exit codes:
   2    wrong usage
   3    unreadable or unsuitable file
   4    file in use by another process
-  130  interrupted
+  130  interrupted (143 if terminated)
 """
 
 _TEXT, _EPILOG = split_examples(HELP)
@@ -163,7 +163,8 @@ def _report(error: BaseException, env: Environment) -> int:
         env.stderr.write("\n")  # the terminal shows ^C
     if known.exit_code is not ExitCode.CLOSED_PIPE:
         text = re.sub(r"(\S{150})\S{100,}(\S{150})", r"\1...\2", printable(f"Error: {known}"))
-        text = dumped(Error.of(known)) if env.json else env.folded(text, env.stderr)
+        document = dumped(Error.of(known), indent=env.stderr.isatty()) if env.json else ""
+        text = document or env.folded(text, env.stderr)
         env.stderr.write(text + "\n")
     return known.exit_code
 
