@@ -46,6 +46,7 @@ def test_what_cannot_be_reviewed(ttt):
     assert (result.code, result.out) == (2, "") and "no game '2' among 1" in result.err
     Path("empty.jsonl").touch()
     assert "holds no games" in ttt("review", "empty.jsonl").err
+    assert "is empty (was it saved or downloaded whole?)" in ttt("verify", "empty.jsonl").out
     Path("state.json").write_text('{"format":"ttt-state",\n"version":1}\n')
     for call in (["review"], ["train", "q", "--games-from"]):
         result = ttt(*call, "state.json")

@@ -87,19 +87,8 @@ def import_(
             hint = f"-o FILE saves elsewhere; {both} joins both"
             raise UsageError("already exists", where=str(path), hint=hint)
         save_state(env, state, path)
-    positions, moves = state.entries
-    return Import(
-        file=path,
-        format=found.format,
-        learner=state.learner.name,
-        games=state.games,
-        positions=positions,
-        moves=moves,
-        repaired=found.repaired,
-        rejected=found.rejected,
-        notes=found.notes,
-        state=state,
-    )
+    held = found.format, state.learner.name, state.games, *state.entries
+    return Import(path, *held, found.repaired, found.rejected, found.notes, state)
 
 
 def more_help(arguments: Sequence[str]) -> str:

@@ -73,8 +73,9 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
     :raises InvalidFileError: if it is empty, damaged, too large, or in no known format.
     """
     if not source.size and options.learner != "graph":
-        hint = "was it saved or downloaded whole? of a state, ttt restore lists backups; "
-        hint += "an empty graph brain: ttt import --learner graph FILE"
+        hint = "was it saved or downloaded whole?"
+        if not source.where.endswith(".jsonl"):
+            hint += " of a state, ttt restore lists backups; an empty brain: ttt import --learner graph FILE"
         raise InvalidFileError("is empty", where=source.where, hint=hint)
     for form in all_formats():
         fits = form.holds and (form.rules is None or options.rules in (None, form.rules))
