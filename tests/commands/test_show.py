@@ -18,6 +18,8 @@ def test_of_many_runs_those_with_most_games_are_listed(ttt):
     assert re.fullmatch(r"run +and 4 more, \d+ games; --json lists them", lines[-1])
     assert len(ttt("show", name, "--json").json["runs"]) == MOST + 4
     assert f"(did you mean '{name}'?)" in ttt("show", f"{name}.json").err
+    Path("state_store/td.json").touch()
+    assert f"(did you mean '{name}'?)" in ttt("verify", "td.2x3").err
 
 
 def test_of_a_log_the_players_and_their_results_are_told(ttt):

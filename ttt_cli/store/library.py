@@ -128,10 +128,8 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
 
 def _suggestion(store: Path, name: str, what: str) -> str:
     names = [path.stem for path in store.glob("*.*") if path.suffix in SUFFIXES]
-    if Path(name).stem in names and Path(name).name == name:  # q.json
-        return f"did you mean {Path(name).stem!r}?"
-    states = "ttt show lists the states; ttt train makes one" if "state" in what else ""
-    return did_you_mean(name, names) or states
+    near = did_you_mean(name, names) or did_you_mean(Path(name).stem, names)  # q.jsn
+    return near or "ttt show lists the states; ttt train makes one" * ("state" in what)
 
 
 def would_lose_runs(path: Path, state: State) -> bool:
