@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from tests.compiling import compile_in_turn
 from tests.ttt import ttt
@@ -45,17 +44,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("numprocesses", None) and "PYTEST_XDIST_WORKER" not in os.environ:
+        return  # it runs no tests itself
+    from hypothesis import settings
+
     settings.register_profile("usual", max_examples=15, deadline=None)
     settings.register_profile("full", max_examples=1000, deadline=None)
     settings.load_profile("full" if config.getoption("--size") == "full" else "usual")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not COMPILED:
-        _skip(items, "compiled", "takes minutes without compiled kernels")
-    if config.getoption("--long") or "long" in config.getoption("-m"):
-        return
-    _skip(items, "long", "run with --long, and --size full for the full size")
+    for item in items:
+        if not COMPILED and "compiled" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="takes minutes without compiled kernels"))
+    if not config.getoption("--long") and "long" not in config.getoption("-m"):
+        config.hook.pytest_deselected(items=[item for item in items if "long" in item.keywords])
+        items[:] = [item for item in items if "long" not in item.keywords]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -72,12 +76,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         compile_in_turn(folder)
     gc.freeze()
     gc.set_threshold(100_000)  # as the program itself has it
-
-
-def _skip(items: list[pytest.Item], marker: str, why: str) -> None:
-    for item in items:
-        if marker in item.keywords:
-            item.add_marker(pytest.mark.skip(reason=f"{marker}: {why}"))
 
 
 @pytest.fixture(scope="session")

@@ -125,7 +125,7 @@ def test_a_player_from_outside_is_one_like_any_other(name: str, ttt: Run, made: 
         assert 0 < compared["different"] < compared["positions"] < 300
         assert ttt("export", agent, "-o", "policy.csv").code == 0
         assert Path("policy.csv").read_text().splitlines()[1] == ".........,1,1.0,"
-    large = ttt("evaluate", agent, "heuristic:ties=first", "--board", "3x4", "--json").json
+    large = ttt("evaluate", agent, "heuristic:ties=first", "--board", "2x4", "--json").json
     assert large["method"] == "exact" and large["results"][0]["as_o"]["loss"] > 0
     assert not [*Path().glob("__pycache__")]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.engine.kernel import prefer_uncompiled
-from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.state import State, learner_of
@@ -20,7 +20,7 @@ def uncompiled():
 
 
 def empty(learner: str = "td") -> State:
-    return State.empty(learner_of(learner, "default"), STANDARD)
+    return State.empty(learner_of(learner, "default"), Rules(2, 3))
 
 
 def started(path: Path, games: int = 600, **options) -> TrainingRun:
