@@ -174,7 +174,6 @@ USAGE = [
     )),
     ("train td --opponent exec:true --cluster tcp://127.0.0.1:1", "--cluster does not go with"),
     ("train td -o good.json --opponent good.json", "copy"),
-    ("train q --games 1 --fresh -o good.json", "holds a td state, not q"),
     ("play --watch=yes", "see ttt play --help"),
     ("play -x", "no such option: -x (see ttt play --help)"),
     ("play minmax", "did you mean 'minimax'?"),

@@ -133,17 +133,12 @@ def _suggestion(store: Path, name: str, what: str) -> str:
 
 
 def would_lose_runs(path: Path, state: State) -> bool:
-    """Whether the file at ``path`` holds experience that ``state``, about to replace it, lacks.
-
-    :raises UsageError: if it is the state of another method.
-    """
-    held = None
+    """Whether the file at ``path`` holds experience that ``state``, about to replace it, lacks."""
+    if not path.exists():
+        return False
     with suppress(TttError):
-        held = load(path, Options(table=False)).state if path.exists() else state
-    if held is not None and held.learner.name != state.learner.name:
-        what = f"holds a {held.learner.name} state, not {state.learner.name}"
-        raise UsageError(what, where=str(path), hint="name another file")
-    return held is None or not state.contains(held)
+        return not state.contains(load(path, Options(table=False)).state)
+    return True
 
 
 def holds_state(path: Path) -> bool:
