@@ -186,11 +186,9 @@ def refuse_other(path: Path, state: State) -> None:
 def refuse_suffix(path: Path, learner: Any) -> None:
     """Raise UsageError if a new state would be named as CSV and be JSON, or the other way round."""
     if path.suffix in SUFFIXES and path.suffix != learner.suffix and not path.exists():
-        form, hint = (
-            learner.suffix[1:].upper(),
-            f"-o {path.with_suffix(learner.suffix)}; ttt export writes more",
-        )
-        raise UsageError(f"a {learner.name} state is {form}", where=str(path), hint=hint)
+        what = f"a {learner.name} state is {learner.suffix[1:].upper()}"
+        hint = f"-o {path.with_suffix(learner.suffix)}; ttt export writes more"
+        raise UsageError(what, where=str(path), hint=hint)
 
 
 def load(path: Path, options: Options = DEFAULTS) -> Loaded:

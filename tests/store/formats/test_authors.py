@@ -224,8 +224,8 @@ def test_a_row_with_an_end_that_no_game_has_is_kept_and_noted(stage, tmp_path):
     data = f"-1,-1,0,1,1,0,0,0,0,-3,{stage}\n-1,-1,0,1,1,0,0,0,0,-9,{stage}\n".encode()
     found = read(data, "book.csv")
     assert not found.rejected and len(book_of(found)) == 2
-    assert any("as none can" in note for note in found.notes)
-    refused(data, "as none can", "book.csv", strict=True)
+    assert any("no game with this move ends" in note for note in found.notes)
+    refused(data, "no game with this move ends", "book.csv", strict=True)
     (tmp_path / "book.csv").write_bytes(data)
     assert [item.where for item in library.verify(tmp_path / "book.csv").rejected] == ["line 1"]
     state = import_file(tmp_path / "book.csv").state

@@ -33,7 +33,7 @@ from ttt_cli.store.text import quoted
 DRAW = 9
 ENDINGS = {stage: (stage + 1, "XO"[stage % 2]) for stage in range(DRAW)} | {DRAW: (STANDARD.cells, "draw")}
 """The plies of the games that end at a stage, and their result."""
-ODD = "says that a game ends as none can; the article's choice rule plays by it"
+ODD = "no game with this move ends at this stage; the article's choice rule plays by it"
 Row = tuple[str, int, int]
 """The position, the move (a cell from 1), the stage."""
 
