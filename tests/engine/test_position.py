@@ -1,5 +1,9 @@
 """Positions as text: what is a position, what is not, and what can be done with one."""
 
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,8 +72,16 @@ def test_impossible_positions_say_why(text: str, why: str):
         ("X........", 9, "cells 1 to 9"),
         ("X........", -1, "cells 1 to 9"),
         ("XXXOO....", 5, "the game is over"),
+        (".........", 1.0, "1.0 is no cell"),
+        (".........", None, "None is no cell"),
     ],
 )
-def test_impossible_moves_say_why(text: str, cell: int, why: str):
+def test_impossible_moves_say_why(text: str, cell: Any, why: str):
     with pytest.raises(NotationError, match=why):
         Position(text).play(cell)
+
+
+def test_a_cell_of_numpy_is_a_cell():
+    moves = np.array([0, 3, 1, 4, 63], np.int8)
+    boards = accumulate(moves, Position.play, initial=Position.start(Rules(8, 8, 5)))
+    assert [*boards][-1].x == 1 | 1 << 1 | 1 << 63

@@ -6,12 +6,14 @@ import orjson
 import pytest
 
 from tests.store.conftest import edited, parse, trained
+from ttt_cli import merge, play_game, train
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library, source
 from ttt_cli.store.curves import NAMES
+from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
 
 
@@ -142,10 +144,15 @@ def test_numbers_of_a_book_are_plain_digits():
             parse(changed, "book.csv", trust_edits=True)
 
 
-def test_a_game_that_files_have_no_word_for_is_refused():
-    state = State.empty(learner_of("q", "default"), Rules(misere=True))
+def test_the_exchanged_game_is_learned_and_merged_but_not_saved(tmp_path):
+    state = train("q", games=100, seed=1, rules=Rules(misere=True))
+    more = train(state, games=10, seed=2)
+    assert merge(state, more).games == 110
+    assert train("q", opponent=state, games=10, rules=state.rules).games == 10
     with pytest.raises(UsageError, match="cannot be saved"):
-        library.content(state)
+        library.save(state, tmp_path / "state.json")
+    game = play_game(state, "random", rules=state.rules, seed=1)
+    assert GameRecord.from_json(game.fields(), "") == game
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

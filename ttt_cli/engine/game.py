@@ -91,7 +91,7 @@ class Game:
             self._boards.append(self._boards[-1].play(cell))
         except NotationError as error:
             raise NotationError(f"move {len(self._moves) + 1}: {error}") from None
-        self._moves.append(cell)
+        self._moves.append(int(cell))
 
     def pop(self) -> Cell:
         """Take back the last move, with a resignation after it, and return its cell.

@@ -6,6 +6,7 @@ X moves first, so the numbers of stones say whose turn it is.
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import NotationError
@@ -156,6 +157,10 @@ class Position:
 
         :raises NotationError: if the game is over, or the cell is taken or not on the board.
         """
+        try:
+            cell = index(cell)  # a plain int of NumPy's too
+        except TypeError:
+            raise NotationError(f"{cell!r} is no cell", hint="cells are whole numbers") from None
         if not 0 <= cell < len(self.text):
             why = f"there are cells 1 to {len(self.text)}"
         elif self.terminal:

@@ -105,7 +105,8 @@ class Rules:
 
     def fields(self) -> dict[str, int]:
         """The rules in files and documents."""
-        return {"rows": self.rows, "cols": self.cols, "line": self.line}
+        fields = {"rows": self.rows, "cols": self.cols, "line": self.line}
+        return {**fields, "misere": 1} if self.misere else fields
 
     def describe(self) -> str:
         return f"{self.rows}x{self.cols}, {self.line} in a row{', misère' if self.misere else ''}"

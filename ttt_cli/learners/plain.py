@@ -138,7 +138,7 @@ class PlainLearner(Learner[Table]):
                 cell = self.explore(table, game.position, shard.rng)
                 try:
                     game.push(cell)
-                except (NotationError, TypeError):
+                except NotationError:
                     message, hint = f"explore plays {cell!r} in {game.text!r}", "one of position.legal"
                     raise TttError(message, where=self.name, hint=hint) from None
             assert game.result is not None

@@ -285,6 +285,8 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
     :raises BusyError: if this process holds the file's lock, and a program that ignores locks has written
         the file meanwhile: the state is then saved beside it.
     """
+    if state.rules.misere:  # which most formats and the page have no word for
+        raise UsageError(f"a state that plays {state.rules.describe()} cannot be saved")
     refuse_loss(path, states=False)
     refuse_suffix(path, state.learner)
     held, now, target = held_lock(path), stamp(path), path

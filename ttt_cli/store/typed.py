@@ -24,8 +24,8 @@ _schema = cache(schema_of)
 
 
 @lru_cache(maxsize=16)  # the same object for equal rules, whose properties are cached
-def _rules(*, rows: int, cols: int, line: int) -> Rules:
-    return Rules(rows, cols, line)
+def _rules(*, rows: int, cols: int, line: int, misere: int = 0) -> Rules:
+    return Rules(rows, cols, line, misere=misere > 0)
 
 
 def check(value: Any, kind: Any, where: str) -> None:

@@ -32,7 +32,7 @@ import orjson
 from ttt_cli.documents import StateFile
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner
 from ttt_cli.learners.entries import MAX_COUNT, all_faults
 from ttt_cli.store.formats.format import (
@@ -146,8 +146,6 @@ def no_collection() -> Iterator[None]:
 def _header(state: State) -> dict[str, Any]:
     """The object at the head of a native file, its digest still empty."""
     rules, learner = state.rules, state.learner
-    if rules.misere:
-        raise UsageError(f"a state that plays {rules.describe()} cannot be saved")
     if (state.games or 0) >= 2**63:
         raise TttError("cannot be saved: it would have more games than can be counted")
     return {
