@@ -31,13 +31,6 @@ def test_no_folder_but_the_store_is_made_and_that_is_told_before_any_work(ttt):
     assert not Path("no").exists()
 
 
-def test_the_player_s_own_file_stays(ttt):
-    assert ttt("train", "td", "--games", 10, "-o", "td.json").code == 0
-    before = Path("td.json").read_bytes()
-    assert ttt("explore", "./td.json", "-o", "td.json").code == 2
-    assert Path("td.json").read_bytes() == before
-
-
 def test_it_can_be_opened(ttt, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", lambda address: bool(opened.append(address)) or len(opened) == 1)

@@ -114,9 +114,9 @@ FAULTS = [
     ("from ttt_cli import PlainLearner as Wrong", "does not define learn, value"),
     *((f"{CLASS}name = {name!r}", f"the name {name!r} of Wrong is") for name in ("q", "random", "../up")),
     (CLASS + "def value(self, t, p, c): return t[5]", "KeyError: 5 in line 13 of mine.py"),
-    (CLASS + "def value(self, t, p, c): return float('nan')", "value of cell 0 in '.........' is nan ("),
+    (CLASS + "def value(self, t, p, c): return float('nan')", "value of cell 0 in '......' is nan ("),
     (CLASS + "def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': is not"),
-    (CLASS + "def explore(self, t, p, r): return 0", "explore plays 0 in 'X........' (one of"),
+    (CLASS + "def explore(self, t, p, r): return 0", "explore plays 0 in 'X.....' (one of"),
     (CLASS + "def to_entries(self, t): return 5", "causes TypeError: 'int' object is not iterable (pytho"),
 ]  # fmt: skip
 
@@ -125,7 +125,7 @@ FAULTS = [
 def test_what_is_wrong_is_one_line_and_saves_nothing(ttt: Run, code: str, said: str):
     written()
     Path("mine.py").write_text((Path("mine.py").read_text() if "Count" in code else "") + code)
-    found = ttt("train", "./mine.py:Wrong", "--games", "5")
+    found = ttt("train", "./mine.py:Wrong", *BOARD, "--games", "5")
     assert found.code in (1, 2, 3) and said in found.err, found.err
     assert found.err.count("\n") <= 2 and "internal" not in found.err
     assert not [*Path("state_store").glob("*.json*")]

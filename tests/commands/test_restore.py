@@ -11,7 +11,8 @@ from tests.ttt import Run
 def replaced(ttt: Run) -> Run:
     """A store in which a large state was replaced twice."""
     for games in ("1000", "10", "20"):
-        trained = ttt("train", "q", "--fresh", "--games", games, "--seed", games)
+        small = ("--board", "2x3", "-o", "state_store/q.json")
+        trained = ttt("train", "q", *small, "--fresh", "--games", games, "--seed", games)
     assert "the previous file is kept as state_store/q.json.bak\n" in trained.err
     return ttt
 

@@ -70,12 +70,3 @@ def test_an_observer_that_has_seen_enough_ends_the_run_for_good(tmp_path: Path):
     assert (seen, run.finished) == ([256], True)
     with pytest.raises(InvalidFileError, match="no unfinished run"):
         resumed_run(run.path, library.load(run.path).state, tmp_path)
-
-
-def test_what_a_file_held_before_is_kept_beside_it(tmp_path: Path):
-    path = tmp_path / "td.json"
-    execute(new_run(path, empty(), games=100, seed=2))
-    before = path.read_bytes()
-    run = started(path)
-    execute(run)
-    assert run.backup is not None and run.backup.read_bytes() == before
