@@ -57,7 +57,7 @@ def test_the_data_is_what_the_evaluation_and_the_policy_say():
     scores = move_scores(described)[described.legal]
     assert found["scores"] == scores.tolist()
     played = policy.probabilities(described)[described.legal]
-    assert np.array(found["shares"]) / 10000 == pytest.approx(played, abs=5e-5)
+    assert np.array(found["shares"]) / found["unit"] == pytest.approx(played, abs=5e-7)
     mistakes, texts = find_blunders(policy, [RANDOM]), described.texts()
     assert [texts[row] for row, *_ in found["mistakes"]] == mistakes.positions.texts()
     assert [cell for _, cell, *_ in found["mistakes"]] == mistakes.moves["cell"].tolist()
@@ -75,7 +75,7 @@ def test_chances_values_and_what_is_not_known(monkeypatch, most):
     policy = PolicyTable(SPACE, probabilities, values, known)
     described = covered(policy)[1]
     found = page_data(policy, "q", described)
-    assert found["shares"][:9] == [9999, 1, *[0] * 7]
+    assert found["shares"][:9] == [found["unit"] - 1, 1, *[0] * 7]
     assert found["shares"][9:17] == [0] * 8
     assert found["unknown"] == list(range(1, len(described)))
     assert found["whole"] == (len(described) == 4520) == (most > 10)
@@ -116,7 +116,7 @@ def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
     described = own_play(perfect)[0]
     found = page_data(perfect, "minimax", described, [("random", Uniform(rules))])
     assert not found["whole"] and not found["mistakes"]
-    assert found["shares"] == (10000 * perfect.probabilities(described)[described.legal]).tolist()
+    assert found["shares"] == (found["unit"] * perfect.probabilities(described)[described.legal]).tolist()
     assert found["scores"] == move_values_of(described)[described.legal].tolist()
 
 

@@ -97,6 +97,8 @@ def _choose_opponent(env: Environment) -> str:
     """Let a person choose among the levels and the first states of the store that can play this game."""
     options = [(name, _level_in_words(env, name)) for name in LEVELS]
     stored = {path.stem: path for path in stored_files(env.store) if path.stem != "games"}
+    if stored:
+        env.say(f"judging {counted(len(stored), 'player')} in {env.store}")
     for name in dict.fromkeys(["q", *stored]):
         if len(options) < MENU:
             with suppress(TttError):

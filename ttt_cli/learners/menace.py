@@ -1,7 +1,7 @@
 """``menace``: Michie's Matchbox Educable Noughts And Crosses Engine, boxes of beads (1961).
 
-There is a box for each position with more than one move (one box for all of its rotations and reflections),
-and beads of one kind for each move, equivalent moves sharing a kind. A box begins with
+There is a box for each position with more than one kind of move (one box for all of its rotations and
+reflections; moves that these make equal are of one kind), and beads of each kind. A box begins with
 
     4, 3, 2, 1 beads of each kind for the machine's 1st, 2nd, 3rd and later move.
 
@@ -77,7 +77,7 @@ class Menace(TableLearner[Table]):
         return self.win, self.draw, -self.loss
 
     def has_entry(self, legal: Bools) -> Bools:
-        """Positions with more than one move have a box."""
+        """Positions with more than one kind of move have a box."""
         return np.greater(legal.sum(axis=1), 1)
 
     @property

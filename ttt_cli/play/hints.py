@@ -16,8 +16,8 @@ from ttt_cli.evaluation.worst_case import Response, best_response
 HINT_NODES = 40_000
 """Nodes that the proofs of all moves may take together, on a large board."""
 
-MAX_POSITIONS = 300_000
-"""Positions that a best response may take."""
+MAX_MOVES = 4_000_000
+"""Moves that a best response may go through."""
 
 MAX_QUESTIONS = 3_000
 """Positions that it may take against an external program."""
@@ -37,7 +37,7 @@ def hint(position: Position) -> tuple[Analysis, tuple[Cell, ...]]:
 
 def beat(position: Position, policy: Policy) -> Response | None:
     """Return the most that the side to move can get against a policy; None if that takes too long to find."""
-    budget = MAX_QUESTIONS if policy.external else MAX_POSITIONS
+    budget = MAX_QUESTIONS if policy.external else MAX_MOVES // policy.rules.cells
     try:
         return best_response(_Hurried(policy), position, budget=budget)
     except (OutgrownError, TimeoutError):
@@ -50,7 +50,7 @@ class _Hurried(Policy):
     def __init__(self, policy: Policy) -> None:
         self.policy, self.rules, self.external = policy, policy.rules, policy.external
         self.deadline = monotonic() + MAX_SECONDS
-        self.batch = 16  # grows with the time taken, so that the last batch overruns by that time at most
+        self.batch = 1  # grows with the time taken, so that the last batch overruns by that time at most
 
     def probabilities(self, positions: Positions) -> Floats:
         found = np.zeros((len(positions), positions.cells))

@@ -170,9 +170,9 @@ class Person:
                 self.cursor, self.typed, self.answer = row * rules.cols + col, "", ""
             elif (key.isdecimal() and rules.cells > 9) or (key == "backspace" and self.typed):
                 self.keys.gather()
-                self.typed = self.typed[:-1] if key == "backspace" else (self.typed + key)[-2:]
-                if self.typed and 0 < int(self.typed) <= rules.cells:
-                    self.cursor = int(self.typed) - 1
+                digits = self.typed[:-1] if key == "backspace" else (self.typed + key).lstrip("0")
+                self.typed = digits if int(digits or 0) <= rules.cells else key.strip("0")
+                self.cursor = int(self.typed or self.cursor + 1) - 1
             elif key not in ("resize", "escape", ""):
                 cell, self.typed, self.answer = self.typed or str(self.cursor + 1), "", ""
                 return {"enter": cell, "backspace": "u"}.get(key, key)

@@ -27,7 +27,7 @@ async function gameOf(packed) {
   // All that can happen is gone through once, ply by ply: the agent plays what it plays, the other side anything; of
   // a whole game both may play anything. The data describes the open positions in which the agent may be to move, in
   // this order; they are numbered, and ``starts`` says where the numbers of their free cells begin.
-  const { shares, scores, values, whole } = data;
+  const { shares, scores, values, whole, unit } = data;
   const powers = Array.from({ length: cells }, (_, cell) => 3 ** (cells - 1 - cell));
   const starts = [], codesOf = [];
   const OPEN = -1, ENDED = -2;
@@ -97,14 +97,14 @@ async function gameOf(packed) {
   function movesOf(text) {
     const number = find(text);
     if (number === ENDED) return [];
-    const own = number !== OPEN, first = starts[number];
+    const own = number !== OPEN, first = starts[number], asked = own && !(data.withinReach && unknown.has(number));
     const moves = free(text).map((cell, nth) => {
       const there = find(after(text, cell)) !== undefined;
       const score = own ? scores[first + nth] : -worthTo(after(text, cell)) || 0;
       const end = score === 0 ? cells : cells + 1 - Math.abs(score);
       return {
         cell, there, score, result: Math.sign(score), plies: end - stones(text),
-        chance: own ? shares[first + nth] / 10000 : null, value: own && values ? values[first + nth] : null,
+        chance: asked ? shares[first + nth] / unit : null, value: own && values ? values[first + nth] : null,
       };
     });
     const best = Math.max(...moves.map((move) => move.result));
@@ -133,6 +133,7 @@ async function gameOf(packed) {
       const next = prospect(after(text, cell), side);
       found = { win: Math.max(found.win, next.win), save: Math.max(found.save, next.save) };
     }
+    for (const key in found) if (found[key] > 1 - 1e-13) found[key] = 1; // certain but for rounding
     known[side].set(text, found);
     return found;
   }

@@ -97,6 +97,7 @@
     let text = "";
     try { text = decodeURIComponent(location.hash.slice(1)).toUpperCase(); } catch { text = "?"; }
     if (text === "") return state.me ? render() : go([]);
+    board.scrollIntoView({ block: "nearest" });
     if (text === here() && !state.me) return render();
     if (game.find(text) === undefined) {
       go([], { me: "" });
@@ -181,7 +182,7 @@
   }
   function reading(moves) {
     const far = data.whole && moves.find((move) => move.result && move.plies > 1);
-    return far ? `${worth(far)}: decided in ${far.plies} moves, both sides' counted.` : "";
+    return far ? `\u201c${worth(far)}\u201d: decided in ${far.plies} moves, both sides' counted.` : "";
   }
   function advice(moves, prospects) {
     if (!prospects) return `Too much can still happen against ${name} to go through it all. Try again some moves later.`;
@@ -230,13 +231,14 @@
       return { cell, ply, side: mover(passed[ply]), before, result, kept, choice: kept.length < moves.length, lost: result < before };
     });
     const lost = reviewed.filter((move) => move.lost);
-    const deciding = won ? lost.filter((move) => move.side !== won && move.result < 0).pop() : lost[lost.length - 1];
+    const deciding = won && !state.resigned ? lost.filter((move) => move.side !== won && move.result < 0).pop() : lost[lost.length - 1];
+    const left = state.resigned ? Math.max(...movesOf(here()).map((move) => move.result)) : -1;
     const fault = (move) => `turned a ${word(move.before)} into a ${word(move.result)}; ${inWords(move.kept)} kept the ${word(move.before)}`;
     const accuracy = (side) => {
       const choices = reviewed.filter((move) => move.side === side && move.choice), kept = choices.filter((move) => !move.lost).length;
       return choices.length ? `${kept} of ${choices.length} (${percent(kept / choices.length)})` : "no choice that mattered";
     };
-    byId("verdict").textContent = deciding
+    byId("verdict").textContent = left > -1 ? `${name} resigned what was still a ${word(left)}.` : deciding
       ? `Move ${deciding.ply + 1}, ${deciding.side} on ${deciding.cell + 1}, ${fault(deciding)}.` : "No move gave anything away.";
     byId("accuracy").textContent = `Accuracy: you ${accuracy(state.me)}; ${name} ${accuracy(other())}.`;
     byId("reviewed").replaceChildren(...reviewed.map((move) => {
@@ -271,7 +273,7 @@
         make("span", { class: word(best) }, word(best)), make("span", { "aria-hidden": "true" }, " \u2192 "),
         make("span", { class: "unseen" }, " becomes "), make("span", { class: result }, result));
       const often = move ? percent(move.chance) + " here" : "always here";
-      const seen = reach ? `; in ${percent(reach / 10000)} of its games against ${data.opponents[opponent]}` : "";
+      const seen = reach ? `; in ${percent(reach / data.unit)} of its games against ${data.opponents[opponent]}` : "";
       const alike = texts.length > 1 ? `; ${texts.length} alike, turned or mirrored` : "";
       what.append(make("small", {}, often + (reachable ? seen : "; its own play never leads here") + alike));
       const link = make("a", { href: "#" + text }, miniature(text, cell), what);

@@ -45,13 +45,13 @@ MOST_CELLS = 32
 MOST_BYTES = 10_000_000
 """The size limit of a page."""
 
-SHARES = 10_000
+SHARES = 1_000_000
 """The resolution of probabilities; only 0 and 1 themselves are rounded to 0 and 1."""
 
 NUMBER_DIGITS = 4
 
 Fact = tuple[str, str]
-"""A few words, and their class: ``good``, ``bad`` or empty."""
+"""A few words, and their class: ``good``, ``bad``, ``rules`` or empty."""
 
 
 def is_whole(rules: Rules) -> bool:
@@ -126,7 +126,7 @@ def page_data(
 
     ``whole``: whether the positions are all open ones of the game, or else those with the agent to move.
     ``shares``, ``scores``, ``values``: for every free cell of every position, the probability of the move in
-    units of 1/``SHARES`` (all 0: the agent resigns), its score (see ``engine.scores``; unless ``whole``,
+    units of 1/``unit`` (all 0: the agent resigns), its score (see ``engine.scores``; unless ``whole``,
     its proved value -1, 0 or 1), and the agent's own value or null. ``unknown``: the numbers of positions of
     which the agent has learned nothing. ``mistakes``: position number, cell (-1: resigns), the highest
     probability to reach it against one of the opponents, that opponent, and whether it can be reached at all.
@@ -149,6 +149,7 @@ def page_data(
         "rules": policy.rules.fields(),
         "opponents": [opponent for opponent, _ in opponents],
         "whole": whole,
+        "unit": SHARES,
         "shares": _shares(np.concatenate(shares)),
         "scores": np.concatenate(scores).tolist(),
         "values": [
@@ -200,7 +201,7 @@ def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
         worst = " and ".join(f"{percent(loss, 0)} as {side}" for side, loss in losses)
         facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "bad")]
     facts += [] if games is None else [(f"{games:,} games", "")]
-    return [*facts, (rules.describe(), "")]
+    return [*facts, (rules.describe(), "rules")]
 
 
 def _part(name: str) -> str:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ttt_cli.documents import Count, Document, ResultKey, RulesFields, optional
 from ttt_cli.engine.position import Cell
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.review import Review
@@ -65,7 +66,9 @@ class PlayScreen:
         """Name the game and its players."""
         x, o = (self.called(self.session.player(side)) for side in Side)
         number = self.session.score.games + (not self.session.over)
-        return f"Game {number:,}: X is {x}, O is {o}"
+        rules = self.session.rules
+        game = "" if rules == STANDARD else f"; {rules.describe()}"
+        return f"Game {number:,}: X is {x}, O is {o}{game}"
 
     def board(self, cursor: Cell | None = None, advice: Advice | None = None, compact: bool = False) -> Text:
         """Draw the board."""
