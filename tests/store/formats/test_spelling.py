@@ -116,9 +116,15 @@ def test_the_player_to_move_may_be_attached(turn):
     reads_as(Spell(stones=stones, turn=turn).objects(MOVES), goes_by(MOVES))
 
 
-def test_each_player_may_have_a_table_of_its_own():
-    tables = {"X": POSITIONS, "O": {text: -value for text, value in POSITIONS.items()}}
+@pytest.mark.parametrize("kept", ["all", "after its own moves"])
+def test_each_player_may_have_a_table_of_its_own(kept):
+    """Boards on which the game is over are in both, with a value for each."""
+    tables = {
+        side: {t: sign * v for t, v in POSITIONS.items() if kept == "all" or mover(t) != side or not free(t)}
+        for side, sign in (("X", 1), ("O", -1))
+    }
     reads_as(tables, looks_up(POSITIONS))
+    reads_as({"p1": tables["X"], "p2": tables["O"]}, looks_up(POSITIONS), spelling={"player-x": "p1"})
 
 
 @pytest.mark.parametrize("filler", [None, -1.0, 1e300])
@@ -166,6 +172,7 @@ def test_tables_may_be_csv(header, mark, spell):
 
 
 FIELDS = [{"state": text, "action": cell, "value": value} for (text, cell), value in MOVES.items()]
+NOTHING = ["", "nan", "None", "-inf", "NaN", "-", "null", "Infinity", ""]
 RECORDS = {
     "objects": FIELDS,
     "objects in any order": [{"q": it["value"], "a": it["action"], "s": it["state"]} for it in FIELDS],
@@ -179,7 +186,15 @@ RECORDS = {
     "a field a cell": [
         {"board": text, **dict(zip("012345678", row, strict=True))} for text, row in ROWS.items()
     ],
+    "lines with nothing at most cells": "\n".join(
+        ["board,a0,a1,a2,a3,a4,a5,a6,a7,a8"]
+        + [
+            ",".join([text, *(repr(v) if v else n for v, n in zip(row, NOTHING, strict=True))])
+            for text, row in ROWS.items()
+        ]
+    ),
     "a player's each": {side: [row for row in FIELDS if mover(row["state"]) == side] for side in "XO"},
+    "a list of tables": [by_cell(of_side(side)) for side in "XO"],
     "pickled": pickle.dumps([(symbols(text), row) for text, row in ROWS.items()]),
 }
 

@@ -320,6 +320,9 @@ POLICIES: dict[str, Callable[[str, int], object]] = {
     "a record": lambda board, cell: {"move": cell, "value": 0.5},
     "a line": lambda board, cell: f"{board}:{cell}",
     "a line with an arrow": lambda board, cell: f"{board} -> {cell + 1}",
+    "a line, and none where the game is over": lambda board, cell: (
+        f"{board},{cell}" + f"\n{after(board, cell)}," * (not free(after(board, cell)))
+    ),
     "a column of pairs": lambda board, cell: f'{board},"({cell // 3}, {cell % 3})"',
     "a column of names": lambda board, cell: f"{board},{'ABC'[cell // 3]}{cell % 3 + 1}",
     "ten columns": lambda board, cell: f"{numbers(board)[1:-1]},{cell}",

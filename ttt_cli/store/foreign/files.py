@@ -22,6 +22,7 @@ MOST_PARTS = 100
 _KEY_AND_VALUE = re.compile(r"(\S.*?)\s*(?:->|=>|[:=]|\s)\s*([^\s:=>]+|[(\[][0-9, ]+[)\]])\s*")
 _CELL = re.compile(r"[A-Ca-c][1-4]")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
+_NOTHING = re.compile("-?|nan|none|null|[-+]?inf(inity)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +55,12 @@ class Candidate:
 
 
 def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
-    """The tables that a JSON value may be: an object, or the objects in it, joined; or a list of records, or
-    those in an object, which are read as rows of CSV."""
+    """The tables that a JSON value may be: an object, or the objects in it or in a list, joined; or a list of
+    records, or those in an object, which are read as rows of CSV."""
     whole = _by_board(value, rules)
+    are_objects = isinstance(whole, list) and {*map(type, whole)} == {dict}
+    if are_objects and len(whole) <= MOST_PARTS and not _records(whole)[1]:
+        whole = {str(number): part for number, part in enumerate(whole, 1)}
     if isinstance(whole, dict):
         yield from _tables_of_object(whole, rules)
     records = _records(value)
@@ -188,6 +192,8 @@ def tables_of_rows(
     :raises InvalidFileError: naming the line that has another number of fields.
     """
     rows = [row for _, row in numbered]
+    if not any(str(row[-1]).strip() for row in rows):  # each line ends in a comma
+        rows = [row[:-1] for row in rows]
     widths = {len(row) for row in rows}
     if all(len(row) == 1 and len(row[0].split()) == rules.cells + 1 for row in rows):
         rows = [row[0].split() for row in rows]
@@ -202,7 +208,8 @@ def tables_of_rows(
         if len(row) != len(rows[0]):
             message = f"has {len(row)} fields, but the first {unit} has {len(rows[0])}"
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
-    if rows and isinstance(rows[0][-1], str) and _kind(rows[0][-1]) is not _kind(rows[-1][-1]):
+    kinds = [_kind(row[-1]) for row in (*rows[:2], *rows[-1:])]
+    if rows and isinstance(rows[0][-1], str) and kinds[0] not in kinds[1:]:
         rows, notes = _value_last(rows[0], rows[1:], where, rules)  # a header
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
@@ -225,7 +232,6 @@ def _paired(rows: list[list[Any]]) -> Candidate | None:
     """The table of rows of different lengths: a position, then alternating cells and values."""
     if len({len(row) for row in rows}) == 1:
         return None
-    rows = [row[:-1] if len(row) % 2 == 0 and not str(row[-1]).strip() else row for row in rows]
     numbers = [[number_in(str(field)) for field in row[1:]] for row in rows]
     if any(len(row) % 2 or None in row for row in numbers):
         return None
@@ -234,17 +240,17 @@ def _paired(rows: list[list[Any]]) -> Candidate | None:
 
 
 def _parse(field: Any) -> Any:
-    """The number, list of numbers or cell in a field, NaN for a dash; None if it is none of these."""
+    """The number, list of numbers or cell in a field, NaN for nothing; None if it is none of these."""
     if not isinstance(field, str):
         return math.nan if field is None else field
     field = field.strip()
-    if field == "-":
-        return math.nan
     if field.startswith(("[", "(")):
         items = [_parse(item) for item in _ITEM.findall(field)]
         return None if None in items else items
     if field.isascii() and field.isdigit() and len(field) < 10:
         return int(field)
+    if _NOTHING.fullmatch(field):
+        return math.nan
     return field if _CELL.fullmatch(field) else number_in(field)
 
 

@@ -419,10 +419,9 @@ def _players(
         owners = np.array([1 if label == labels[0] else -1 for label in column], np.int64)
         if len(set((owners * sides)[~space.terminal[spelling.indexes]].tolist())) == 1:
             yield False, {}, None
-        else:
-            yield False, {"player-x": labels[0]}, owners
-            yield False, {"player-x": labels[1]}, -owners
-            yield False, {"player-x": ADDED}, None
+        yield False, {"player-x": labels[0]}, owners
+        yield False, {"player-x": labels[1]}, -owners
+        yield False, {"player-x": ADDED}, None
 
 
 def _of_positions(meaning: _Meaning) -> Iterator[Reading]:

@@ -107,8 +107,8 @@ def decisions(values: Sequence[Any]) -> Iterator[Values]:
 
 
 def _cell(value: Any) -> str | None:
-    """The name of a cell, empty for null; None if a value is not a cell."""
-    if value is None:
+    """The name of a cell, empty for null and NaN; None if a value is not a cell."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, dict) and {name.lower() for name in value} in ({"row", "col"}, {"row", "column"}):
         value = [value[name] for name in sorted(value, key=str.lower, reverse=True)]
