@@ -113,6 +113,11 @@ def test_other_boards():
         lambda: ttt.Positions.parse(["XX......."], ttt.Rules()),
         lambda: ttt.Positions.parse(["X...O...Q"], ttt.Rules()),
         lambda: ttt.train("q", games=10, seed=2**70),
+        lambda: ttt.train("q", games=10, rules="3x3"),
+        lambda: ttt.train("q", games=10, preset="mine"),
+        lambda: ttt.play_game("random", "random", seed=-1),
+        lambda: ttt.policy("random", rules="3x3"),
+        lambda: ttt.Rules(3, 3, 3, "yes"),
         lambda: ttt.merge("q"),
         ttt.merge,
         lambda: ttt.load("exec:touch PWNED"),
@@ -129,6 +134,7 @@ def test_a_foreign_file_warns():
     Path("table.json").write_bytes((ROOT / "state_store" / "samples" / "stranger.json").read_bytes())
     with pytest.warns(UserWarning, match=r"table\.json"):
         ttt.load("table.json")
+    assert ttt.evaluate("./table.json", "random").notes
 
 
 def test_a_notebook_shows_verdicts_and_boards():

@@ -5,7 +5,7 @@ store), a ``State``, a ``Policy``, a function that maps the text of a position t
 with ``probabilities(positions)``. Errors are ``TttError``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -83,6 +83,7 @@ def positions(rules: Rules = STANDARD) -> Positions:
 
     :raises TttError: if there are more.
     """
+    rules = _game(rules) or STANDARD
     if enumerated(rules) is None:
         raise UsageError(f"{rules.describe()} has too many positions to list them")
     return StateSpace.of(rules)
@@ -100,8 +101,15 @@ def policies(
     :param store: the folder in which states are found by name.
     :raises TttError: if a player is unknown, or they play different games.
     """
+    return [policy for _, policy in _found(players, rules, store)]
+
+
+def _found(
+    players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]
+) -> list[tuple[Any, Policy]]:
+    """What each of some players is, if it is a name its ``Agent``, and its policy."""
     own = [player.rules for player in players if isinstance(player, State | Policy)]
-    game = rules or next(iter(own), None)
+    game = _game(rules) or next(iter(own), None)
     agents = resolve_all([player for player in players if isinstance(player, str)], Path(store), game)
     game = game or (agents[0].rules if agents else STANDARD)
     named = iter(agents)
@@ -112,7 +120,7 @@ def policies(
         policy = source.policy if known else player_of(source, game, _name(player))
         if policy.rules != game:
             raise UsageError(f"plays {policy.rules.describe()}, not {game.describe()}", where=_name(player))
-        made.append(policy)
+        made.append((source, policy))
     return made
 
 
@@ -128,6 +136,17 @@ def policy(
     """
     (found,) = policies(player, rules=rules, store=store)
     return found
+
+
+def _game(rules: Rules | None) -> Rules | None:
+    if not isinstance(rules, Rules | None):
+        raise UsageError(f"rules is {rules!r}, not Rules", hint="such as Rules(3, 3, 3)")
+    return rules
+
+
+def _check_int(name: str, number: int | None, least: int) -> None:
+    if not (number is None or (type(number) is int and least <= number < 1 << 63)):
+        raise UsageError(f"{name} is {number!r}, not an int from {least} to 2**63 - 1")
 
 
 def _name(player: Any) -> str:
@@ -165,10 +184,11 @@ def evaluate(
     if not opponents:
         rules = policy(player, rules=rules, store=store).rules
         opponents = usual_opponents(rules)
-    own, *others = policies(player, *opponents, rules=rules, store=store)
-    against = list(zip(map(_name, opponents), others, strict=True))
-    found = judge(own, against, budget=budget)
-    notes = tuple(note for one in (own, *others) for note in one.remarks)
+    sources = _found([player, *opponents], rules, store)
+    own, *others = (policy for _, policy in sources)
+    found = judge(own, list(zip(map(_name, opponents), others, strict=True)), budget=budget)
+    told = (source if isinstance(source, Agent) else policy for source, policy in sources)
+    notes = tuple(dict.fromkeys(note for one in told for note in one.remarks))
     return Verdict(**vars(found), player=_name(player), notes=notes)
 
 
@@ -190,6 +210,7 @@ def play_game(
     :param seed: the seed for choices among several moves.
     :raises TttError: if a player fails to answer.
     """
+    _check_int("seed", seed, 0)
     made = policies(x, o, rules=rules, store=store)
     seats = [Seat(_name(player), policy) for player, policy in zip((x, o), made, strict=True)]
     session = Session(made[0].rules, seats, seed=seed)
@@ -211,7 +232,8 @@ def train(
     store: str | PathLike[str] = DEFAULT_STORE,
     **parameters: Any,
 ) -> State:
-    """Train a player. The same call with the same ``seed`` returns the same state.
+    """Train a player. The same call with the same ``seed`` returns the same state, unless the opponent is a
+    function or an object and the board has no state space: its play cannot be told from another's there.
 
     >>> state = train("q", games=100_000, seed=1)
     >>> evaluate(state).unbeatable
@@ -228,6 +250,8 @@ def train(
     :param parameters: the parameters of the method, as ``ttt train LEARNER --help`` lists them.
     :raises TttError: if a name or a parameter is unknown.
     """
+    if preset not in (None, "article") or (preset and isinstance(learner, State)):
+        raise UsageError(f"preset is {preset!r}, not 'article' or None", hint="a state has its own rule")
     if isinstance(learner, State):
         kind = learner.learner
     else:
@@ -236,7 +260,7 @@ def train(
     if isinstance(learner, State):
         start = replace(learner, learner=kind, table=deepcopy(learner.table))
     else:
-        start = State.empty(kind, rules, symmetric=symmetry)
+        start = State.empty(kind, _game(rules) or STANDARD, symmetric=bool(symmetry))
     seed = randbits(32) if seed is None else seed
     side: str | TrainingSide | None
     if opponent is None or isinstance(opponent, str):
@@ -246,9 +270,8 @@ def train(
         known = isinstance(opponent, State | Policy)
         side = TrainingSide(_name(opponent), fixed, _digest(opponent, fixed), reproducible=known)
     nowhere = Path()  # nothing is saved
-    for name, number, least in (("games", games, 1), ("seed", seed, 0)):
-        if not (number is None or (type(number) is int and least <= number < 1 << 63)):
-            raise UsageError(f"{name} is {number!r}, not an int from {least} to 2**63 - 1")
+    _check_int("games", games, 1)
+    _check_int("seed", seed, 0)
     run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
     for _ in advance(run):
         pass

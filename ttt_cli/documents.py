@@ -263,7 +263,7 @@ class StateFile(TypedDict):
     plays: NotRequired[PlaysFields]
     games: Count | None
     runs: list[RunFields]
-    entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.]+( [0-9]+)?$"})]
+    entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.-]+( [0-9]+)?$"})]
 
 
 _SIMPLE: dict[Any, Schema] = {

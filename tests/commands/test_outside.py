@@ -397,11 +397,13 @@ def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, site: Path) -> None:
     (site / "leaving_plugin.py").write_text("raise SystemExit(0)\n")
     faulty = {"bad": "failing_plugin:X", "gone": "leaving_plugin:X"}
     learners = {**faulty, "q": "failing_plugin:X", "named": "ttt_cli.learners.td:Td"}
-    install(site, "broken", agents=faulty, formats=faulty, learners=learners)
+    (site / "nameless.py").write_text("from ttt_cli import Format\nclass X(Format):\n    pass\n")
+    install(site, "broken", agents=faulty, formats={**faulty, "odd": "nameless:X"}, learners=learners)
     Path("strange.txt").write_text("what is this?\n")
     for words, code in {
         "show": 0, "show --formats": 0, "train q --games 20": 0, "evaluate ./strange.txt": 3,
         "train bad": 1, "train gone": 1, "train named": 2, "export random -f bad -o x": 1,
+        "export random -f odd -o x": 1,
     }.items():  # fmt: skip
         found = ttt(*words.split())
         assert found.code == code and found.err.startswith("Error: ") == bool(code), (words, found.err)
@@ -413,6 +415,6 @@ def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(ttt: Run, site:
     install(site, "toys", formats={"toy": "tests.store.formats.toy:Toy"})
     assert ttt("move", "./mine.toy", ".........").out == "5\n"
     assert ttt("import", "mine.toy", "-o", "mine.json").code == 0
-    assert ttt("export", "./mine.json", "-f", "toy", "-o", "again.toy").code == 0
+    assert ttt("export", "./mine.json", "-o", "again.toy").code == 0
     mine, again = (sorted(Path(name).read_text().splitlines()) for name in ("mine.toy", "again.toy"))
     assert mine == again

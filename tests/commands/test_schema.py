@@ -97,6 +97,7 @@ def test_documents_keep_to_their_schema_and_no_others_do(ttt, store, name: str):
 
 def test_native_states_keep_to_their_schema(ttt, store):
     validator = jsonschema.Draft202012Validator(json.loads(ttt("schema", "state").out))
+    ttt("train", "ntuple", "--board", "3x4", "--games", "20", "-o", store / "patterns.json")
     for path in store.glob("*.json"):
         validator.validate(json.loads(path.read_text()))
 

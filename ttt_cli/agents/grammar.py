@@ -206,6 +206,8 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
         return _of_state(text, untrained, _parse_options(text, "a state", options, STATE_OPTIONS))
     if Path(name).suffix or (plugged := plugin(AGENT_PLUGINS, name, AgentType)) is None:
         raise _unknown(name, store, rules)
+    if plugged.argument:
+        raise TttError("the plug-in's player has an argument, as only built-in ones can", where=name)
     return _of_type(text, replace(plugged, name=name, make=_checked(plugged, text)), options)
 
 
@@ -255,7 +257,7 @@ def _checked(player: AgentType, name: str) -> Callable[..., Policy]:
 
     def make(rules: Rules, **values: Any) -> Policy:
         with guarded(name, "the plug-in fails: "):
-            policy = None if player.make is None else player.make(rules, **values)
+            policy = player.make and player.make(rules, **values)
         if not isinstance(policy, Policy):
             raise TttError(f"the plug-in makes {type(policy).__name__}, not a Policy", where=name)
         return policy if is_ours(policy) else Checked(rules, name, policy)

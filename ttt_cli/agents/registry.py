@@ -48,10 +48,11 @@ class AgentType:
     """A kind of agent.
 
     :ivar about: a description of a few words.
-    :ivar make: makes its policy from the rules and the options by name; None for a person.
+    :ivar make: makes its policy from the rules and the options by name; None for the built-in person.
     :ivar options: the options that it accepts behind the colon, by name.
-    :ivar argument: the name of an argument behind the colon, passed to ``make`` as ``argument``; options then
-        precede the colon. Such a player must be typed by the user: one that a file names is not run.
+    :ivar argument: of built-in players alone: the name of an argument behind the colon, passed to ``make`` as
+        ``argument``; options then precede the colon. Such a player must be typed by the user: one that a file
+        names is not run.
     :ivar example: an example of the argument.
     :ivar fingerprint: returns a digest of the code that the argument names.
     """

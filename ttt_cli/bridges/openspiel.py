@@ -53,7 +53,8 @@ def player_of(theirs: Any, game: Any) -> Any:
 
 class _SpielPlayer:
     def __init__(self, game: Any, theirs: Any) -> None:
-        self._game, self._ask = game, getattr(theirs, "get_policy", None) or theirs.action_probabilities
+        self.rules, self._game = rules_of(game), game
+        self._ask = getattr(theirs, "get_policy", None) or theirs.action_probabilities
 
     def probabilities(self, positions: Positions) -> Floats:
         found = np.zeros((len(positions), positions.rules.cells))

@@ -19,7 +19,7 @@ from ttt_cli.evaluation.matchup import both_sides, own_play
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, refuse_source, resolved, save_state, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
-from ttt_cli.store.formats import all_formats, get
+from ttt_cli.store.formats import all_formats, get, plugged_formats
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportOptions, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
 from ttt_cli.views.numbers import percent
@@ -170,6 +170,9 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     fitting = [form for form in known if form.fits(player.state)]
     ending = Path(out).suffix.lower()
     found = [form for form in fitting if out != "-" and ending in form.endings]
+    if not found:
+        others = [form for form in plugged_formats() if form.written and form.fits(player.state)]
+        found, fitting = [form for form in others if ending in form.endings], fitting + others
     what = f"{ending} could be several formats" if found else "cannot tell the format from the file's name"
     hint = f"--format with one of {', '.join(names(found or fitting))}, which ttt show --formats describes"
     if asked is not None:

@@ -32,6 +32,8 @@ class Rules:
         for name in ("rows", "cols", "line"):
             if type(getattr(self, name)) is not int or getattr(self, name) < 1:
                 raise UsageError(f"{name} must be a whole number of at least 1, not {getattr(self, name)!r}")
+        if type(self.misere) is not bool:
+            raise UsageError(f"misere must be True or False, not {self.misere!r}")
         if self.cells > MAX_CELLS:
             raise UsageError(f"a board of {self.rows}x{self.cols} is too large: at most {MAX_CELLS} cells")
         if self.line > max(self.rows, self.cols):

@@ -117,6 +117,7 @@ class PlayScreen:
         """Return a live display of the score and the rates, below the board if wanted."""
 
         def drawing() -> Group:
+            self.env.console.width = self.env.width  # as it is by now
             total = Text(f"{counted(self.session.score.games, 'game')}  {self._rates()}")
             return Group(*[Text(self.heading()), Text(), self.board()] * boards, total)
 

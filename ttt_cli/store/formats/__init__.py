@@ -54,7 +54,16 @@ def get(name: str) -> Format | None:
     if name in FORMATS:
         return _made(FORMATS[name])
     kind = plugin(FORMAT_PLUGINS, name, type)
-    return kind() if kind is not None and issubclass(kind, Format) else None
+    return None if kind is None else _checked(kind, name)
+
+
+def _checked(kind: type, where: str) -> Format:
+    """The format of a plug-in's class; raises TttError if it is none, or lacks a name."""
+    with guarded(where, "the plug-in fails: "):
+        form = kind()
+    if not isinstance(form, Format) or not isinstance(getattr(form, "name", None), str):
+        raise TttError("the plug-in's class is no Format with a name", where=where)
+    return form
 
 
 def all_formats() -> Iterator[Format]:
@@ -63,8 +72,10 @@ def all_formats() -> Iterator[Format]:
 
 
 def plugged_formats() -> Iterator[Format]:
-    """The formats of plug-ins."""
-    return (kind() for kind in plugins(FORMAT_PLUGINS, type) if issubclass(kind, Format))
+    """The formats of plug-ins, without those that fail."""
+    for kind in plugins(FORMAT_PLUGINS, type):
+        with suppress(TttError):
+            yield _checked(kind, kind.__name__)
 
 
 def recognise(source: Source, options: Options = DEFAULTS) -> Format:
