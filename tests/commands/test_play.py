@@ -159,7 +159,16 @@ def test_machines_learn_and_are_recorded_only_on_request(ttt):
     assert ttt(*machines).code == ttt(*machines, "--watch").code == 0
     assert log() == [] and not TD.exists()
     assert "td has learned 3 games" in ttt(*machines, "--learn").err
-    assert len(log()) == library.load(TD).state.games == 3
+    (run,) = library.load(TD).state.runs
+    assert (run.kind, run.games, run.details["game_ids"]) == ("play", 3, [game.id for game in log()])
+    assert run.results == {side: sum(game.result == side for game in log()) for side in ("x", "o", "draw")}
+
+
+def test_a_machine_that_plays_itself_learns_each_game_once(ttt):
+    assert ttt("play", "--x", "td", "--o", "td:epsilon=0.5", "--games", 1, "--learn").code == 0
+    (game,) = log()
+    assert (game.x, game.o, game.teaches) == ("td", "td:epsilon=0.5", ("td.json",))
+    assert library.load(TD).state.games == 1
 
 
 def test_machines_show_one_line_a_game_with_running_rates(ttt):

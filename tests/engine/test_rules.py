@@ -69,8 +69,3 @@ def test_a_board_is_parsed():
     assert Rules.parse("4X4", 4) == Rules(4, 4, 4)
     assert Rules.parse("2x2") == Rules(2, 2, 2)
     assert str(Rules(3, 4)) == "3x4-3"
-
-
-def test_a_space_that_does_not_fit_is_refused():
-    with pytest.raises(UsageError, match="more than"):
-        StateSpace.of(Rules(5, 5, 4))

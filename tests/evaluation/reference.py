@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
@@ -71,16 +70,3 @@ def forced(policy: PolicyTable, side: str, worth: Callable[[int], int]) -> Fract
         return sum((share * after(position.play(cell)) for cell, share in played.items()), Fraction(0))
 
     return after(Position.start(policy.space.rules))
-
-
-def can_reach(policy: PolicyTable, side: int) -> Bools:
-    """bool[n]: the positions that can be reached when ``policy`` plays ``side`` and the other side plays
-    anything at all."""
-    space = policy.space
-    reached = np.zeros(len(space), np.bool_)
-    reached[0] = True
-    for index in range(len(space)):
-        for cell in np.flatnonzero(space.legal[index] & reached[index]):
-            if space.plies[index] % 2 != side or policy.played[index, cell] > 0:
-                reached[space.successors[index, cell]] = True
-    return reached

@@ -13,11 +13,6 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import Rates, both_sides, play_exact
 
 
-def test_random_against_random() -> None:
-    rates = play_exact(tables.uniform(StateSpace.of()), tables.uniform(StateSpace.of()))
-    assert (rates.win, rates.draw, rates.loss) == pytest.approx((737 / 1260, 8 / 63, 121 / 420), abs=1e-15)
-
-
 @pytest.mark.parametrize("rules", [Rules(2, 3, 2), Rules(1, 1, 1)], ids=str)
 @pytest.mark.parametrize("resigning", [0.0, 0.2])
 def test_rates_are_those_of_a_plain_recursion(rules: Rules, resigning: float) -> None:

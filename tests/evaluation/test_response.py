@@ -8,7 +8,7 @@ import pytest
 from ttt_cli import Policy, Position, Positions, Rules, Side, policy, train
 from ttt_cli.engine.perfect import move_values_of
 from ttt_cli.evaluation.matchup import Games
-from ttt_cli.evaluation.walk import OutgrownError, walk
+from ttt_cli.evaluation.walk import walk
 from ttt_cli.evaluation.worst_case import best_response, worst_case
 from ttt_cli.learners import LEARNERS
 
@@ -56,9 +56,3 @@ def test_where_nothing_can_be_won_it_saves_what_can_be_saved(text: str):
     assert found.save[legal].tolist() == (values[legal] >= 0).tolist()
     assert np.isnan(np.delete(found.win, legal)).all()
     assert set(found.best) == {cell for cell in legal if values[cell] == values[legal].max()}
-
-
-def test_a_position_from_which_too_much_can_happen_is_refused():
-    rules = Rules(4, 4, 4)
-    with pytest.raises(OutgrownError):
-        best_response(policy("random", rules=rules), Position.start(rules), budget=1000)

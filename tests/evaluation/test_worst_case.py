@@ -1,4 +1,4 @@
-"""The worst case, against a plain recursion with fractions and OpenSpiel's numbers."""
+"""The worst case, against a plain recursion with fractions; OpenSpiel's number: ``training/test_curve``."""
 
 import pytest
 
@@ -9,12 +9,6 @@ from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.walk import layers_of
 from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case
-
-
-def test_the_uniform_policy_is_as_exploitable_as_openspiel_says() -> None:
-    policy = tables.uniform(StateSpace.of())
-    gains = [worst_case(layers_of(policy, side), side).gain for side in Side]
-    assert sum(gains) == pytest.approx(1.9196593915343918, abs=1e-14)
 
 
 @pytest.mark.parametrize("rules", [Rules(2, 3, 2), Rules(1, 6, 2)], ids=str)

@@ -34,12 +34,6 @@ def test_on_a_large_board_the_worth_of_moves_is_proved():
     assert [(move.value, move.plies) for move in found.moves if move.cell == 3] == [(1, None)]
 
 
-def test_a_player_is_beaten_where_all_that_can_happen_can_be_gone_through():
-    found = beat(Position("XX.OO...."), Uniform(Rules()))
-    assert found is not None and found.best == (2,) and found.win[2] == 1
-    assert beat(Position.start(Rules(8, 8, 5)), Uniform(Rules(8, 8, 5))) is None
-
-
 def test_nobody_waits_long_for_what_beats_a_slow_player(monkeypatch):
     monkeypatch.setattr(hints, "MAX_SECONDS", -1.0)
     assert beat(Position("XX.OO...."), Uniform(Rules())) is None

@@ -1,6 +1,5 @@
 """States that learn from the games they are in: files, locks, what waits, what is learned once."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,16 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.play.test_session import X_WINS, play
+from tests.play.test_session import X_WINS
 from tests.store.conftest import parse
 from ttt_cli.agents.grammar import resolve, resolve_all
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.td import Td
-from ttt_cli.play.online_learner import OnlineLearner, learning
-from ttt_cli.play.player import Player, players_of, plays_by
-from ttt_cli.play.session import Session
+from ttt_cli.play.online_learner import OnlineLearner
+from ttt_cli.play.player import players_of, plays_by
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game, waiting_games
 from ttt_cli.store.locks import lock
@@ -34,50 +32,12 @@ def pupil(store: Path) -> OnlineLearner:
     return OnlineLearner(store, store / "td.json", "td", untaught())
 
 
-def play_and_learn(store: Path, games: int, *players: Player) -> Iterator[GameRecord]:
-    """Games of ``td``, which learns, against ``random``, or of these, as ``ttt play`` has them learn."""
-    td = Player("td", lambda state: state.policy, pupil(store))
-    session = Session(STANDARD, players or (td, Player("random", Uniform(STANDARD))), seed=1)
-    with learning(session.learners) as learn:
-        for _ in range(games):
-            played = play(session)
-            record_game(store, played)
-            learn(played)
-            yield played
-
-
 def loaded(store: Path) -> State:
     return library.load(store / "td.json").state
 
 
 def record(**fields: Any) -> GameRecord:
     return GameRecord(X_WINS, "x", "human", "td", **fields)
-
-
-def test_machines_learn_from_every_game_and_are_saved(tmp_path):
-    played = list(play_and_learn(tmp_path, 6))
-    (run,) = loaded(tmp_path).runs
-    assert (run.kind, run.games) == ("play", 6)
-    assert run.details["game_ids"] == [one.id for one in played]
-    assert run.results == {side: sum(one.result == side for one in played) for side in ("x", "o", "draw")}
-    assert all(one.teaches == ("td.json",) for one in played)
-
-
-def test_a_machine_that_plays_itself_learns_each_game_once(tmp_path):
-    agents = resolve_all(["td", "td:epsilon=0.5"], tmp_path, fresh=True)
-    (played,) = play_and_learn(tmp_path, 1, *players_of(agents, tmp_path, learn=True))
-    assert (played.x, played.o, played.teaches) == ("td", "td:epsilon=0.5", ("td.json",))
-    assert loaded(tmp_path).games == 1
-
-
-def test_games_that_were_not_saved_wait_and_are_learned_once(tmp_path):
-    broken_off = play_and_learn(tmp_path, 9)
-    for _ in range(3):
-        next(broken_off)
-    broken_off.close()  # as if killed: nothing has been saved yet
-    assert not (tmp_path / "td.json").exists()
-    assert [pupil(tmp_path).catch_up().games for _ in range(2)] == [3, 0]
-    assert loaded(tmp_path).games == 3
 
 
 def test_a_training_run_lets_games_wait(tmp_path):

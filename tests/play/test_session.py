@@ -36,16 +36,6 @@ def play(session: Session, *cells: int) -> GameRecord:
     return session.record
 
 
-def test_a_game_has_a_record_with_its_players_and_its_result():
-    session = Session(STANDARD, people())
-    assert session.record is None
-    played = play(session, *X_WINS)
-    assert (played.moves, played.result, played.x, played.o, played.teaches) == (X_WINS, "x", "a", "b", ())
-    with pytest.raises(NotationError, match="the game is over"):
-        session.push(8)
-    assert session.score.games == 1
-
-
 def test_a_step_that_cannot_be_made_changes_nothing_and_a_game_that_is_left_does_not_count():
     session = Session(STANDARD, people())
     session.push(4)

@@ -57,11 +57,6 @@ def test_parameters_are_in_their_range(params):
     refused(edited(content, runs=[{**run, "params": {**run["params"], **params}}]), "alpha")
 
 
-def test_another_choice_rule_does_not_change_the_run():
-    state = trained("graph", choice="article").choosing("default")
-    assert parse(library.content(state), "graph.json").runs == state.runs
-
-
 @pytest.mark.parametrize("learner", ["q", "book"])
 def test_each_game_counts_once(learner):
     first = teach(State.empty(learner_of(learner, "default"), STANDARD), [GAMES[0], GAMES[0], GAMES[1]])
