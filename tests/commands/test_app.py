@@ -115,11 +115,6 @@ def test_what_is_not_understood_gets_a_hint(ttt: Run, words: str, hint: str) -> 
     assert hint in outcome.err
 
 
-def test_files_nearby_are_suggested(ttt: Run) -> None:
-    Path("neat").touch()
-    assert "did you mean 'neat'" in ttt("evaluate", "./nea").err
-
-
 # ---- results and errors
 
 

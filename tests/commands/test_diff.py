@@ -1,6 +1,5 @@
 """``ttt diff``: where two players choose differently."""
 
-import csv
 from pathlib import Path
 
 from tests.ttt import Run
@@ -12,10 +11,6 @@ def test_a_difference(ttt: Run) -> None:
     assert (document["positions"], document["different"]) == (4520, 879)
     assert (document["a_better"], document["b_better"]) == (0, 467)
     assert (document["a_only"], document["b_only"], len(document["rows"])) == (0, 0, 10)
-    with Path("d.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 879
-    assert (rows[0]["a_worth"], rows[0]["b_worth"]) == ("-0.42857142857142855", "1.0")
     assert ttt("diff", "heuristic", "minimax", "--csv", "-").out == Path("d.csv").read_text(encoding="utf-8")
     text = ttt("diff", "heuristic", "minimax").out
     assert "differently in 879 of 4,520" in text and "467  where the choice of minimax is worth more" in text

@@ -11,12 +11,6 @@ from ttt_cli.engine.side import Side
 from ttt_cli.store.games import SoundGames
 
 
-def test_check_makes_the_verdict_the_exit_code(ttt: Run) -> None:
-    assert ttt("evaluate", "minimax", "random", "--check", "unbeatable").code == 0
-    found = ttt("evaluate", "heuristic", "random", "--check", "unbeatable", "--json")
-    assert (found.code, found.json["unbeatable"]) == (1, False)
-
-
 def test_what_people_see(ttt: Run) -> None:
     found = ttt("evaluate", "heuristic", "random", "minimax")
     assert found.code == 0

@@ -48,13 +48,6 @@ def test_a_run_against_a_program_is_resumed_with_it_typed_again() -> None:
     assert call._resuming() == resumed
 
 
-def test_numbers_are_taken_as_people_write_them(ttt):
-    document = ttt("train", "q", "--games", "1.5k", "--seed", "1e3", "--json").json
-    assert (document["games"], document["seed"]) == (1500, 1000)
-    result = ttt("train", "q", "--games", "99999999999999999999k")
-    assert (result.code, result.err.count("\n")) == (2, 1) and "is too large" in result.err
-
-
 def test_what_a_table_costs_on_a_large_board_is_told_once(ttt):
     call = ["--board", "6x6", "--line", "4", "--games", 20, "--seed", 1]
     told = ttt("train", "q", *call).err

@@ -6,13 +6,12 @@ from typing import Any, ClassVar, Literal
 import pytest
 import typer
 
-from tests.ttt import Outcome, Run
+from tests.ttt import Run
 from ttt_cli.app import Commands
 from ttt_cli.commands.train import Options, make_subcommand
 from ttt_cli.documents import json_text
 from ttt_cli.environment import Environment
-from ttt_cli.shell.command import make_command
-from ttt_cli.shell.options import given_rules, whole
+from ttt_cli.shell.options import whole
 
 
 @dataclass(frozen=True)
@@ -57,20 +56,6 @@ def test_each_field_is_an_option_and_only_given_ones_arrive(train: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["--alpha", "2"], "'--alpha': 2.0 is not in the range 0<=x<=1 (see ttt train --help)"),
-        (["--floor", "-inf"], "--floor: -inf is not a finite number"),
-        (["--games", "0"], "'-n': expected a whole number from 1 up, such as 5000, 10k or 1.5M, not '0'"),
-    ],
-)
-def test_bad_parameters_are_one_line(train: Run, words: list[str], line: str) -> None:
-    outcome = train(*words)
-    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
-    assert line in outcome.err
-
-
-@pytest.mark.parametrize(
     ("text", "number"),
     [("1.5M", 1_500_000), ("2G", 2 * 10**9), ("1.25e3", 1250), ("1,000,000", 10**6), ("12 000", 12_000)],
 )
@@ -82,16 +67,3 @@ def test_whole_numbers_as_people_write_them(text: str, number: int) -> None:
 def test_other_texts_are_no_numbers(text: str) -> None:
     with pytest.raises(typer.BadParameter):
         whole(0)(text)
-
-
-def test_the_rules_that_are_given(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def shown(env: Environment) -> None:
-        env.out(str(given_rules(env)))
-
-    made = make_command("solve", shown)
-    monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, made, rest))
-    for words, rules in {"": "None", "--board 3x4": "3x4-3", "--line 2": "3x3-2"}.items():
-        assert ttt("solve", *words.split()) == Outcome(0, rules + "\n", "")
-    for words in ("--board 3", "--line 0", "--line 4", "--board 0x3"):
-        outcome = ttt("solve", *words.split())
-        assert (outcome.code, outcome.err.count("\n")) == (2, 1)

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.graph import Graph
 from ttt_cli.learners.q import Q
 from ttt_cli.store import library
 from ttt_cli.training import study as studies
 from ttt_cli.training.curve import measure
-from ttt_cli.training.study import Design, Study, carry_out, read, to_csv, unbeatable_from, variations
+from ttt_cli.training.study import Design, Study, carry_out, read, to_csv, unbeatable_from
 
 BOARD = Rules(2, 3)
 
@@ -81,34 +81,11 @@ def test_studies_differ_by_all_but_their_seeds_and_values():
     assert design().call == design(seeds=range(1, 9), varied={"alpha": [0.9]}).call
 
 
-@pytest.mark.parametrize(
-    ("texts", "says"),
-    [
-        (["alhpa=1"], "did you mean 'alpha'"),
-        (["alpha"], "NAME=VALUE"),
-        (["alpha=x"], "cannot be a value"),
-        (["alpha=1", "alpha=2"], "varied twice"),
-    ],
-)
-def test_impossible_variations_are_refused(texts: list[str], says: str):
-    with pytest.raises(UsageError) as error:
-        variations(Q, texts)
-    assert says in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        (",600,", ",x,", '"games": expected a whole number'),
-        (",600,", ",600,,", "expected 16 fields"),
-        ("\nq,", "\nzzz,", "no learner is called 'zzz'"),
-    ],
-)
-def test_damage_is_named(tmp_path: Path, old: str, new: str, says: str):
-    plan = design(seeds=range(1, 2))
+def test_a_learner_that_there_is_not_is_named(tmp_path: Path):
+    """Damage to the rows: ``test_curve``."""
     path = tmp_path / "study.csv"
-    path.write_text(to_csv(done(plan)).decode().replace(old, new))
-    with pytest.raises(InvalidFileError, match=says):
+    path.write_bytes(to_csv(done(design(seeds=range(1, 2)))).replace(b"\nq,", b"\nzzz,"))
+    with pytest.raises(InvalidFileError, match="no learner is called 'zzz'"):
         read(path, learner_class)
 
 
