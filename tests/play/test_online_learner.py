@@ -32,10 +32,6 @@ def pupil(store: Path) -> OnlineLearner:
     return OnlineLearner(store, store / "td.json", "td", untaught())
 
 
-def loaded(store: Path) -> State:
-    return library.load(store / "td.json").state
-
-
 def record(**fields: Any) -> GameRecord:
     return GameRecord(X_WINS, "x", "human", "td", **fields)
 
@@ -110,6 +106,6 @@ def test_a_run_in_a_file_that_was_put_back_is_not_continued(tmp_path):
         td.catch_up()
         saved.append(path.read_bytes())
     (long,) = parse(saved[1], "td").runs
-    runs = loaded(tmp_path).runs
+    runs = library.load(path).state.runs
     assert long.games == 2 and sorted(run.games for run in runs) == [1, 2]
     assert all(run.games == 1 for run in runs if run.id == long.id)

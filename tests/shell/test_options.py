@@ -30,26 +30,23 @@ class Dummy:
 
 
 def learn(env: Environment, learner: str, given: dict[str, Any], options: Options) -> None:
-    env.out(json_text({"given": given, "games": options.games, "fresh": options.fresh}))
+    env.out(json_text({"given": given, "games": options.games, "seed": options.seed}))
 
 
-@pytest.fixture
-def train(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+def test_each_field_is_an_option_and_only_given_ones_arrive(
+    ttt: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = make_subcommand("train", "dummy", Dummy)
     monkeypatch.setattr("ttt_cli.commands.train.train", learn)
     monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, made, rest))
-    return lambda *words, **settings: ttt("train", *words, **settings)
-
-
-def test_each_field_is_an_option_and_only_given_ones_arrive(train: Run) -> None:
-    assert train().json == {"given": {}, "games": None, "fresh": False}
+    assert ttt("train").json == {"given": {}, "games": None, "seed": None}
     words = ["--alpha", "0.5", "--step-limit", "2", "--floor", "-1", "--no-turned", "--order", "last"]
-    assert train(*words, "--games", "3k", "--fresh").json == {
+    assert ttt("train", *words, "--games", "3k", "--seed", "1e3").json == {
         "given": {"alpha": 0.5, "step_limit": 2, "floor": -1.0, "turned": False, "order": "last"},
         "games": 3000,
-        "fresh": True,
+        "seed": 1000,
     }
-    text = train("-h").out
+    text = ttt("train", "-h").out
     alpha = text[text.index("--alpha") :].partition("--step-limit")[0]
     assert "Parameters of the learner" in text
     assert "Step size." in alpha and "0<=x<=1" in alpha and "0.3" in alpha
