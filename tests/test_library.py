@@ -134,6 +134,7 @@ def test_a_foreign_file_warns():
     Path("table.json").write_bytes((ROOT / "state_store" / "samples" / "stranger.json").read_bytes())
     with pytest.warns(UserWarning, match=r"table\.json"):
         ttt.load("table.json")
+        assert ttt.load("table.json:ties=last").plays.ties == "last"
     assert ttt.evaluate("./table.json", "random").notes
 
 

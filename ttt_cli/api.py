@@ -9,13 +9,15 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from secrets import randbits, token_hex
 from typing import Any, Literal
 from warnings import warn
 
-from ttt_cli.agents.grammar import Agent, resolve_all
+import numpy as np
+
+from ttt_cli.agents.grammar import Agent, file_and_reading, resolve_all
 from ttt_cli.agents.python_object import player_of
 from ttt_cli.agents.registry import AgentType as AgentType
 from ttt_cli.agents.registry import one_of as one_of
@@ -42,7 +44,7 @@ from ttt_cli.learners.plain import Table as Table
 from ttt_cli.play.player import Player as Seat
 from ttt_cli.play.session import Session
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import FORMAT, Loaded, Options
+from ttt_cli.store.formats.format import FORMAT, Loaded
 from ttt_cli.store.formats.format import ExportOptions as ExportOptions
 from ttt_cli.store.formats.format import ExportSource as ExportSource
 from ttt_cli.store.formats.format import Format as Format
@@ -144,9 +146,12 @@ def _game(rules: Rules | None) -> Rules | None:
     return rules
 
 
-def _check_int(name: str, number: int | None, least: int) -> None:
-    if not (number is None or (type(number) is int and least <= number < 1 << 63)):
+def _whole(name: str, number: Any, least: int) -> int | None:
+    """A whole number or None; NumPy's are fine, too."""
+    whole = number.item() if isinstance(number, np.integer) else number
+    if whole is not None and not (type(whole) is int and least <= whole < 1 << 63):
         raise UsageError(f"{name} is {number!r}, not an int from {least} to 2**63 - 1")
+    return whole
 
 
 def _name(player: Any) -> str:
@@ -210,7 +215,7 @@ def play_game(
     :param seed: the seed for choices among several moves.
     :raises TttError: if a player fails to answer.
     """
-    _check_int("seed", seed, 0)
+    seed = _whole("seed", seed, 0)
     made = policies(x, o, rules=rules, store=store)
     seats = [Seat(_name(player), policy) for player, policy in zip((x, o), made, strict=True)]
     session = Session(made[0].rules, seats, seed=seed)
@@ -261,6 +266,7 @@ def train(
         start = replace(learner, learner=kind, table=deepcopy(learner.table))
     else:
         start = State.empty(kind, _game(rules) or STANDARD, symmetric=bool(symmetry))
+    games, seed = _whole("games", games, 1), _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
     side: str | TrainingSide | None
     if opponent is None or isinstance(opponent, str):
@@ -270,8 +276,6 @@ def train(
         known = isinstance(opponent, State | Policy)
         side = TrainingSide(_name(opponent), fixed, _digest(opponent, fixed), reproducible=known)
     nowhere = Path()  # nothing is saved
-    _check_int("games", games, 1)
-    _check_int("seed", seed, 0)
     run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
     for _ in advance(run):
         pass
@@ -292,7 +296,8 @@ def _digest(player: Player, policy: Policy) -> str:
 def load(
     path: str | PathLike[str], *, rules: Rules | None = None, learner: type[Learner[Any]] | None = None
 ) -> State:
-    """Read a state, or another program's file; nothing in it is run.
+    """Read a state, or another program's file, with what it leaves open behind a colon as on the command line
+    (``table.json:values=x``); nothing in it is run.
 
     A warning reports what had to be guessed, repaired or left out.
 
@@ -305,11 +310,12 @@ def load(
     :param learner: your own class, if the state is one of its states.
     :raises TttError: if the file cannot be read.
     """
+    name, reading, played = file_and_reading(fspath(path), _game(rules))
     with offered(None if learner is None else checked(learner)):
-        found = library.load(Path(path), Options(rules=rules))
+        found = library.load(Path(name), reading)
     for remark in found.remarks:
         warn(remark, stacklevel=2)
-    return found.state
+    return found.state.playing(**played)
 
 
 def save(state: State, path: str | PathLike[str]) -> None:
