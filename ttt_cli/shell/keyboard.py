@@ -90,7 +90,7 @@ class Keys(Lines):
 
     def __init__(self, env: Environment, screen: "Live | None") -> None:
         super().__init__(env)
-        self.screen = screen
+        self.screen, self.asked = screen, ""
         self._number = env.stdin.fileno()
         self._size = os.get_terminal_size(self._number)
 
@@ -102,10 +102,13 @@ class Keys(Lines):
     def read(self, prompt: str) -> str:
         if self.screen is not None:
             return self.key()
+        key, self.asked = "", prompt
         self.prompt(prompt)
-        while (key := self.key()) in ("resize", ""):
-            pass
-        self.env.stderr.write(f"{key if len(key) == 1 else ''}\n")
+        try:
+            while (key := self.key()) in ("resize", ""):
+                pass
+        finally:
+            self.env.stderr.write(f"{key if len(key) == 1 else ''}\n")
         return key
 
     def gather(self) -> None:
@@ -144,7 +147,7 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
     from rich.live import Live
 
     number, live = env.stdin.fileno(), Live(console=env.console, screen=True, auto_refresh=False)
-    before = termios.tcgetattr(number)
+    before, keys = termios.tcgetattr(number), Keys(env, live if screen else None)
 
     def suspend(*_: object) -> None:
         """Ctrl-Z: leave the terminal to the shell until the process goes on."""
@@ -155,6 +158,8 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
         tty.setcbreak(number, termios.TCSADRAIN)
         if screen:
             live.start(refresh=True)
+        else:
+            keys.prompt(keys.asked)
 
     handled = signal.signal(signal.SIGTSTP, suspend)
     with (
@@ -165,7 +170,7 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
         tty.setcbreak(number, termios.TCSADRAIN)  # keeps what has been typed already
         if screen:
             live.start()
-        yield Keys(env, live if screen else None)
+        yield keys
 
 
 def press(env: Environment, answers: Mapping[str, str], default: str) -> str:

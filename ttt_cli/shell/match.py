@@ -50,6 +50,9 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             _document(env, session)
             for learner in session.learners:
                 env.say(what_was_learned(learner, learner.catch_up(), session.record))
+    except TttError:  # of a program that fails
+        _say_unfinished(env, session)
+        raise
     except Stopped as end:
         _say_unfinished(env, session)
         if session.score.games:
