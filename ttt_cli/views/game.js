@@ -142,8 +142,9 @@ async function gameOf(packed) {
     try {
       return new Map(free(text).map((cell) => [cell, prospect(after(text, cell), "XO"[(stones(text) + 1) % 2])]));
     } catch (error) {
-      if (error instanceof RangeError) return null;
-      throw error;
+      if (!(error instanceof RangeError)) throw error;
+      for (const side in known) known[side].clear(); // some moves later there is room for all that is left
+      return null;
     }
   }
 
