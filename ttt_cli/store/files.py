@@ -43,7 +43,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     with translate_os_errors(path):
         old = status(path)
         if old is not None and (not stat.S_ISREG(old.st_mode) or os.fspath(path).startswith("/dev/")):
-            with open(path, "ab") as straight:
+            with open(path, "ab", opener=_at_once) as straight:
                 yield straight
             return
         if old is not None:
@@ -69,6 +69,13 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
                 os.unlink(temporary)
             raise
         _sync_folder(target.parent)
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a device or a pipe without waiting for its other end: a pipe that nobody reads is an error."""
+    fd = os.open(path, flags | NO_WAITING)
+    os.set_blocking(fd, True)
+    return fd
 
 
 def append_line(path: AnyPath, line: bytes, *, wait: float = 10.0) -> None:
