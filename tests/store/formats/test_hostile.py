@@ -33,7 +33,7 @@ SMALL = {
     "keys of four symbols": (b'{"X 0 X11OX": 1, "0XO.10.O1": 2, "  O0 0 1X": 3}', "not positions"),
     "control characters": (b'{"\\u001b[31mX\\u0007": 1}', "not positions"),
     "no such value": (b'{"X........": "good", "....X....": "bad"}', "expected a number"),
-    "no numbers": (json.dumps({"0" * 9: [None] * 9}).encode(), "no number for a move that can be made"),
+    "no numbers": (json.dumps({"0" * 9: [None] * 9}).encode(), "expected a number"),
     "records beside a table": (
         b'{"q": {"XXXX.....": 0.5, "X........": 1, "XO.......": 0}, "log": [{"episode": 0, "note": "x0"}]}',
         "'XXXX.....'",

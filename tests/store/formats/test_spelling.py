@@ -81,10 +81,11 @@ def test_names_of_cells_are_found(shape, cell):
     check(shape, "joined", cell=cell)
 
 
+@pytest.mark.parametrize("shape", ["objects", "lists"])
 @pytest.mark.parametrize(("side", "stones"), [("X", "210"), ("O", "XO."), ("O", "OX."), ("X", "own")])
-def test_a_table_of_one_side_is_its_owners(side, stones):
+def test_a_table_of_one_side_is_its_owners(side, stones, shape):
     """Who moves first follows from the counts, or, where all are equal, from how well the table plays."""
-    reads_as(Spell(stones=stones).objects(of_side(side)), goes_by(of_side(side)))
+    reads_as(getattr(Spell(stones=stones), shape)(of_side(side)), goes_by(of_side(side)))
 
 
 @pytest.mark.parametrize(("side", "sign", "stones"), [("X", 1, "210"), ("O", -1, "XO.")])
@@ -149,9 +150,16 @@ def test_positions_whose_value_is_infinite_are_left_out():
     plays_as(found.state, looks_up({key: value for key, value in table.items() if value != math.inf}))
 
 
-def test_a_cell_that_does_not_exist_is_named_with_its_key():
-    table = {**by_cell(MOVES), "X........": {1: 0.5, 12: 0.5}}
-    assert refused(table, "there is no cell '12'").where == "f.json, key 'X........'"
+@pytest.mark.parametrize(
+    ("table", "value", "why"),
+    [
+        (by_cell(MOVES), {1: 0.5, 12: 0.5}, "there is no cell '12'"),
+        (ROWS, [1, 2, 3], "has 3 numbers, but most have 9"),
+        ({"X........": []} | dict.fromkeys(ROWS, ["0.5"] * 9), ["0.5"] * 9, "expected a number"),
+    ],
+)
+def test_a_value_unlike_the_others_is_named_with_its_key(table, value, why):
+    assert refused(table | {"X........": value}, why).where == "f.json, key 'X........'"
 
 
 def test_keys_in_columns_may_have_values_in_rows():
@@ -259,6 +267,7 @@ def test_records_that_differ_are_refused():
         == f"f.json, record {len(MOVES) + 1}"
     )
     refused([*FIELDS[:-1], {**FIELDS[-1], "value": "?"}], "'?' is not a value")
+    assert f"{FIELDS[0]['state']}" in refused([*FIELDS, FIELDS[0]], "the key is repeated").where
 
 
 def test_csv_may_hold_a_cell_in_a_row():

@@ -5,6 +5,7 @@ number in a file can tell is never guessed: the user is asked to choose between 
 whose stones are whose, and about keys that fit no reading for no reason of the game.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import LEAST_BOARDS, Spelling, spellings
 from ttt_cli.store.foreign.reading import ADDED, Reading, groups, readings, second_board, symmetry_of
-from ttt_cli.store.foreign.values import collect, decisions
+from ttt_cli.store.foreign.values import EXPECTED, Values, collect, decisions
 from ttt_cli.store.formats.format import Options
 from ttt_cli.store.plays import Plays, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
@@ -165,9 +166,8 @@ def _readings(
         message = f"the keys hold more than a position: {quoted(other)} beside the first"
         hint = "a key should hold only a board and, if need be, who is to move"
         raise InvalidFileError(message, where=where, hint=hint)
-    message = "the keys are positions, but the values do not fit them"
-    hint = "expected a number for each position, or numbers for its free cells"
-    raise fault or InvalidFileError(message, where=where, hint=hint)
+    assert fault is not None
+    raise fault
 
 
 def _boards(
@@ -271,14 +271,33 @@ def _spelled_readings(
     if not found:
         values = collect(kept.values, kept.keys, space.rules, where)
         found = list(readings(fitting, values, group))
-        if not found and (odd := values.odd_name(space.rules)):
-            row, name = odd
-            raise InvalidFileError(
-                f"there is no cell {name!r}", where=f"{where}, key {quoted(kept.keys[row])}"
-            )
+        if not found:
+            raise _unfit(kept, values, space.rules, where)
     # Keys that are the least of their turned images may be the least of some mirrored ones as well.
     is_open = {"symmetry": symmetry} if symmetry == "rotations" and not stated else {}
     return (replace(reading, spelling=spelling, facets={**reading.facets, **is_open}) for reading in found)
+
+
+def _unfit(table: Candidate, values: Values, rules: Rules, where: str) -> InvalidFileError:
+    """The error for values that fit the positions in no reading: the first one unlike the others, and why."""
+    ((key, times),) = Counter(zip(table.keys, *table.columns, strict=True)).most_common(1)
+    lengths = np.bincount(values.rows, minlength=len(table.keys))
+    usual = int(np.bincount(lengths).argmax())
+    row = 0
+    if not np.isfinite(values.numbers).any():
+        message = f"{quoted(table.values[0])}: {EXPECTED.format(rules.cells)}"
+    elif odd := values.odd_name(rules):
+        row, message = odd[0], f"there is no cell {odd[1]!r}"
+    elif times > 1:
+        row, message = table.keys.index(key[0]), "the key is repeated"
+    elif values.shape == "free" and usual == rules.cells:
+        row = int((lengths != usual).argmax())
+        message = f"has {lengths[row]} numbers, but most have {usual}"
+    else:
+        message = "the keys are positions, but the values do not fit them"
+        hint = "expected a number for each position, or numbers for its free cells"
+        return InvalidFileError(message, where=where, hint=hint)
+    return InvalidFileError(message, where=f"{where}, key {quoted(table.keys[row])}")
 
 
 def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:

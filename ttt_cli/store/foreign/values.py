@@ -15,6 +15,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.entries import MAX_VALUE
 from ttt_cli.store.text import quoted
 
+EXPECTED = "expected a number, a list of {} numbers or an object of numbers by cell"
 MOST_BEADS = 10_000
 """The most beads of a box that lists them one by one."""
 
@@ -75,7 +76,8 @@ class Values:
     def odd_name(self, rules: Rules) -> tuple[int, str] | None:
         """The key and name of the one cell without which all others can be read, if there is one."""
         for at, name in enumerate(self.names[: 2 * rules.cells] if self.shape == "cells" else ()):
-            if any(namings([other for other in self.names if other != name], rules)):
+            others = [other for other in self.names if other != name]
+            if any(namings(others, rules)) and not any(namings(self.names, rules)):
                 return int(self.rows[self.ids == at][0]), name
         return None
 
@@ -128,7 +130,7 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
     for value, key in zip(values, keys, strict=True):
         kind, pairs = _pairs(value, rules)
         if not kind or (pairs and shape not in ("", kind)):
-            message = f"{quoted(value)}: expected a number, a list of {rules.cells} or an object of cells"
+            message = f"{quoted(value)}: {EXPECTED.format(rules.cells)}"
             raise InvalidFileError(message, where=f"{where}, key {quoted(key)}")
         shape = kind if pairs else shape
         entries.append(pairs)

@@ -40,15 +40,17 @@ class QTable(Format):
     endings = (".json",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether nine digits have nine numbers each, the side of digit 1 moves first, no key stands for its
-        images, and the user does not state another reading."""
+        """Whether nine digits have nine numbers each, the side of digit 1 moves first, as some key shows, no
+        key stands for its images, and the user does not state another reading."""
         table = source.json
         if options.stated or not isinstance(table, dict) or not table:
             return False
         if not all(isinstance(values, list) and len(values) == 9 for values in table.values()):
             return False
         spelling = _boards(table)
-        return not spelling.left_out.any() and symmetry_of(spelling.space, spelling.indexes) == "no"
+        if spelling.left_out.any() or not (spelling.space.plies[spelling.indexes] % 2).any():
+            return False
+        return symmetry_of(spelling.space, spelling.indexes) == "no"
 
     def read(self, source: Source, options: Options) -> Loaded:
         table = source.json
