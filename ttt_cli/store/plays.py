@@ -32,7 +32,7 @@ class Plays:
     """A rule of play.
 
     :ivar ties: the choice among cells of exactly equal value: ``random``, ``first``, ``last``, ``LEARNED``.
-    :ivar choice: ``most``: the largest value; ``draw``: values are beads, of which one is drawn.
+    :ivar choice: ``most``: the largest value; ``draw``: by values that are beads, or probabilities.
     :ivar unknown: the value to X and to O of a move that the table does not hold; ``RANDOM``.
     :ivar wins: ``known``: a move that wins at once is seen even if the table does not hold it.
     :ivar tables: ``shared``: one side's good is the other's bad; ``own``: each side has its own values.
@@ -80,15 +80,6 @@ def _plain(value: Any) -> str:
     return f"{x:g}" if x == o else f"{x:g} for X and {o:g} for O"
 
 
-def are_beads(numbers: Floats, *, named: bool = False) -> bool:
-    """Whether numbers look like counts of beads: whole, not negative, and named so or of three values."""
-    return bool(
-        len(numbers)
-        and np.all(np.isfinite(numbers) & (numbers >= 0) & (numbers == np.round(numbers)))
-        and (named or len(np.unique(numbers)) > 2)
-    )
-
-
 def policy_by(values: Floats, space: StateSpace, plays: Plays) -> Policy:
     """The policy of a table.
 
@@ -98,7 +89,8 @@ def policy_by(values: Floats, space: StateSpace, plays: Plays) -> Policy:
     known: Bools = np.any(held, axis=1)
     if plays.choice == "draw":
         beads = np.where(held, np.maximum(values, 0.0), 0.0)
-        drawn = beads / np.maximum(beads.sum(axis=1, keepdims=True), 1)
+        many = beads.sum(axis=1, keepdims=True)
+        drawn = beads / np.where(many > 0, many, 1)
         probabilities = np.where(known[:, None], drawn, uniform(space.legal))
     else:
         probabilities = uniform(_chosen(values, held, space, plays))

@@ -21,7 +21,6 @@ from ttt_cli.store.plays import (
     PLAYED,
     BreakingTies,
     Plays,
-    are_beads,
     in_own_units,
     policy_by,
     values_by_move,
@@ -117,8 +116,8 @@ class State:
             if self.plays is None and self.learner.name != "q":
                 raise UsageError("holds no counts of beads", hint=hint)
             changed = replace(self, plays=replace(self.plays or Plays(), choice=choice))
-            if choice == "draw" and not are_beads(changed.values[~np.isnan(changed.values)]):
-                raise UsageError("holds no counts of beads, of which one could be drawn")
+            if choice == "draw" and np.any(changed.values < 0):
+                raise UsageError("holds negative numbers: no counts of beads and no probabilities to draw by")
             return changed
         if choice == "draw" and "most" in self.learner.choices:
             choice = "default"  # beads are drawn by default
@@ -146,7 +145,9 @@ class State:
         """
         if self.plays is not None:
             if self.plays.choice == "draw":
-                raise UsageError("has no ties: it draws beads", hint="choice=most takes the largest number")
+                raise UsageError(
+                    "has no ties: it draws its moves", hint="choice=most takes the largest number"
+                )
             return replace(self, plays=replace(self.plays, ties=ties)).policy
         if not self.learner.has_ties:
             rule = f"the choice rule {self.learner.choice} of {self.learner.name}"

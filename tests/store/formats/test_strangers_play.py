@@ -131,11 +131,15 @@ BEADS: dict[str, Callable[[Boxes], object]] = {
         ]
         for text, box in boxes.items()
     },
+    "probabilities": lambda boxes: {
+        text: [round(box.get(cell, 0) / sum(box.values()), 9) for cell in range(9)]
+        for text, box in boxes.items()
+    },
 }
 
 
 @pytest.mark.parametrize("form", BEADS)
-def test_a_file_that_counts_beads_draws_them(form, tmp_path):
+def test_a_file_of_beads_or_probabilities_is_drawn_by(form, tmp_path):
     boxes = {text: box for text, box in by_cell(beads()).items() if sum(box.values())}
 
     def draws(board: str) -> Moves:
@@ -143,7 +147,7 @@ def test_a_file_that_counts_beads_draws_them(form, tmp_path):
         return {cell: count / sum(box.values()) for cell, count in box.items() if count}
 
     found = judged(BEADS[form](boxes), draws, tmp_path)
-    assert any("beads" in note for note in found.notes)
+    assert any(f"look like {form if form == 'probabilities' else 'beads'}" in note for note in found.notes)
     fullest = lambda board: picked(boxes.get(board) or dict.fromkeys(free(board), 1.0))  # noqa: E731
     plays_as(library.load(tmp_path / "file.json").state.choosing("most"), fullest, "X")
 

@@ -27,13 +27,14 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.keys import LAST_FIRST, NUMBERED, Spelling
 from ttt_cli.store.foreign.values import Values, namings
-from ttt_cli.store.plays import are_beads
 
 Images = Sequence[tuple[int, ...]]
 NEARLY_ALL = 0.95
 """The least share of keys that must be the smallest of their images to stand for all of them."""
 LEAST_CANONICAL, LEAST_TURNED = 12, 100
 """The least number of keys with other images for that to be no chance, and if they may only be turned."""
+INEXACT, MANY = 0.01, 3
+"""The error of a sum of probabilities, and the least number of boards with unequal ones."""
 ADDED = "added"
 """As ``player-x``: neither of two tables is X's, their program adds them up."""
 OTHER_ORDER, UNUSUAL_NUMBER, UNEXPLAINED, ADDED_UP, OTHER_MEANING = 5, 1, 3, 3, 2
@@ -132,10 +133,20 @@ class Reading:
         order = order[(self.worth != 0 if self.of_moves else self.indexes != 0)[order]]
         return b"".join(it[order].tobytes() for it in (self.indexes, slots, self.worth))
 
-    @property
-    def are_beads(self) -> bool:
-        """Whether the numbers look like counts of beads."""
-        return self.of_moves and self.signs == (1, 1) and are_beads(self.worth, named=self.values.are_counts)
+    @cached_property
+    def drawn(self) -> str:
+        """What the numbers look like if moves are drawn by them: ``beads``, whole and called so or of three
+        values, or ``probabilities``, which sum to 1 on nearly all boards, also on those with unequal ones."""
+        numbers = self.worth
+        if not self.of_moves or self.signs != (1, 1) or not np.all(numbers >= 0):
+            return ""
+        if np.all(numbers == np.round(numbers)) and (self.values.are_counts or len(np.unique(numbers)) > 2):
+            return "beads"
+        values = np.nan_to_num(self.by_slot)
+        sums, most = values.sum(axis=1), values.max(axis=1, keepdims=True)
+        whole, unequal = abs(sums - 1) < INEXACT, ((values > 0) & (values < most)).any(axis=1)
+        many = min(whole[sums > 0].mean(), whole[unequal].mean()) if unequal.sum() >= MANY else 0.0
+        return "probabilities" * bool(many >= NEARLY_ALL)
 
     @cached_property
     def score(self) -> float:

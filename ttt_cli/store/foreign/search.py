@@ -330,7 +330,7 @@ def _about_unknown(reading: Reading, options: Options) -> Question | None:
     value, or nothing, where on many boards all known moves are worth less than 0."""
     # Values of moves are the mover's here, those of positions as in the file.
     opened = (reading.worth if reading.of_moves else reading.numbers)[reading.still_open]
-    if "unknown" in options.stated or reading.values.are_decisions or reading.are_beads or not len(opened):
+    if "unknown" in options.stated or reading.values.are_decisions or reading.drawn or not len(opened):
         return None
     numbers, counts = np.unique(opened, return_counts=True)
     often, many, space = int(counts.argmax()), len(reading.numbers), reading.spelling.space

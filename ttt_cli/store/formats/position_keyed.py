@@ -89,8 +89,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     notes += filler
     reading, assumed = search(table, options, space, where)
     is_policy = reading.values.are_decisions
-    are_beads = reading.are_beads and not is_policy
-    plays = _plays(reading, options, "draw" if are_beads else "most")
+    plays = _plays(reading, options, "draw" if reading.drawn else "most")
     is_usual = reading.of_moves and plays == Plays()  # then it is a table of q, which needs no zeros
     entries = reading.entries(options.visits, zeros=not is_usual)
     if not entries:
@@ -100,8 +99,10 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     notes += [f"read as {in_words(facets)}", *assumed, *remarks(reading, entries)]
     if is_policy:
         notes.append("a policy: each board is answered with a cell; other boards are played at random")
-    elif are_beads:
-        notes.append("the numbers look like beads, of which one is drawn (choice=most: the most beads)")
+    elif reading.drawn:
+        notes.append(
+            f"the numbers look like {reading.drawn}, by which a move is drawn (choice=most: the largest)"
+        )
     else:
         notes += [plays.about_unknown(), *_passed_over(reading, plays)]
     return form.imported(

@@ -21,7 +21,7 @@ from ttt_cli.store.foreign.keys import Spelling
 from ttt_cli.store.foreign.reading import readings, symmetry_of
 from ttt_cli.store.foreign.values import collect
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options
-from ttt_cli.store.formats.position_keyed import left_out, remarks
+from ttt_cli.store.formats.position_keyed import left_out, read_tables, remarks
 from ttt_cli.store.source import Source
 
 _SYMBOLS = str.maketrans("012.XO", ".XO???")
@@ -59,8 +59,10 @@ class QTable(Format):
         if reading is None:
             message = "holds no number for a move that can be made, so nothing has been learned"
             raise InvalidFileError(message, where=source.where, hint="was it saved before its training?")
-        entries = reading.entries(options.visits, zeros=False)
-        rejected = left_out(reading, Candidate([*table], [*table.values()]))
+        candidate = Candidate([*table], [*table.values()])
+        if reading.drawn:
+            return read_tables(iter([candidate]), source, options, self)
+        entries, rejected = reading.entries(options.visits, zeros=False), left_out(reading, candidate)
         return self.imported(
             source, options, "q", entries, rejected=rejected, notes=remarks(reading, entries)
         )
