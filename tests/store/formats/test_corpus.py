@@ -26,3 +26,13 @@ def test_readings_that_fit_equally_well_are_named_with_what_decides():
     assert "f.json:unknown=0.5,spelling.first=#,spelling.cells=0" in said.hint
     found = read(data, spelling={"first": "#", "cells": "1"})
     assert entries(found)["X.......O"] == {"4": [0.3, 1], "2": [0.1, 1]}
+
+
+def test_the_columns_of_moves_may_be_called_like_cells():
+    lines = (CORPUS / "games_from_zero.csv").read_text().split()
+    header = ",".join(f"m{ply}" for ply in range(1, 10))
+    padded = [
+        ",".join([*moves, *[""] * (9 - len(moves)), end]) for *moves, end in (x.split(",") for x in lines)
+    ]
+    found = read("\n".join([f"{header},result", *padded]))
+    assert (found.format, found.state.games, found.rejected) == ("game-csv", len(lines), [])

@@ -100,13 +100,14 @@ def _layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
         games = [names for row in sample if len(names := layout.names(row)) >= shortest]
         if len(games) < enough:
             continue
-        written = sorted({name for names in games for name in names})
-        for words, found in namings(written, rules):
-            cells = dict(zip(written, found.tolist(), strict=True))
-            reading = replace(layout, words=words, cells=cells).with_results(sample, rules)
-            played = sum(isinstance(reading.game(row, rules), Game) for row in sample)
-            if played > most:
-                best, most = reading, played
+        for first in (0, 1):  # a header may look like cells: m1, m2, …
+            written = sorted({name for names in games[first:] for name in names})
+            for words, found in namings(written, rules):
+                cells = dict(zip(written, found.tolist(), strict=True))
+                reading = replace(layout, words=words, cells=cells).with_results(sample, rules)
+                played = sum(isinstance(reading.game(row, rules), Game) for row in sample)
+                if played > most:
+                    best, most = reading, played
     return best if most >= enough else None
 
 
@@ -127,7 +128,8 @@ class GameCsv(Format):
         rules = options.rules or STANDARD
         reading = _layout([row for _, row in rows], rules)
         assert reading is not None and reading.results is not None  # it is recognised by this
-        if reading.word(rows[0][1]) not in reading.results and not reading.names(rows[0][1]):
+        header = not reading.cells.keys() & reading.names(rows[0][1])
+        if reading.word(rows[0][1]) not in reading.results and header:
             del rows[0]  # a header
         times = Counter(row for _, row in rows)
         games = {row: reading.game(row, rules) for row in times}
