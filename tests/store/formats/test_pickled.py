@@ -115,7 +115,10 @@ def test_what_gives_defaults_is_noted():
         ([1, 2], "holds no table"),
         ({"XO": 1.0}, "not positions"),
         ({1: 0.5, "1": 0.5}, "the key is repeated"),
-        ({"alpha": 0.5, "q": {**POSITIONS, "XXX......": 1.0}}, "1 of [0-9]+ are not positions .*'XXX"),
+        (
+            {"alpha": 0.5, "q": {**ROWS, "XXX......": [1.0] * 9}},
+            "no spelling .*: 1 of [0-9]+ are not positions .*'XXX",
+        ),
     ],
 )
 def test_a_pickle_without_a_table_says_what_it_holds(value, why):

@@ -241,6 +241,7 @@ def test_what_is_said_outright_holds_or_is_refused():
     late = {f"{at:09b}".replace("1", "X").replace("0", "-"): 0.5 for at in range(1, 200)}
     refused(late, r"first='X': [0-9]+ of 199 keys would be boards", spelling={"first": "X"}, values="x")
     refused(POSITIONS, r"fits first='O': .*\(first may be 'X'\)", spelling={"first": "O"})
+    refused(POSITIONS, r"fits symmetry='yes' \(symmetry may be 'no'\)", spelling={"symmetry": "yes"})
 
 
 def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):

@@ -279,6 +279,13 @@ def images(space: StateSpace, indexes: Int64s, group: Images) -> Iterator[tuple[
         yield image, space.find(stones[:, list(image)] @ space.powers)
 
 
+def alone(space: StateSpace, indexes: Int64s, group: Images) -> Int64s | None:
+    """int64[images, k], the images of positions that have other ones; None if many have two in the file."""
+    every = np.stack([rows for _, rows in images(space, np.unique(indexes), group)])
+    every = every[:, (every != every[0]).any(axis=0)]
+    return every if len(np.unique(every.min(axis=0))) >= NEARLY_ALL * every.shape[1] else None
+
+
 def symmetry_of(space: StateSpace, indexes: Int64s, *, relative: bool = False) -> str:
     """The symmetries that a file's keys stand for (``yes``, ``rotations``), or ``no``.
 
@@ -287,12 +294,8 @@ def symmetry_of(space: StateSpace, indexes: Int64s, *, relative: bool = False) -
     :param relative: whether stones are written as mine and theirs.
     """
     for name, group in groups(space.rules).items():
-        every = np.stack([rows for _, rows in images(space, np.unique(indexes), group)])
-        every = every[:, (every != every[0]).any(axis=0)]  # those that have other images
-        many = every.shape[1]
-        if many < (LEAST_CANONICAL if name == "yes" else LEAST_TURNED):
-            continue
-        if len(np.unique(every.min(axis=0))) < NEARLY_ALL * many:
+        every = alone(space, indexes, group)
+        if every is None or every.shape[1] < (LEAST_CANONICAL if name == "yes" else LEAST_TURNED):
             continue
         stones = space.stones[every].astype(np.int64)  # [images, k, cells]
         if relative:

@@ -18,7 +18,7 @@ from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import LEAST_BOARDS, Spelling, spellings
-from ttt_cli.store.foreign.reading import ADDED, Reading, groups, readings, second_board, symmetry_of
+from ttt_cli.store.foreign.reading import ADDED, Reading, alone, groups, readings, second_board, symmetry_of
 from ttt_cli.store.foreign.values import EXPECTED, Values, collect, decisions
 from ttt_cli.store.formats.format import Options
 from ttt_cli.store.plays import Plays, policy_by, values_of_moves
@@ -233,7 +233,8 @@ def _usual(found: list[Spelling], of_positions: bool, where: str, options: Optio
 
 def _misfit(keys: Sequence[str], found: Sequence[Spelling], rules: Rules, where: str) -> InvalidFileError:
     """The error for a file in which no spelling fits all keys: what each leaves out, and how to state it."""
-    begun = len({spelling.first for spelling in found if not spelling.turn}) > 1
+    fixed = [spelling for spelling in found if not spelling.turn]
+    begun = len({spelling.first for spelling in fixed}) > 1
     ways: dict[str, str] = {}
     for spelling in found:
         broken = np.flatnonzero(spelling.left_out).tolist()
@@ -248,7 +249,9 @@ def _misfit(keys: Sequence[str], found: Sequence[Spelling], rules: Rules, where:
         shown = ", ".join(map(quoted, telling[:SHOWN]))
         message = f"these keys are not positions of {rules.describe()}: {shown}"
         return NoPositionsError(message, where=where, hint="ttt import --help: say how they are spelled")
-    what = "it holds games that either side began" if begun else "in no spelling are all keys positions"
+    what = "in no spelling are all keys positions"
+    if begun and np.all([it.left_out for it in fixed], axis=0).sum() < found[0].left_out.sum():
+        what = "it holds games that either side began"
     listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_ANSWERS])
     paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
     return InvalidFileError(f"{what}: {listed}", where=where, hint=f"leave those keys out: {paste}")
@@ -264,6 +267,8 @@ def _spelled_readings(
     stated = options.stated.get("spelling.symmetry")
     symmetry = stated or symmetry_of(space, fitting.indexes, relative=bool(spelling.turn))
     group = groups(space.rules).get(symmetry)
+    if stated and group and alone(space, fitting.indexes, group) is None:
+        raise _not_borne_out({"symmetry": stated}, [{"symmetry": "no"}], where)
     found: list[Reading] = []
     for policy in decisions(kept.values) if "values" not in options.stated else ():
         most = MISPLACED * len(policy.rows)
