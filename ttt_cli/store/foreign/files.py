@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from ttt_cli.engine.rules import Rules
@@ -58,12 +59,12 @@ def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     """The tables that a JSON value may be: an object, or the objects in it or in a list, joined; or a list of
     records, or those in an object, which are read as rows of CSV."""
     whole = _by_board(value, rules)
-    are_objects = isinstance(whole, list) and {*map(type, whole)} == {dict}
-    if are_objects and len(whole) <= MOST_PARTS and not _records(whole)[1]:
-        whole = {str(number): part for number, part in enumerate(whole, 1)}
     if isinstance(whole, dict):
         yield from _tables_of_object(whole, rules)
     records = _records(value)
+    if isinstance(value, list) and not records[1] and {*map(type, value)} == {dict}:
+        numbered = {str(number): part for number, part in enumerate(value, 1)}
+        yield from islice(_tables_of_object(numbered, rules), 1, None)  # a number is no board here
     parts = {"": records}
     if not records[1] and isinstance(value, dict):
         parts = {name: _records(part) for name, part in value.items()}
