@@ -105,8 +105,10 @@ class ChangedError(InvalidFileError):
     """A file is not as this program has written it."""
 
     def __init__(self, where: str, why: str, line: int = 0) -> None:
-        accept = f"if you edited it on purpose: {command_line('ttt', 'verify', '--accept', where)}"
-        hint = f"{accept}; if not, go back to a good copy (ttt restore lists backups)"
+        hint = "go back to a good copy (ttt restore lists backups)"
+        if why != _CUT_OFF:
+            accept = command_line("ttt", "verify", "--accept", where)
+            hint = f"if you edited it on purpose: {accept}; if not, {hint}"
         super().__init__(why, where=f"{where}: line {line}" if line else where, hint=hint)
 
 
