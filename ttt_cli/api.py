@@ -255,8 +255,10 @@ def train(
     :param parameters: the parameters of the method, as ``ttt train LEARNER --help`` lists them.
     :raises TttError: if a name or a parameter is unknown.
     """
-    if preset not in (None, "article") or (preset and isinstance(learner, State)):
-        raise UsageError(f"preset is {preset!r}, not 'article' or None", hint="a state has its own rule")
+    if preset not in (None, "article"):
+        raise UsageError(f"preset is {preset!r}, not 'article' or None")
+    if preset and isinstance(learner, State):
+        raise UsageError("preset is for a new state: this one has its own rule")
     if isinstance(learner, State):
         kind = learner.learner
     else:

@@ -8,7 +8,7 @@ from tests.ttt import Run
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.store.games import SoundGames
+from ttt_cli.store.games import LOG, GameRecord, SoundGames, record_game
 
 
 def test_what_people_see(ttt: Run) -> None:
@@ -46,6 +46,10 @@ def test_a_sampled_match(ttt: Run) -> None:
     assert "101 games against random" in text and "distinct" in text and "(--seed 5)" in text
     assert ttt("export", "random", "--format", "policy-csv", "-o", "g.jsonl").code == 2
     assert Path("g.jsonl").read_bytes() == written
+    record_game(Path(), GameRecord((1, 4, 2, 5, 3), "x", "human", "q"))
+    Path("g.jsonl").write_bytes(written + Path(LOG).read_bytes())  # a person's game among them
+    lost = ttt("evaluate", "random", "--games", 3, "--games-to", "g.jsonl")
+    assert lost.code == 2 and "is a log of games, which would be lost" in lost.err
 
 
 def test_mistakes_on_stdout_are_all_that_is_there(ttt: Run) -> None:

@@ -200,8 +200,9 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
             hint = f"py:{name}:NAME plays by a function in it, 'exec:python3 {name}' runs it"
             raise UsageError("is a program", where=name, hint=hint)
         return _of_file(text, path, options, rules)
-    if options is None and (meant := meaning(text, rules)) is not None:
-        return replace(_find(meant, store, rules, fresh), name=text)
+    if (meant := meaning(name, rules)) is not None:
+        more = "" if options is None else f"{',' if ':' in meant else ':'}{options}"
+        return replace(_find(meant + more, store, rules, fresh), name=text)
     if fresh and (untrained := library.untrained(store, name, rules)) is not None:
         return _of_state(text, untrained, _parse_options(text, "a state", options, STATE_OPTIONS))
     if Path(name).suffix or (plugged := plugin(AGENT_PLUGINS, name, AgentType)) is None:
@@ -275,7 +276,7 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "Options", di
     from ttt_cli.store.formats.format import Options
 
     head, colon, tail = text.rpartition(":")
-    if not colon or Path(text).exists():
+    if not colon or {"/", "\\"} & {*tail} or Path(text).exists():
         return text, Options(rules=rules), {}
     accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS
     values = _parse_options(text, "a file", tail, accepted)
@@ -364,7 +365,8 @@ def _unknown(name: str, store: Path, rules: Rules | None) -> TttError:
         Source(path)  # raises the error for a missing file
     if trained := Trained.named(name):
         trained = trained._replace(rules=trained.rules or rules)
-        hint = f"{trained.command()} makes it"
+        misere = trained.rules is not None and trained.rules.misere
+        hint = "" if misere else f"{trained.command()} makes it"
         return UsageError(f"there is no state {trained.name!r} in {store.absolute()}", hint=hint)
     stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
     near = did_you_mean(name, [*players(), *ALIASES, *stored, *(f"{one}.article" for one in LEARNERS)])

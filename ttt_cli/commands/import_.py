@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 from ttt_cli.agents.grammar import file_and_reading
-from ttt_cli.agents.registry import ALIASES, BUILT_IN
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import UsageError
@@ -76,9 +75,6 @@ def import_(
     found = library.import_file(source, replace(reading, strict=strict, learner=learner))
     state = found.state.playing(**played)
     path = out or library.path_in(env.store, source.stem, state.learner.name)
-    if out is None and path.stem in {*BUILT_IN, *ALIASES}:
-        hint = f"-o {path.with_name(f'{path.stem}2{path.suffix}')}"
-        raise UsageError("is the name of a built-in player", where=path.stem, hint=hint)
     if path.exists() and path.samefile(source):
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
     with locked(env, path, "imported"):

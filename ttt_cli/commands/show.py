@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, cast
 
 from rich.text import Text
 
-from ttt_cli.agents.grammar import file_and_reading
+from ttt_cli.agents.grammar import file_and_reading, resolve
 from ttt_cli.agents.registry import ALIASES, AgentType, meaning, players
 from ttt_cli.documents import Count, Document, ResultsFields, RunFields, Share, aside
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -271,13 +271,16 @@ def show(
         return Store(str(env.store.absolute()), states, list(_players().values()))
     known, named = _players(), re.split("[:,]", file)[0]
     if named in known and not Path(file).exists():
+        if file != known[named].name:
+            resolve(file, env.store, given_rules(env))  # refuses what is no option of it
         return known[named]
     rules = given_rules(env)
     file, reading, played = file_and_reading(file, rules)
     log = env.store / LOG if file == LOG else Path(file)
     if log.name == LOG and not log.exists():
         raise InvalidFileError("no game has been played here yet", where=file, hint="ttt play")
-    near = did_you_mean(file, [*known, *player_names(env.store)])
+    trained = library.Trained.named(file)
+    near = "" if trained else did_you_mean(file, [*known, *player_names(env.store)])
     if near and not library.is_path(file) and library.find(env.store, file, rules) is None:
         raise UsageError("there is no such state or player", where=file, hint=near)
     path = library.existing(env.store, str(log) if log.name == LOG else file, rules)

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ttt_cli.agents.grammar import Agent, resolve_all
+from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.environment import Environment
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.shell.options import given_rules
@@ -26,10 +27,15 @@ def locked(env: Environment, path: Path, doing: str, **settings: str | float) ->
     """Lock a state for writing; create missing folders of the store.
 
     :raises InvalidFileError: if the store is not a folder.
+    :raises UsageError: if a built-in player has the state's name.
     """
     if path.parent.exists() and not path.parent.is_dir():
         raise InvalidFileError("is not a folder", where=str(path.parent))
-    return lock(path, doing, parents=library.is_stored(env.store, path), **settings)  # type: ignore[arg-type]
+    stored = library.is_stored(env.store, path)
+    if stored and path.stem in BUILT_IN:
+        hint = f"-o {path.with_name(f'{path.stem}2{path.suffix}')}"
+        raise UsageError("is the name of a built-in player", where=path.stem, hint=hint)
+    return lock(path, doing, parents=stored, **settings)  # type: ignore[arg-type]
 
 
 def save_state(env: Environment, state: State, path: Path) -> None:

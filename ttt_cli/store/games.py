@@ -137,7 +137,7 @@ def holds_games(path: Path, *, matches: bool = True) -> bool:
     """
     start = Source(path).start.lstrip() if path.is_file() else b""
     fields = start.startswith(b"{") and b'"moves"' in start and b'"result"' in start
-    return fields and (matches or not _MATCH.match(start))
+    return fields and (matches or not all(map(_MATCH.match, Source(path).lines())))
 
 
 def each_record(
@@ -148,7 +148,7 @@ def each_record(
     for number, line in enumerate(Source(path).lines(), 1):
         if line.strip() and (wanted is None or wanted(line)):
             try:
-                found = load_json(line, str(path), line=number, limit=LONGEST_LINE)
+                found = load_json(line.strip(), str(path), line=number, limit=LONGEST_LINE)
                 yield number, GameRecord.from_json(found, f"{path}: line {number}")
             except InvalidFileError as error:
                 if line.endswith(b"\n") or path.name != LOG:

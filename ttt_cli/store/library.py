@@ -35,6 +35,9 @@ SUFFIXES = (".json", ".csv")
 """The endings of state files."""
 
 
+_LEARNER = re.compile(rb'"learner":\s*"([a-z0-9_-]+)"')
+
+
 class Trained(NamedTuple):
     """What training makes and names: the learner, its preset, and any board but the usual one."""
 
@@ -128,6 +131,8 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
 
 def _suggestion(store: Path, name: str, what: str) -> str:
     names = [path.stem for path in store.glob("*.*") if path.suffix in SUFFIXES]
+    if trained := Trained.named(name):
+        return f"{trained.command()} makes it"
     near = did_you_mean(name, names) or did_you_mean(Path(name).stem, names)  # q.jsn
     return near or "ttt show lists the states; ttt train makes one" * ("state" in what)
 
@@ -176,18 +181,24 @@ def refuse_loss(path: Path, *, states: bool = True, matches: bool = True) -> Non
 
 def refuse_other(path: Path, state: State) -> None:
     """Raise UsageError if ``path`` is a state of another learner, or for another game, than ``state``."""
+    if not holds_state(path):
+        return
+    found, what = _LEARNER.search(Source(path).start), ""
+    if found and found[1].decode() != state.learner.name:  # maybe of a learner that is not known here
+        what = f"holds a {found[1].decode()} state, not {state.learner.name}"
     with suppress(InvalidFileError):
-        old = load(path, Options(table=False)).state if holds_state(path) else state
-        if (old.learner.name, old.rules) != (state.learner.name, state.rules):
-            what = f"holds a {old.learner.name} state for {old.rules.describe()}"
-            raise UsageError(what, where=str(path), hint="-o another file")
+        if not what and (rules := load(path, Options(table=False)).state.rules) != state.rules:
+            what = f"holds a state for {rules.describe()}, not {state.rules.describe()}"
+    if what:
+        raise UsageError(what, where=str(path), hint="-o another file")
 
 
 def refuse_suffix(path: Path, learner: Any) -> None:
-    """Raise UsageError if a new state would be named as CSV and be JSON, or the other way round."""
-    if path.suffix in SUFFIXES and path.suffix != learner.suffix and not path.exists():
+    """Raise UsageError if a new state would have the name of another kind of file."""
+    others = {*SUFFIXES, ".jsonl", ".npz", ".pkl", ".py"} - {learner.suffix}
+    if path.suffix in others and not path.exists():
         what = f"a {learner.name} state is {learner.suffix[1:].upper()}"
-        hint = f"-o {path.with_suffix(learner.suffix)}; ttt export writes more"
+        hint = f"-o {path.with_suffix(learner.suffix)}; ttt export writes other formats"
         raise UsageError(what, where=str(path), hint=hint)
 
 
