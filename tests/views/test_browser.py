@@ -8,6 +8,7 @@ import pytest
 
 from tests import tables
 from tests.views.chromium import PROGRAM, Chromium
+from ttt_cli import policy
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.scores import move_scores, solve
@@ -324,3 +325,15 @@ def test_what_is_gone_through_anew_in_the_browser_is_what_can_happen(browser, tm
         browser.wait(lambda: my_turn(browser))
     assert "q" in text(browser, "accuracy")
     browser.events.clear()  # it is another page than the one the fixture knows
+
+
+def test_the_page_of_a_program_says_nothing_of_boards_on_which_it_was_not_asked(browser, tmp_path):
+    path, program = tmp_path / "program.html", policy(lambda text: text.index(".") + 1)
+    path.write_bytes(page(program, "first", [], SPACE[~SPACE.terminal], [("random", tables.uniform(SPACE))]))
+    browser.open(path.as_uri())
+    asked, not_asked = "XO.......", "X.OO.X.X."
+    go(browser, asked)
+    assert {cell["chance"] for cell in cells(browser)} == {"", "100 %", "0 %"} - {""}
+    go(browser, not_asked)
+    assert {(cell["chance"], cell["flag"]) for cell in cells(browser)} == {("", False)}
+    browser.events.clear()

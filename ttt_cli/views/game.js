@@ -27,7 +27,7 @@ async function gameOf(packed) {
   // All that can happen is gone through once, ply by ply: the agent plays what it plays, the other side anything; of
   // a whole game both may play anything. The data describes the open positions in which the agent may be to move, in
   // this order; they are numbered, and ``starts`` says where the numbers of their free cells begin.
-  const { shares, scores, values, whole, unit } = data;
+  const { shares, scores, values, whole, unit } = data, unknown = new Set(data.unknown);
   const powers = Array.from({ length: cells }, (_, cell) => 3 ** (cells - 1 - cell));
   const starts = [], codesOf = [];
   const OPEN = -1, ENDED = -2;
@@ -186,7 +186,6 @@ async function gameOf(packed) {
     kinds.get(key).texts.push(text);
   }
   const ended = (text) => find(text) === ENDED;
-  const unknown = new Set(data.unknown);
   const strange = (text) => unknown.has(find(text));
   return {
     data, rows, cols, cells, start, winningLine, mover, after, trail, find, ended, strange, movesOf, beating, pathTo,

@@ -33,7 +33,7 @@ NEARLY_ALL = 0.95
 """The least share of keys that must be the smallest of their images to stand for all of them."""
 LEAST_CANONICAL, LEAST_TURNED = 12, 100
 """The least number of keys with other images for that to be no chance, and if they may only be turned."""
-INEXACT, MANY = 0.01, 3
+INEXACT, MANY = 0.02, 3
 """The error of a sum of probabilities, and the least number of boards with unequal ones."""
 ADDED = "added"
 """As ``player-x``: neither of two tables is X's, their program adds them up."""

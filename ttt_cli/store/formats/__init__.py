@@ -58,11 +58,12 @@ def get(name: str) -> Format | None:
 
 
 def _checked(kind: type, where: str) -> Format:
-    """The format of a plug-in's class; raises TttError if it is none, or lacks a name."""
+    """The format of a plug-in's class; raises TttError if it is none, or lacks a name or a description."""
     with guarded(where, "the plug-in fails: "):
         form = kind()
-    if not isinstance(form, Format) or not isinstance(getattr(form, "name", None), str):
-        raise TttError("the plug-in's class is no Format with a name", where=where)
+    told = (getattr(form, "name", None), getattr(form, "about", None))
+    if not isinstance(form, Format) or not all(isinstance(text, str) for text in told):
+        raise TttError("the plug-in's class is no Format with name and about", where=where)
     return form
 
 
