@@ -20,6 +20,9 @@ from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.training.runs import Executor as ShardTrainer
 from ttt_cli.training.runs import Trained, train_shard
 
+PATIENCE = 10
+"""Seconds to wait for a cluster's scheduler, and for its first worker."""
+
 ATTEMPTS = 5
 """Attempts of a cluster at a shard whose workers die."""
 
@@ -73,7 +76,7 @@ def cluster_workers(address: str) -> Iterator[ShardTrainer]:
     """The workers of the Dask cluster whose scheduler listens at ``address``.
 
     :raises UsageError: if Dask is not installed.
-    :raises TttError: if nobody answers there.
+    :raises TttError: if nobody answers there, or no worker is connected.
     """
     try:
         from distributed import Client
@@ -84,11 +87,16 @@ def cluster_workers(address: str) -> Iterator[ShardTrainer]:
     for name in ("distributed", "distributed.client", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # errors that matter are raised too
     try:
-        client = Client(address, timeout=10, set_as_default=False)
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         raise TttError(f"no scheduler answers: {reason[0]}", where=f"--cluster {address}") from None
     with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            hint = f"dask worker {address} starts one"
+            raise TttError("no worker is connected", where=f"--cluster {address}", hint=hint) from None
         executor = client.get_executor(pure=False, retries=ATTEMPTS)
         try:
             yield _by(executor, partial(train_alike, code_digest()))
