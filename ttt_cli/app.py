@@ -163,8 +163,9 @@ def _report(error: BaseException, env: Environment) -> int:
         env.stderr.write("\n")  # the terminal shows ^C
     if known.exit_code is not ExitCode.CLOSED_PIPE:
         text = re.sub(r"(\S{150})\S{100,}(\S{150})", r"\1...\2", printable(f"Error: {known}"))
-        document = dumped(Error.of(known), indent=env.stderr.isatty()) if env.json else ""
-        text = document or env.folded(text, env.stderr)
+        text = env.folded(text, env.stderr)
+        if env.json:
+            text = dumped(Error.of(known), indent=env.stderr.isatty())
         env.stderr.write(text + "\n")
     return known.exit_code
 

@@ -267,7 +267,7 @@ def _checked(player: AgentType, name: str) -> Callable[..., Policy]:
 
 
 def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "Options", dict[str, Any]]:
-    """Parse ``PATH`` or ``PATH:option=value,…``; a path that exists wins as a whole.
+    """Parse ``PATH`` or ``PATH:option=value,…``; a path that exists wins as a whole. Options hold no slash.
 
     :returns: the path or name, how to read it, and the options of the state that it becomes (``choice``,
         ``ties``).

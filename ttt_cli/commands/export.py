@@ -170,7 +170,7 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     fitting = [form for form in known if form.fits(player.state)]
     ending = Path(out).suffix.lower()
     found = [form for form in fitting if out != "-" and ending in form.endings]
-    if not found:
+    if not found and asked is None:
         others = [form for form in plugged_formats() if form.written and form.fits(player.state)]
         found, fitting = [form for form in others if ending in form.endings], fitting + others
     what = f"{ending} could be several formats" if found else "cannot tell the format from the file's name"
