@@ -110,13 +110,14 @@ def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:
 
 def _drawn(verdict: Verdict, console: Console, *, unicode: bool) -> Iterator[RenderableType]:
     """Draw the rates, with bars if there is room, and the facts that hold against any opponent."""
+    known = [*_facts(verdict)]  # before anything is drawn: a proof may have to be compiled
     if verdict.results:
         rates = _rates(verdict, 0, console.width, unicode)
         room = console.width - console.measure(rates).maximum - 2
         yield _rates(verdict, min(room, BAR), console.width, unicode) if room >= 10 else rates
     facts = Table.grid(padding=(0, 1))
     facts.add_column(min_width=14, style="bold")
-    for label, fact in _facts(verdict):
+    for label, fact in known:
         facts.add_row(label, fact)
     yield Padding(facts, (0, 0, 0, 1))
 
