@@ -112,6 +112,8 @@ def test_agents_that_meet_play_the_same_game(store: Path) -> None:
         ("minmax", UsageError, "did you mean 'minimax'"),
         ("xyzzy", UsageError, "there are random, heuristic, minimax, search, human"),
         ("q", UsageError, "ttt train q makes it"),
+        ("ntupel", UsageError, "did you mean 'ntuple'"),
+        ("ntuple.article", UsageError, "ntuple has no article preset"),
         ("./nothing", InvalidFileError, "no such file"),
         ("minimax:dept=2", UsageError, "did you mean 'depth'"),
         ("minimax:depth=0", UsageError, "depth is N (from 1), not '0'"),

@@ -369,6 +369,7 @@ def _unknown(name: str, store: Path, rules: Rules | None) -> TttError:
         hint = "" if misere else f"{trained.command()} makes it"
         return UsageError(f"there is no state {trained.name!r} in {store.absolute()}", hint=hint)
     stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
-    near = did_you_mean(name, [*players(), *ALIASES, *stored, *(f"{one}.article" for one in LEARNERS)])
+    named = [*players(), *ALIASES, *stored, *LEARNERS, *(f"{one}.article" for one in LEARNERS)]
+    near = did_you_mean(name, named)
     known = f"there are {', '.join([*players(), *ALIASES])}, the states in {store.absolute()}, and paths"
     return UsageError(f"no agent is called {name!r}", hint=near or known)

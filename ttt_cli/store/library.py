@@ -47,10 +47,15 @@ class Trained(NamedTuple):
 
     @classmethod
     def named(cls, name: str) -> "Trained | None":
-        """What ``q`` or ``q.article.4x4-4`` stands for; None if training gives no such name."""
+        """What ``q`` or ``q.article.4x4-4`` stands for; None if training gives no such name.
+
+        :raises UsageError: if no article describes the method.
+        """
         match = re.fullmatch(r"(\w+)(\.article)?(?:\.(\d+x\d+)-(\d+))?", name)
         if match is None or match[1] not in LEARNERS:
             return None
+        if match[2]:
+            learner_of(match[1], "article")
         return cls(match[1], bool(match[2]), Rules.parse(match[3], int(match[4])) if match[3] else None)
 
     @property
