@@ -4,12 +4,9 @@ Games are in the store's log before any of this happens, so that no failure lose
 until the state is next written.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from time import monotonic
 
 from ttt_cli.errors import BusyError
 from ttt_cli.store import library
@@ -18,9 +15,6 @@ from ttt_cli.store.locks import lock
 from ttt_cli.store.runs import Run
 from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach
-
-SAVE_EVERY = 1.5
-"""Seconds between two saves while machines play each other; more if a save takes long."""
 
 
 @dataclass(frozen=True)
@@ -36,117 +30,47 @@ class Learned:
     new_positions: int = 0
     waits: str = ""
 
-    def __add__(self, other: "Learned") -> "Learned":
-        return Learned(self.games + other.games, self.new_positions + other.new_positions, other.waits)
-
 
 @dataclass(eq=False)
 class OnlineLearner:
     """A state in a file that learns from games.
 
     :ivar name: its name in messages.
-    :ivar state: the state, as last read or taught.
-    :ivar total: all that it has learned so far.
+    :ivar state: the state that plays.
     """
 
     store: Path
     path: Path
     name: str
     state: State
-    total: Learned = Learned()
-    _held: ExitStack | None = None
     _run: Run | None = None
-    _unsaved: bool = False
 
     @cached_property
     def taught_name(self) -> str:
         """Its name in game records."""
         return library.taught_name(self.store, self.path)
 
-    def take(self) -> str:
-        """Lock the file and read it again.
-
-        :returns: why the state cannot learn now; empty if it can.
-        """
-        with ExitStack() as stack:
-            try:
-                remedy = "finished games wait until it is free"
-                stack.enter_context(lock(self.path, "taught", remedy=remedy, parents=True))
-            except BusyError as error:
-                return error.message
-            if self.path.exists():
-                self.state = library.load(self.path).state
-            if self.state.unfinished is not None:
-                return f"{self.name} is in the middle of a training run; games wait until that has ended"
-            self._held = stack.pop_all()
-        return ""
-
-    def learn(self, records: Iterable[GameRecord]) -> Learned:
-        """Learn from games in memory."""
-        before = self.state.positions
-        lesson = teach(self.state, records, self.name, going_on=self._run)
-        if lesson.learnt:
-            self._run, self._unsaved, self.state = lesson.run, True, lesson.state
-        learned = Learned(lesson.learnt, self.state.positions - before)
-        self.total += learned
-        return learned
-
-    def learn_waiting(self) -> Learned:
-        """Learn from the games that wait in the log, in memory."""
-        return self.learn(waiting_games(self.store, self.taught_name, self.state))
-
-    def save(self) -> None:
-        """Save what it has learned since the last save."""
-        if self._unsaved:
-            library.save(self.state, self.path)
-            self._unsaved = False
-
-    def release(self) -> None:
-        """Unlock the file."""
-        if self._held is not None:
-            self._held.close()
-            self._held = None
+    def follow(self, record: GameRecord) -> None:
+        """Learn from a game in memory alone, to play by it at once."""
+        self.state = teach(replace(self.state, runs=()), [record], self.name).state
 
     def catch_up(self) -> Learned:
-        """Learn from the games that wait, and save, if the file is free."""
-        waits = self.take() if self._held is None else ""
-        if waits:
-            self.total += Learned(waits=waits)
-            return Learned(waits=waits)
+        """Learn from the games that wait in the log, and save, if the file is free."""
         try:
-            learned = self.learn_waiting()
-            self.save()
-        finally:
-            self.release()
-        return learned
-
-
-@contextmanager
-def learning(learners: Sequence[OnlineLearner]) -> Iterator[Callable[[GameRecord], None]]:
-    """Lock the files of states and yield a function that teaches them a game.
-
-    They are saved every second or two and at the end. A state whose file is locked by somebody else learns
-    all games at the end, if it can then.
-    """
-    taken = [learner for learner in learners if not learner.take()]
-    saved, pause = monotonic(), SAVE_EVERY
-
-    def learn(record: GameRecord) -> None:
-        nonlocal saved, pause
-        for learner in taken:
-            learner.learn([record])
-        if (now := monotonic()) - saved >= pause:
-            for learner in taken:
-                learner.save()
-            saved = monotonic()
-            pause = max(SAVE_EVERY, 10 * (saved - now))
-
-    try:
-        for learner in taken:
-            learner.learn_waiting()
-        yield learn
-        for learner in learners:
-            learner.catch_up()
-    finally:
-        for learner in learners:
-            learner.release()
+            held = lock(self.path, "taught", remedy="finished games wait until it is free", parents=True)
+        except BusyError as error:
+            return Learned(waits=error.message)
+        with held:
+            before = State.empty(self.state.learner, self.state.rules, symmetric=self.state.symmetric)
+            if self.path.exists():
+                before = library.load(self.path).state
+            self.state = before
+            if before.unfinished is not None:
+                training = f"{self.name} is in the middle of a training run"
+                return Learned(waits=f"{training}; games wait until that has ended")
+            waiting = waiting_games(self.store, self.taught_name, before)
+            lesson = teach(before, waiting, self.name, going_on=self._run)
+            if lesson.learnt:
+                self._run, self.state = lesson.run, lesson.state
+                library.save(self.state, self.path)
+            return Learned(lesson.learnt, self.state.positions - before.positions)

@@ -8,7 +8,6 @@ from ttt_cli.documents import json_text, put
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, Stopped, TttError
 from ttt_cli.evaluation.review import Review, review
-from ttt_cli.play.online_learner import learning
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import press
 from ttt_cli.shell.person import seated
@@ -92,7 +91,6 @@ def play_machines(
     apart, drawn = replace(env, quiet=env.quiet or live), 0.0  # a notice would tear the live board
     with (
         graceful(apart, "stopping (again: at once)") as stopping,
-        learning(session.learners) as teach,
         screen.live(boards=watch) if live else nullcontext() as drawing,
     ):
         while not stopping() and session.score.games != games:
@@ -107,7 +105,8 @@ def play_machines(
                 break
             if learn:
                 _record(env, session)
-                teach(session.record)
+                for learner in session.learners:
+                    learner.follow(session.record)
             if drawing and monotonic() > drawn + 0.1:
                 drawing.refresh()
                 drawn = monotonic()
@@ -115,7 +114,7 @@ def play_machines(
                 screen.show_line(boards=boards)
             _document(env, session)
     for learner in session.learners:
-        env.say(what_was_learned(learner, learner.total))
+        env.say(what_was_learned(learner, learner.catch_up()))
     if learn and stopping.exit_code is not None:
         _say_kept(env, session)
     return stopping.exit_code or ExitCode.DONE
