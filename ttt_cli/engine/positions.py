@@ -20,6 +20,9 @@ from ttt_cli.engine.rules import Rules
 CACHED_MOVES = 1 << 16
 """Moves in a chunk whose temporary arrays stay in the processor's cache."""
 
+PART = 1 << 16
+"""Positions in a part of a large batch."""
+
 INHERITED = ("plies", "results", "terminal")
 """Properties that a part of a batch inherits once they are computed."""
 
@@ -75,7 +78,7 @@ class Positions:
     def __len__(self) -> int:
         return len(self.x)
 
-    def parts(self, size: int = 1 << 16) -> Iterator["Positions"]:
+    def parts(self, size: int = PART) -> Iterator["Positions"]:
         """The batch in parts of at most ``size`` positions, to save memory."""
         if len(self) <= size:
             yield self
@@ -193,6 +196,8 @@ class Positions:
     def keys(self) -> Uint64s:
         """uint64[k, words]: numbers that compare as the texts do, two bits a cell, the first cell highest, 32
         cells a word. A stone on a cell adds the same to the key of every board."""
+        if len(self) > PART:  # to save memory
+            return np.concatenate([part.keys for part in self.parts()])
         used = 8 if self.cells > 32 else 4
         x = self.x.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :used]
         o = self.o.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :used]

@@ -201,7 +201,7 @@ class Learner(ABC, Generic[T]):
         return len(entry)
 
     def seen(self, table: T) -> Positions | None:
-        """The positions that something has been learned about, in order; None if that is not known."""
+        """The positions that something has been learned about; None if that is not known."""
         return None
 
     def position_scores(self, table: T, positions: Positions) -> Floats | None:

@@ -168,9 +168,7 @@ class PlainLearner(Learner[Table]):
         return _Greedy(self, table)
 
     def seen(self, table: Table) -> Positions:
-        texts = sorted({key.partition(" ")[0] for key in table})
-        positions = Positions.reached(texts, table.rules) if texts else Positions.start(table.rules)[:0]
-        return positions[positions.order()]
+        return Positions.reached(list({key.partition(" ")[0]: None for key in table}), table.rules)
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
         """Merge the entries by what ``numbers`` says.

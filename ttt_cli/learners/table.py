@@ -351,8 +351,8 @@ class Table:
         return chunks(FIRST + np.lexsort([keys[:, word] for word in range(keys.shape[1] - 1, -1, -1)]))
 
     def all_positions(self, positions: Positions) -> Positions:
-        """These positions, or all of the classes that they represent, in order."""
-        return orbit(positions) if self.symmetric else positions[positions.order()]
+        """These positions, or all of the classes that they represent."""
+        return orbit(positions) if self.symmetric else positions
 
     def options(self, game: Game) -> Int8s:
         """int8[plies]: the cells of a game's moves in the table's rows."""

@@ -83,7 +83,7 @@ class State:
 
     @cached_property
     def seen(self) -> Positions | None:
-        """The positions it has learned something about, in order; None if that is not known."""
+        """The positions it has learned something about; None if that is not known."""
         if self.plays is None:
             return self.learner.seen(self.table)
         space = StateSpace.of(self.rules)

@@ -169,7 +169,7 @@ class ExportSource:
             message = f"{self.answers.rules.describe()} has too many positions to write them all"
             hint = "for a trained state, the positions it has seen are written"
             raise UsageError(message, where=self.name, hint=hint)
-        return seen
+        return seen[seen.order()]
 
 
 @dataclass(frozen=True)
