@@ -22,7 +22,6 @@ from tests.ttt import Run, finish, start
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.errors import UsageError
 from ttt_cli.store import library
 from ttt_cli.store.runs import train_run
 from ttt_cli.store.state import State, learner_of
@@ -259,8 +258,6 @@ def test_what_it_prints_or_says_of_itself_does_no_harm(ttt: Run, made: Made) -> 
 
 def test_only_what_is_typed_runs_and_no_shell(ttt: Run, made: Made, tmp_path: Path) -> None:
     ttt("evaluate", f"exec:{PYTHON} -c 'import sys' ; touch RUN && touch $(touch RUN)")
-    with pytest.raises(UsageError, match="a file names"):
-        resolve("exec:touch RUN", tmp_path, typed=False)
     assert resolve("exec:touch RUN", tmp_path).name == "exec:touch RUN"  # nothing runs before a question
     agent = made("py", "open('RUN', 'w')\n" + FUNCTION)
     for words in (("evaluate", agent, "--help"), ("train", "q", "--opponent", agent, "--help")):
@@ -307,6 +304,12 @@ def test_what_a_file_says_is_never_run(ttt: Run, tmp_path: Path) -> None:
         assert "internal error" not in found.err
         if "--resume" in line:
             assert found.code == 3 and "--opponent 'exec:touch RUN'" in found.err
+    run = train_run(
+        state.learner, STANDARD, False, seed=1, planned=9, opponent="random", behaviour="py:run.py:f"
+    )
+    library.save(state.with_run(replace(run, games=0, results=None), state.table), Path("F.json"))
+    found = ttt("train", "q", "-o", "F.json", "--resume")
+    assert found.code == 3 and "is a program" in found.err and not Path("RUN").exists()
 
 
 def test_a_run_against_a_program_is_kept_to_its_answers(ttt: Run, made: Made, tmp_path: Path) -> None:

@@ -122,16 +122,13 @@ whether it sees a win that is not in it; a detail of its spelling, such as ``spe
 an entry without a count."""
 
 
-def resolve(text: str, store: Path, rules: Rules | None = None, *, typed: bool = True) -> Agent:
+def resolve(text: str, store: Path, rules: Rules | None = None) -> Agent:
     """Return the agent that ``text`` names.
 
     :param rules: the game to play; None: the state's own, or the usual one.
-    :param typed: whether the user has typed it; programs that a file names are not run.
     :raises UsageError: for an unknown name, option or value, with what is accepted.
     :raises InvalidFileError: if a file cannot be read, or is a state for another game.
     """
-    if not typed and is_program(text):
-        raise UsageError("a program that a file names is not run", where=text, hint="type it yourself")
     return resolve_all([text], store, rules)[0]
 
 

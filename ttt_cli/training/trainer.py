@@ -97,19 +97,16 @@ class TrainingRun:
         return [replace(row, games=row.games - self.games_before) for row in rows]
 
 
-def training_side(
-    agent: str | None, store: Path, start: State, path: Path, *, typed: bool = False
-) -> TrainingSide:
+def training_side(agent: str | None, store: Path, start: State, path: Path) -> TrainingSide:
     """The side of an AGENT argument.
 
     :param start: the state that is trained.
     :param path: of its file.
-    :param typed: whether the user has typed the argument.
-    :raises UsageError: if it is the trained state itself, a person, or a program that was not typed.
+    :raises UsageError: if it is the trained state itself, or a person.
     """
     if agent is None or agent == "self":
         return LEARNER_ITSELF
-    player = resolve(agent, store, start.rules, typed=typed)
+    player = resolve(agent, store, start.rules)
     if player.source is not None and player.source.resolve() == path.resolve():
         raise UsageError("the opponent is the state being trained", where=agent, hint="copy its file first")
     policy = asked_once(player.policy, start.symmetric)
@@ -148,7 +145,7 @@ def new_run(
         opponent = learner.article_opponent
         behaviour = training_side(learner.article_behaviour, store, start, path)
     if not isinstance(opponent, TrainingSide):
-        opponent = training_side(opponent, store, start, path, typed=True)
+        opponent = training_side(opponent, store, start, path)
     record = train_run(
         learner,
         start.rules,
@@ -180,12 +177,13 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     if record is None:
         raise refused("holds no unfinished run", "train without --resume")
     details = record.details
-    if typed is None and is_program(details["opponent"]):
-        hint = f"if you trust it: --resume --opponent {shlex.quote(details['opponent'])}"
-        raise refused("the run's opponent is a program, which is run only if it is typed", hint)
     if typed not in (None, details["opponent"]):
         raise UsageError(f"the run's opponent is {details['opponent']}, not {typed}", where="--opponent")
-    opponent = training_side(details["opponent"], store, state, path, typed=typed is not None)
+    for name in (details["opponent"], details["behaviour"] or ""):
+        if is_program(name) and name != typed:
+            hint = f"if you trust it: --resume --opponent {shlex.quote(name)}"
+            raise refused("the run's opponent is a program, which is run only if it is typed", hint)
+    opponent = training_side(details["opponent"], store, state, path)
     behaviour = training_side(details["behaviour"], store, state, path)
     if opponent.digest != details["opponent_digest"]:
         hint = "put the old file back, or start a new run without --resume"
