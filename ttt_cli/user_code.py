@@ -47,30 +47,27 @@ def file_at_fault(error: BaseException) -> Path | None:
     return next(known, None)
 
 
-def describe_error(error: BaseException, path: Path | None = None) -> str:
+def describe_error(error: BaseException) -> str:
     """Describe an error in one line, with its line number in a file of other people's code."""
     from traceback import extract_tb
 
-    path = path or file_at_fault(error)
+    path = file_at_fault(error)
     try:
         text = " ".join(str(error).split())
     except Exception:  # __str__ is other people's code too
         text = ""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path)]
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        lines, text = [error.lineno], error.msg
+    if isinstance(error, SyntaxError) and error.filename in _files:
+        path, lines, text = Path(error.filename), [error.lineno], error.msg
     place = f" in line {lines[-1]} of {path}" if lines else ""
     return f"{type(error).__name__}{': ' * bool(text)}{text}{place}"
 
 
 @contextmanager
-def guarded(
-    where: str, failed: str, kind: type[TttError] = TttError, path: Path | None = None
-) -> Iterator[None]:
+def guarded(where: str, failed: str, kind: type[TttError] = TttError) -> Iterator[None]:
     """Run other people's code; a process that it forks ends with the block.
 
     :param failed: what precedes the description of an error in the message.
-    :param path: the file to give a line number of.
     :raises TttError: of this ``kind``, if the code raises anything.
     """
     process = os.getpid()
@@ -80,7 +77,7 @@ def guarded(
     except (Stopped, TttError):
         raise
     except BaseException as error:
-        raise kind(f"{failed}{describe_error(error, path)}", where=where) from error
+        raise kind(f"{failed}{describe_error(error)}", where=where) from error
     finally:
         if os.getpid() != process:
             os._exit(1)
@@ -127,7 +124,7 @@ def _offered(group: str, path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
     return tuple(entry_points(group=group))
 
 
-def split_name(argument: str, example: str = "") -> tuple[Path, str]:
+def split_name(argument: str, example: str) -> tuple[Path, str]:
     """Split ``PATH.py:NAME``.
 
     :raises UsageError: if a part is missing.
@@ -138,8 +135,8 @@ def split_name(argument: str, example: str = "") -> tuple[Path, str]:
     return Path(path), name
 
 
-def load_object(argument: str, example: str = "") -> tuple[Any, Path]:
-    """Run a file and return the object that ``PATH.py:NAME`` names, and the path.
+def load_object(argument: str, example: str) -> Any:
+    """Run a file and return the object that ``PATH.py:NAME`` names.
 
     :raises UsageError: if there is no such name.
     :raises InvalidFileError: if the file cannot be run.
@@ -156,13 +153,13 @@ def load_object(argument: str, example: str = "") -> tuple[Any, Path]:
     folder = str(path.parent.resolve())
     sys.path.insert(0, folder)  # as for a script
     try:
-        with guarded(str(path), "", InvalidFileError, path):
+        with guarded(str(path), "", InvalidFileError):
             exec(compile(source, str(path), "exec"), module.__dict__)
     finally:
         sys.path.remove(folder)
-    with guarded(argument, "raised ", path=path):
+    with guarded(argument, "raised "):
         if hasattr(module, name):
-            return getattr(module, name), path
+            return getattr(module, name)
     known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
     hint = did_you_mean(name, known) or (f"it has {', '.join(known)}" if known else "")
     raise UsageError(f"has no {name!r}", where=str(path), hint=hint)

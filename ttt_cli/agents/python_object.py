@@ -8,7 +8,6 @@ line of the file.
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,13 +23,13 @@ from ttt_cli.user_code import guarded, is_ours, load_object, split_name
 EXAMPLE = "such as py:my_bot.py:choose"
 
 
-def _asking(function: Any, path: Path | None) -> Ask:
-    """How to ask a function from a text to a cell, defined in the file at ``path``, if any."""
+def _asking(function: Any) -> Ask:
+    """How to ask a function from a text to a cell."""
 
     def ask(texts: Sequence[str]) -> Iterator[str]:
         for text in texts:
             try:
-                with guarded("", "raised ", path=path):
+                with guarded("", "raised "):
                     answer = _text(function(text))
             except TttError as error:
                 raise NoAnswerError(f"{error.message} in answer") from error.__cause__ or error
@@ -47,9 +46,7 @@ def _text(found: Any) -> str:
     return str(int(found)) if whole else repr(found)
 
 
-def player_of(
-    found: Any, rules: Rules, name: str, *, path: Path | None = None, samples: int | None = None
-) -> Policy:
+def player_of(found: Any, rules: Rules, name: str, *, samples: int | None = None) -> Policy:
     """Return a function, an object with ``probabilities`` or a class of such objects as a policy.
 
     :raises UsageError: if it is something else.
@@ -57,17 +54,17 @@ def player_of(
     if isinstance(found, Policy) and is_ours(found):
         return found
     if isinstance(found, type):
-        with guarded(name, f"{found.__name__}() raised ", path=path):
+        with guarded(name, f"{found.__name__}() raised "):
             found = found()
     if callable(getattr(found, "probabilities", None)):
-        return Checked(getattr(found, "rules", rules), name, found, path)
+        return Checked(getattr(found, "rules", rules), name, found)
     if not callable(found):
         raise UsageError(
             f"is {type(found).__name__}, not a player",
             where=name,
             hint="a function from a position's text to a cell, or an object with probabilities(positions)",
         )
-    return Asked(rules, name, (_asking(found, path), _asking(found, path)), samples)
+    return Asked(rules, name, (_asking(found), _asking(found)), samples)
 
 
 def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
@@ -76,10 +73,10 @@ def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
     :raises UsageError: if it names no player.
     :raises InvalidFileError: if the file cannot be run.
     """
-    found, path = load_object(argument, EXAMPLE)
+    found = load_object(argument, EXAMPLE)
     agent = f"{AGENT.name}:{argument}"
-    with guarded(agent, "raised ", path=path):
-        return player_of(found, rules, agent, path=path, samples=samples)
+    with guarded(agent, "raised "):
+        return player_of(found, rules, agent, samples=samples)
 
 
 def fingerprint(argument: str) -> str:

@@ -1,6 +1,5 @@
 """Policies from outside: their answers are checked, and errors name them."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,11 +25,10 @@ class Checked(Policy):
 
     :param name: as the user knows it.
     :param player: a ``Policy``, or any object with its method ``probabilities``.
-    :param path: of the file that it was loaded from, if any.
     """
 
-    def __init__(self, rules: Rules, name: str, player: Any, path: Path | None = None) -> None:
-        self.rules, self._name, self._player, self._path = rules, name, player, path
+    def __init__(self, rules: Rules, name: str, player: Any) -> None:
+        self.rules, self._name, self._player = rules, name, player
         self.external = isinstance(player, Policy) and bool(player.external)
 
     def probabilities(self, positions: Positions) -> Floats:
@@ -75,7 +73,7 @@ class Checked(Policy):
         if optional and not isinstance(self._player, Policy):
             return None
         shape = (len(positions), *width)
-        with guarded(self._name, f"{method} raised ", path=self._path):
+        with guarded(self._name, f"{method} raised "):
             answer = getattr(self._player, method)(positions)
             if answer is None and optional:
                 return None

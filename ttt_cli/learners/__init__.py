@@ -84,7 +84,7 @@ def from_file(argument: str) -> "type[Learner[Any]]":
     :raises UsageError: if it is not a learner, or cannot have its name.
     :raises InvalidFileError: if the file cannot be run.
     """
-    learner = checked(load_object(argument, EXAMPLE)[0], argument)
+    learner = checked(load_object(argument, EXAMPLE), argument)
     learner.typed = argument
     return learner
 
