@@ -300,7 +300,7 @@ def test_a_whole_game_with_the_mouse(browser):
 
 
 def test_what_is_gone_through_anew_in_the_browser_is_what_can_happen(browser, tmp_path, monkeypatch):
-    monkeypatch.setattr("ttt_cli.views.page.MOST_POSITIONS", 10)  # the usual board as if it were a large one
+    monkeypatch.setattr("ttt_cli.engine.state_space.SMALL_SPACE", 10)
     path = tmp_path / "partial.html"
     positions, described = covered(POLICY)
     path.write_bytes(page(POLICY, "q", [], described))

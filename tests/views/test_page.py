@@ -66,7 +66,7 @@ def test_the_data_is_what_the_evaluation_and_the_policy_say():
 @pytest.mark.parametrize("most", [200_000, 10], ids=["whole", "large"])
 def test_chances_values_and_what_is_not_known(monkeypatch, most):
     """What is possible is never shown as impossible; of a large game there are no values."""
-    monkeypatch.setattr("ttt_cli.views.page.MOST_POSITIONS", most)
+    monkeypatch.setattr("ttt_cli.engine.state_space.SMALL_SPACE", most)
     probabilities, known = RANDOM.played.copy(), np.arange(len(SPACE)) == 0
     probabilities[:2] = 0
     probabilities[0, :2] = [1 - 1e-9, 1e-9]

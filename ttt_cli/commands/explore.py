@@ -8,14 +8,13 @@ from typing import Annotated
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.agents.registry import OPPONENTS
 from ttt_cli.documents import Count, Document, aside
-from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.shell.common import resolved, write_report
 from ttt_cli.shell.options import AgentName, Report, flag
-from ttt_cli.views.page import covered, facts_of, is_whole, page
+from ttt_cli.views.page import covered, facts_of, page
 
 
 @dataclass(frozen=True)
@@ -55,12 +54,9 @@ def explore(
     (player,) = resolved(env, agent)
     if out == "-" and show:
         raise UsageError("a page on stdout cannot be opened", where="--open", hint="-o page.html")
-    rules = player.rules
-    policy: Policy = player.policy
-    if is_whole(rules) and not player.policy.external:
-        policy = player.policy.table(StateSpace.of(rules))
+    rules, policy = player.rules, player.policy.tabulated()
     positions, described = covered(policy)
-    if not is_whole(rules):
+    if enumerated(rules) is None:
         env.say(
             f"{len(positions):,} positions can occur; proving the value of each move, which may take minutes"
         )

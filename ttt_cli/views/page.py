@@ -25,7 +25,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import Scores, move_scores
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.matchup import within_reach
@@ -33,11 +33,9 @@ from ttt_cli.evaluation.verdict import Verdict
 from ttt_cli.evaluation.walk import WALK_BATCH, OutgrownError, walk
 from ttt_cli.views.numbers import percent
 
-MOST_POSITIONS = 200_000
-"""A page on a larger game holds only the positions that can occur when the player plays."""
-
 MOST_WALKED = 2_000_000
-"""The most positions of such a page for each side; the browser walks through them, too."""
+"""The most positions for each side on the page of a board without a state space; the browser walks through
+them, too."""
 
 MOST_CELLS = 32
 """The largest board whose positions fit a browser's numbers, which are exact up to 2^53."""
@@ -54,21 +52,15 @@ Fact = tuple[str, str]
 """A few words, and their class: ``good``, ``bad``, ``rules`` or empty."""
 
 
-def is_whole(rules: Rules) -> bool:
-    """Return whether a page on this game holds all its positions."""
-    return rules.positions_bound <= MOST_POSITIONS
-
-
 def covered(policy: Policy) -> tuple[Positions, Positions]:
-    """The positions on a policy's page, in their order: all there are, or of a large game those that can be
-    reached when it plays one of the sides; and those whose moves the page describes: the open ones, of a
-    large game where it is to move.
+    """The positions on a policy's page, in their order: all there are, or without a state space those that
+    can be reached when it plays one of the sides; and those whose moves the page describes: the open ones,
+    without a state space where it is to move.
 
     :raises UsageError: if that is too much.
     """
-    if is_whole(policy.rules):
-        positions = StateSpace.of(policy.rules)
-        return positions, positions[~positions.terminal]
+    if (space := enumerated(policy.rules)) is not None:
+        return space, space[~space.terminal]
     if policy.rules.cells > MOST_CELLS:
         raise UsageError(f"a page holds boards of up to {MOST_CELLS} cells", hint="ttt play needs no page")
     boards: list[Positions] = []
@@ -134,7 +126,7 @@ def page_data(
 
     :raises UsageError: if the value of a move could not be proved.
     """
-    whole = is_whole(policy.rules)
+    whole = enumerated(policy.rules) is not None
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
     shown = within_reach(policy) if policy.external and whole else policy
     shares, scores, values, known = [], [], [], []
