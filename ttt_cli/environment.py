@@ -141,19 +141,15 @@ class Environment:
         for line in lines:
             self.stdout.write(self.folded(printable(line), self.stdout, indent=indent) + "\n")
 
-    def draw(self, drawing: "RenderableType", *, wrap: bool = False) -> None:
+    def draw(self, drawing: "RenderableType") -> None:
         """Draw something that Rich renders on stdout, with control characters escaped and without trailing
         blanks. It may get wider than the screen, since a truncated table is misleading.
-
-        :param wrap: break texts at ``width`` even if stdout is no terminal.
         """
         from rich.segment import Segment, Segments
 
         console = self.console_on(self.stdout)
         needed = console.measure(drawing, options=console.options.update(max_width=9999))
-        console.width = max(
-            self.width, needed.minimum if wrap or self.bounded(self.stdout) else needed.maximum
-        )
+        console.width = max(self.width, needed.minimum if self.bounded(self.stdout) else needed.maximum)
         segments = [
             Segment("\n".join(map(printable, part.text.split("\n"))), part.style)
             for part in console.render(drawing)

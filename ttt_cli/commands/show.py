@@ -161,7 +161,7 @@ class Store(Document, name="store"):
             env.out("", f"in {self.store}", "")
         else:
             env.out(f"no states in {self.store}", "")
-        env.draw(table(["player", "plays"], [[one.usage, one.about] for one in self.players]), wrap=True)
+        env.draw(table(["player", "plays"], [[one.usage, one.about] for one in self.players]))
         if not self.states:
             env.say("next:", "ttt train q")
 

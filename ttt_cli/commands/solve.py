@@ -67,7 +67,7 @@ class Solution(Document, name="solution"):
             for cell in self.line:
                 end = end.play(cell)
             more = "" if end.terminal else " ..."
-            env.draw(Text(f"best play: {cells(self.line)}{more}"), wrap=True)
+            env.draw(Text(f"best play: {cells(self.line)}{more}"))
 
 
 def solve(

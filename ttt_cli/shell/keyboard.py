@@ -50,7 +50,7 @@ class Lines:
 
     def paint(self, drawing: "RenderableType") -> None:
         """Show a drawing on the whole screen, or below what is there."""
-        self.env.draw(drawing, wrap=True)
+        self.env.draw(drawing)
 
     def tell(self, text: str) -> None:
         """Answer wrong input; unlike a notice, ``--quiet`` does not suppress it."""

@@ -178,10 +178,10 @@ def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -
     resigned = len(moves) < len(steps)
     played = cells(moves) + " resigns" * resigned
     env.out("")
-    env.draw(Text(f"How {name} loses as {side.name}: {played}", "bold"), wrap=True)
+    env.draw(Text(f"How {name} loses as {side.name}: {played}", "bold"))
     env.out("")
-    env.draw(strip(env, Game.of(steps[0].position.rules, moves, resigned=resigned)), wrap=True)
-    env.draw(moves_table(steps, env.width), wrap=True)
+    env.draw(strip(env, Game.of(steps[0].position.rules, moves, resigned=resigned)))
+    env.draw(moves_table(steps, env.width))
 
 
 def _show_sample(env: Environment, sample: Sample) -> None:

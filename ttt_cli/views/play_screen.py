@@ -88,7 +88,7 @@ class PlayScreen:
         """Print the review of a game: its moves, or a summary."""
         names = {side: f"{side.name} ({self.called(self.session.player(side))})" for side in Side}
         if moves:
-            self.env.draw(moves_table(review.moves, self.env.width, review.turning_point), wrap=True)
+            self.env.draw(moves_table(review.moves, self.env.width, review.turning_point))
         else:
             self.env.out(*summary(review, names))
 
@@ -108,7 +108,7 @@ class PlayScreen:
     def show_line(self, *, boards: bool) -> None:
         """Print the result of a game between machines and the rates so far, with its ``boards`` if wanted."""
         if boards:
-            self.env.draw(strip(self.env, self.session.game), wrap=True)
+            self.env.draw(strip(self.env, self.session.game))
         width = max(len(self.called(player)) for player in self.session.players) + len(" wins as X")
         line = f"{self.session.score.games:>6,}  {self._outcome():<{width}}  {self._rates()}"
         self.env.out(line, indent=8)

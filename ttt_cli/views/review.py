@@ -44,9 +44,9 @@ class ReviewedGame(Document, name="review"):
         env.out(self._title())
         env.out("")
         if self.boards:
-            env.draw(strip(env, self.review.game), wrap=True)
+            env.draw(strip(env, self.review.game))
         if self.review.moves:
-            env.draw(moves_table(self.review.moves, env.width, self.review.turning_point), wrap=True)
+            env.draw(moves_table(self.review.moves, env.width, self.review.turning_point))
             env.out("")
         env.out(*summary(self.review, {Side.X: f"X ({self.x})", Side.O: f"O ({self.o})"}))
 
