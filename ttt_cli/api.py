@@ -281,7 +281,6 @@ def train(
     run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
     for _ in advance(run):
         pass
-    run.state.learner.tag_run(run.state.table, run.record.id)
     return run.state
 
 

@@ -355,15 +355,11 @@ class Call:
                     not stopping() and options.until is not None and is_unbeatable(run.state.policy) is True
                 )
 
-            def saved(run: TrainingRun) -> None:
-                env.say(f"saved {run.record.games or 0:,} games")
-
             execute(
                 run,
                 checkpoint=options.checkpoint,
                 curve=curve,
                 after_block=after_block,
-                saved=saved,
                 stopping=stopping,
                 executor=executor,
                 store=env.store,

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, field, fields
 from itertools import product
 from pathlib import Path
 from statistics import median
-from time import monotonic
 from typing import Any
 
 import orjson
@@ -245,19 +244,16 @@ def _train(
     if stopping():
         return None
     run, looks = design.training(key), points(design.games)
-    rows, seconds, since = [measure(0, run.state.policy)], 0.0, monotonic()
+    rows = [measure(0, run.state.policy)]
     for games in advance(run):
         if stopping():
             return None
-        seconds += monotonic() - since
         if due(looks, rows[-1].games, games):
             rows.append(measure(games, run.state.policy))
-        since = monotonic()
     if keep is not None:
         run.note(rows)
-        run.state.learner.tag_run(run.state.table, run.record.id)
         library.save(run.state, keep / run.path.name)
-    return rows, seconds
+    return rows, run.seconds
 
 
 def to_csv(study: Study) -> bytes:

@@ -4,6 +4,7 @@
 checkpoint is a whole state from which training can go on.
 """
 
+import logging
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,8 @@ from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach
 from ttt_cli.training.curve import Curve
 from ttt_cli.training.runs import Executor, Plan, train_blocks, train_shards
+
+log = logging.getLogger("ttt_cli")
 
 ENDS = ("o", "draw", "x")
 """The keys, in records, of the results that ``Learner.train`` counts."""
@@ -205,14 +208,18 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
 
 
 def advance(run: TrainingRun, executor: Executor = train_shards) -> Iterator[int]:
-    """Train block by block, updating the run; yields its games so far."""
+    """Train block by block, updating the run and its time; yields its games so far."""
     before = run.record.results or run.results
+    since = monotonic()
     for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, executor=executor):
+        run.seconds += monotonic() - since
         run.results = dict(zip(ENDS, map(int, results), strict=True))
         total = {key: before[key] + run.results[key] for key in ("x", "o", "draw")}
         run.record = replace(run.record, games=games, results=total)
         run.state = run.state.with_run(run.record, table)
+        run.plan.learner.tag_run(table, run.record.id)
         yield games
+        since = monotonic()
 
 
 def execute(
@@ -221,7 +228,6 @@ def execute(
     checkpoint: float = float("inf"),
     curve: Curve | None = None,
     after_block: Callable[[TrainingRun], bool] = lambda run: False,
-    saved: Callable[[TrainingRun], None] = lambda run: None,
     stopping: Callable[[], bool] = lambda: False,
     executor: Executor = train_shards,
     store: Path | None = None,
@@ -232,7 +238,6 @@ def execute(
     :param checkpoint: seconds between two saves during the run.
     :param curve: the run's learning curve, if it is kept.
     :param after_block: the observer; returns whether it has seen enough.
-    :param saved: called after each save during the run.
     :param stopping: whether the user wants to stop after this block.
     :param store: the store whose waiting games the state, called ``name``, learns at the end, unless the
         observer has chosen the state.
@@ -249,23 +254,19 @@ def execute(
         backup = False
 
     look()
-    since = last_save = monotonic()
+    last_save = monotonic()
     for games in advance(run, executor):
-        run.seconds += monotonic() - since
         run.enough = after_block(run)
         look(now=run.enough)
         if run.enough or stopping():
             break
         if monotonic() - last_save >= checkpoint and games < run.plan.games:
-            run.state.learner.tag_run(run.state.table, run.record.id)
             save(run.state)
-            saved(run)
+            log.info("saved %s games", f"{games:,}")
             last_save = monotonic()
-        since = monotonic()
     run.finished = run.enough or games >= run.plan.games
     if run.finished:
         run.state = run.state.closed()
-    run.state.learner.tag_run(run.state.table, run.record.id)
     if run.finished and store is not None and not run.enough:
         waiting = waiting_games(store, library.taught_name(store, run.path), run.state)
         run.state = teach(run.state, waiting, name).state
