@@ -222,12 +222,10 @@ def it_plays_whom_it_is_given(learner: Learner[Any]) -> None:
             expect(ply % 2 == number % 2 or row[ply] == board.index("."), fault)
 
 
-def learn_is_what_train_does(
-    learner: Learner[Any], opponents: Sequence[str] = ("own", "self", "random", "resigning")
-) -> None:
+def learn_is_what_train_does(learner: Learner[Any]) -> None:
     """Replaying the games of a training through ``learn`` gives the same table, against any opponent."""
     space = space_of(learner)
-    for opponent in opponents:
+    for opponent in ("own", "self", "random", "resigning"):
         changes: dict[str, Any] = {"journal": []}
         if opponent != "own":
             policy = resigning(space) if opponent == "resigning" else agent(opponent, space)
@@ -315,12 +313,9 @@ def only_what_is_new_counts(learner: Learner[Any]) -> None:
     expect([content(learner, table) for table in (base, *grown)] == before, "merging changes its inputs")
 
 
-def other_boards(
-    learner: Learner[Any],
-    boards: Sequence[Rules] = (Rules(1, 1, 1), Rules(1, 3, 3), Rules(2, 2, 2), Rules(2, 4, 3)),
-) -> None:
+def other_boards(learner: Learner[Any]) -> None:
     """It learns on other boards too."""
-    for rules in boards:
+    for rules in (Rules(1, 1, 1), Rules(1, 3, 3), Rules(2, 2, 2), Rules(2, 4, 3)):
         space = space_of(learner, rules)
         table = after(learner, space, 60)
         check_policy(learner.policy(table), resigns=learner.learns_resigned)

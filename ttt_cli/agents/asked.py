@@ -80,7 +80,7 @@ class Asked(Policy):
     ) -> None:
         self.rules = rules
         self._name, self._asks, self._samples, self._chatter = name, asks, samples, chatter
-        self._lenient, self._memoised = False, False
+        self._lenient = False
         self._log = _Log()
         self._known: dict[str, Any] = {}  # a cell, or estimates
         self._cells = {str(cell + 1): cell for cell in range(rules.cells)} | {"resign": RESIGNS}
@@ -93,7 +93,7 @@ class Asked(Policy):
         """
         found, rows = np.zeros((len(positions), self.rules.cells)), np.flatnonzero(~positions.terminal)
         texts = positions[rows].texts()
-        if len(self._known) > MAX_CACHED and not self._memoised:
+        if len(self._known) > MAX_CACHED and self._samples is None:
             self._known.clear()
         if new := [text for text in dict.fromkeys(texts) if text not in self._known]:
             self._known.update(zip(new, self._answers(new), strict=True))
@@ -116,7 +116,7 @@ class Asked(Policy):
 
     def memoised(self) -> Policy:
         other = copy(self)
-        other._memoised, other._known = True, {}
+        other._samples, other._known = 1, {}
         return other
 
     @property
@@ -140,12 +140,11 @@ class Asked(Policy):
                 counts[plays, chosen[plays]] += 1
             return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         chosen = self._ask(self._asks[0], texts)
-        if not self._memoised:
-            again = self._ask(self._asks[1], texts)
-            for at in np.flatnonzero(chosen != again)[:1].tolist():
-                self._log.varies = True
-                raise UnsteadyError(self._name, texts[at], (int(chosen[at]), int(again[at])))
-            self._log.asked_twice = True
+        again = self._ask(self._asks[1], texts)
+        for at in np.flatnonzero(chosen != again)[:1].tolist():
+            self._log.varies = True
+            raise UnsteadyError(self._name, texts[at], (int(chosen[at]), int(again[at])))
+        self._log.asked_twice = True
         return chosen.tolist()
 
     def _ask(self, ask: Ask, texts: list[str]) -> Int64s:

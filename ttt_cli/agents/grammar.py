@@ -48,7 +48,6 @@ class Agent:
     :ivar fixed_rules: the only game that it can play; None: any.
     :ivar make: makes its policy; None for a person.
     :ivar source: the file it comes from.
-    :ivar games: how many games it has learned from, where that is known.
     :ivar fingerprint: returns the digest of a program.
     :ivar loaded: the state that it plays by.
     :ivar options: the values behind the colon.
@@ -59,7 +58,6 @@ class Agent:
     fixed_rules: Rules | None = None
     make: Callable[[Rules], Policy] | None = None
     source: Path | None = None
-    games: int | None = None
     fingerprint: Callable[[], str] | None = None
     loaded: "Loaded | None" = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -78,6 +76,11 @@ class Agent:
         if self.make is None:
             raise UsageError("a person has no moves to judge", where=self.name, hint="ttt play human plays")
         return self.make(self.rules)
+
+    @property
+    def games(self) -> int | None:
+        """How many games it has learned from, where that is known."""
+        return self.loaded.state.games if self.loaded else None
 
     @property
     def remarks(self) -> list[str]:
@@ -244,7 +247,6 @@ def _of_state(text: str, loaded: "Loaded", values: dict[str, Any]) -> Agent:
         fixed_rules=loaded.state.rules,
         make=lambda rules: play_by(loaded.state, **values),
         source=loaded.path,
-        games=loaded.state.games,
         loaded=loaded,
         options=values,
     )

@@ -64,7 +64,7 @@ def player_of(found: Any, rules: Rules, name: str, *, samples: int | None = None
             where=name,
             hint="a function from a position's text to a cell, or an object with probabilities(positions)",
         )
-    return Asked(rules, name, (_asking(found), _asking(found)), samples)
+    return Asked(rules, name, (_asking(found),) * 2, samples)
 
 
 def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from rich.text import Text
 
-from ttt_cli.documents import Count, Document, RulesFields, Share, aside
+from ttt_cli.documents import Count, Document, Share, aside
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, UsageError
@@ -97,11 +97,10 @@ class SettingFields:
 class StudyResult(Document, name="study"):
     """The results of a study, for each setting."""
 
-    rules: RulesFields
+    rules: Rules
     file: str | None
     settings: list[SettingFields]
     share_unbeatable: Share | None
-    game: str = aside()
 
     @classmethod
     def of(cls, study: Study, rules: Rules, file: str | None) -> "StudyResult":
@@ -109,12 +108,12 @@ class StudyResult(Document, name="study"):
         known = [verdict for verdict in verdicts if verdict is not None]
         settings = [SettingFields.of(study, group) for group in study.groups]
         share = sum(known) / len(known) if known else None
-        return cls(rules.fields(), file, settings, share, rules.describe())
+        return cls(rules, file, settings, share)
 
     def show(self, env: Environment) -> None:
         """Print a table: for each setting the medians, with the ranges below them."""
         runs = sum(each.seeds for each in self.settings)
-        env.out(f"{self.game}: {counted(runs, 'training')}, each from nothing")
+        env.out(f"{self.rules.describe()}: {counted(runs, 'training')}, each from nothing")
         env.out("medians over the seeds, and ranges" if runs > len(self.settings) else "one seed each", "")
         timed = any(each.seconds is not None for each in self.settings)
         rows: list[list[str | Text]] = []

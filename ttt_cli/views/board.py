@@ -82,16 +82,16 @@ def ended(position: Position) -> str:
     return f"{position.winner} has won" if position.winner else "a draw"
 
 
-def beside(drawings: Sequence[Text], width: int, *, indent: int = 2) -> Text:
+def beside(drawings: Sequence[Text], width: int) -> Text:
     """Place drawings of equal size side by side, as many as fit, with a blank line below each row."""
     lines = [drawing.split("\n") for drawing in drawings]
-    across = max(1, width // (indent + max(drawing.cell_len for drawing in lines[0])))
+    across = max(1, width // (2 + max(drawing.cell_len for drawing in lines[0])))
     joined = []
     for start in range(0, len(lines), across):
         for parts in zip(*lines[start : start + across], strict=True):
             line = Text(no_wrap=True)
             for part in parts:
-                line.append(" " * indent).append_text(part)
+                line.append("  ").append_text(part)
             line.rstrip()
             joined.append(line)
         joined.append(Text())
