@@ -8,6 +8,7 @@ with ``probabilities(positions)``. Errors are ``TttError``.
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
@@ -103,27 +104,27 @@ def policies(
     :param store: the folder in which states are found by name.
     :raises TttError: if a player is unknown, or they play different games.
     """
-    return [policy for _, policy in _found(players, rules, store)]
+    return [agent.policy for agent in _agents(players, rules, store)]
 
 
-def _found(
-    players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]
-) -> list[tuple[Any, Policy]]:
-    """What each of some players is, if it is a name its ``Agent``, and its policy."""
+def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:
     own = [player.rules for player in players if isinstance(player, State | Policy)]
     game = _game(rules) or next(iter(own), None)
-    agents = resolve_all([player for player in players if isinstance(player, str)], Path(store), game)
-    game = game or (agents[0].rules if agents else STANDARD)
-    named = iter(agents)
-    made = []
-    for player in players:
-        source: Any = next(named) if isinstance(player, str) else player
-        known = isinstance(source, Agent | State)
-        policy = source.policy if known else player_of(source, game, _name(player))
-        if policy.rules != game:
-            raise UsageError(f"plays {policy.rules.describe()}, not {game.describe()}", where=_name(player))
-        made.append((source, policy))
-    return made
+    named = resolve_all([player for player in players if isinstance(player, str)], Path(store), game)
+    game = game or (named[0].rules if named else STANDARD)
+    names = iter(named)
+    agents = [
+        next(names) if isinstance(one, str) else Agent(_name(one), game, make=partial(_policy_of, one))
+        for one in players
+    ]
+    for agent in agents:
+        if (played := agent.policy.rules) != game:
+            raise UsageError(f"plays {played.describe()}, not {game.describe()}", where=agent.name)
+    return agents
+
+
+def _policy_of(player: Player, rules: Rules) -> Policy:
+    return player.policy if isinstance(player, State) else player_of(player, rules, _name(player))
 
 
 def policy(
@@ -155,8 +156,6 @@ def _whole(name: str, number: Any, least: int) -> int | None:
 
 
 def _name(player: Any) -> str:
-    if isinstance(player, str):
-        return player
     if isinstance(player, State):
         return player.learner.name
     return getattr(player, "__name__", type(player).__name__)
@@ -189,12 +188,11 @@ def evaluate(
     if not opponents:
         rules = policy(player, rules=rules, store=store).rules
         opponents = usual_opponents(rules)
-    sources = _found([player, *opponents], rules, store)
-    own, *others = (policy for _, policy in sources)
-    found = judge(own, list(zip(map(_name, opponents), others, strict=True)), budget=budget)
-    told = (source if isinstance(source, Agent) else policy for source, policy in sources)
-    notes = tuple(dict.fromkeys(note for one in told for note in one.remarks))
-    return Verdict(**vars(found), player=_name(player), notes=notes)
+    agents = _agents([player, *opponents], rules, store)
+    own, *others = agents
+    found = judge(own.policy, [(other.name, other.policy) for other in others], budget=budget)
+    notes = tuple(dict.fromkeys(note for agent in agents for note in agent.remarks))
+    return Verdict(**vars(found), player=own.name, notes=notes)
 
 
 def play_game(
@@ -216,9 +214,8 @@ def play_game(
     :raises TttError: if a player fails to answer.
     """
     seed = _whole("seed", seed, 0)
-    made = policies(x, o, rules=rules, store=store)
-    seats = [Seat(_name(player), policy) for player, policy in zip((x, o), made, strict=True)]
-    session = Session(made[0].rules, seats, seed=seed)
+    agents = _agents((x, o), rules, store)
+    session = Session(agents[0].rules, [Seat(agent.name, agent.policy) for agent in agents], seed=seed)
     while not session.over:
         session.machine_move()
     assert session.record is not None
