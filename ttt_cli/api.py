@@ -308,12 +308,12 @@ def load(
     :param learner: your own class, if the state is one of its states.
     :raises TttError: if the file cannot be read.
     """
-    name, reading, played = file_and_reading(fspath(path), _game(rules))
+    name, reading = file_and_reading(fspath(path), _game(rules))
     with offered(None if learner is None else checked(learner)):
         found = library.load(Path(name), reading)
     for remark in found.remarks:
         warn(remark, stacklevel=2)
-    return found.state.playing(**played)
+    return found.state
 
 
 def save(state: State, path: str | PathLike[str]) -> None:

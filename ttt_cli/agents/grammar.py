@@ -265,22 +265,21 @@ def _checked(player: AgentType, name: str) -> Callable[..., Policy]:
     return make
 
 
-def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "Options", dict[str, Any]]:
+def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "Options"]:
     """Parse ``PATH`` or ``PATH:option=value,…``; a path that exists wins as a whole. Options hold no slash.
 
-    :returns: the path or name, how to read it, and the options of the state that it becomes (``choice``,
-        ``ties``).
+    :returns: the path or name, and how to read it.
     :raises UsageError: naming the option that is unknown, repeated or has a value it does not accept.
     """
     from ttt_cli.store.formats.format import Options
 
     head, colon, tail = text.rpartition(":")
     if not colon or {"/", "\\"} & {*tail} or Path(text).exists():
-        return text, Options(rules=rules), {}
+        return text, Options(rules=rules)
     accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS
     values = _parse_options(text, "a file", tail, accepted)
-    playing: dict[str, Any] = {key: values.pop(key) for key in ("choice", "ties") if key in values}
-    return head, Options(visits=values.pop("visits", 1), stated=values, rules=rules), playing
+    playing: dict[str, str] = {key: values.pop(key) for key in ("choice", "ties") if key in values}
+    return head, Options(visits=values.pop("visits", 1), stated=values, playing=playing, rules=rules)
 
 
 def play_by(

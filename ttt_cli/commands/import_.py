@@ -67,13 +67,13 @@ def import_(
       ttt import q_table.json:values=x,unknown=0.5,ties=last
       ttt import odd.json:spelling.first=O,spelling.cells=1
     """
-    name, reading, played = file_and_reading(file, given_rules(env))
+    name, reading = file_and_reading(file, given_rules(env))
     source = Path(name)
     if not (source.exists() or library.is_path(name)):  # a name: wrong usage
         source = library.existing(env.store, name, what="file")
     learner = offer_file(learner) if learner and ":" in learner else learner
     found = library.import_file(source, replace(reading, strict=strict, learner=learner))
-    state = found.state.playing(**played)
+    state = found.state
     path = out or library.path_in(env.store, source.stem, state.learner.name)
     if path.exists() and path.samefile(source):
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")

@@ -72,10 +72,9 @@ def merge(
     with nullcontext() if target is None else locked(env, target, "merged", wait=30.0):
         inputs: list[Loaded] = []
         for text in files:
-            name, options, played = file_and_reading(text, rules)
+            name, options = file_and_reading(text, rules)
             path, kept = library.existing(env.store, name, rules, what="file"), len(inputs) < KEPT
             loaded = library.load(path, replace(options, table=kept))
-            loaded = replace(loaded, state=loaded.state.playing(**played))
             env.remark(loaded.remarks)
             inputs.append(loaded if kept else library.without_table(loaded))
         merged = merge_states(inputs, allow_overlap=allow_overlap)

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -275,7 +275,7 @@ def show(
             resolve(file, env.store, given_rules(env))  # refuses what is no option of it
         return known[named]
     rules = given_rules(env)
-    file, reading, played = file_and_reading(file, rules)
+    file, reading = file_and_reading(file, rules)
     log = env.store / LOG if file == LOG else Path(file)
     if log.name == LOG and not log.exists():
         raise InvalidFileError("no game has been played here yet", where=file, hint="ttt play")
@@ -287,7 +287,6 @@ def show(
     if GameRecords().recognises(Source(path), reading):
         return _log(path)
     loaded = library.load(path, reading)
-    loaded = replace(loaded, state=loaded.state.playing(**played))
     env.remark(loaded.remarks)
     return _summary(env, loaded)
 

@@ -58,7 +58,7 @@ def verify(
       ttt verify q --accept
     """
     for text in files:
-        name, options, _ = file_and_reading(text, given_rules(env))
+        name, options = file_and_reading(text, given_rules(env))
         path = Path(name) if library.is_path(name) else library.existing(env.store, name, what="file")
         accepted = library.accept(path) if accept else None
         yield Check(path, library.verify(path, options), accepted)

@@ -219,7 +219,7 @@ def load(path: Path, options: Options = DEFAULTS) -> Loaded:
     if rules not in (None, loaded.state.rules):
         played = f"plays {loaded.state.rules.describe()}, not {rules.describe()}"
         raise InvalidFileError(played, where=str(path), hint="--board and --line say which game is meant")
-    return loaded
+    return replace(loaded, state=loaded.state.playing(**options.playing))
 
 
 def import_file(path: Path, options: Options = DEFAULTS) -> Loaded:

@@ -52,6 +52,7 @@ class Options:
     :ivar strict: whether it is an error if anything is wrong that would be repaired, kept or left out.
     :ivar stated: how to read a file of unknown origin, under the names of an agent's options: ``values``,
         ``unknown``, ``wins``, ``spelling.NAME``.
+    :ivar playing: the ``choice`` rule and the rule for ``ties`` of the state, if they are not the file's.
     :ivar rules: the game; None: what the file says, or the usual one.
     :ivar trust_edits: whether to accept a native file that does not match its digest.
     :ivar table: whether to read the table of a native file, not just its header.
@@ -61,6 +62,7 @@ class Options:
     visits: int = 1
     strict: bool = False
     stated: Mapping[str, Any] = field(default_factory=dict)
+    playing: Mapping[str, str] = field(default_factory=dict)
     rules: Rules | None = None
     trust_edits: bool = False
     table: bool = True
