@@ -53,7 +53,7 @@ MISTAKES = find_blunders(POLICY, [tables.uniform(SPACE)])
 def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
     facts = facts_of(POLICY.rules, judge(POLICY), 1234)
-    path.write_bytes(page(POLICY, NAME, facts, SPACE[~SPACE.terminal], [("random", tables.uniform(SPACE))]))
+    path.write_bytes(page(POLICY, NAME, facts, covered(POLICY), [("random", tables.uniform(SPACE))]))
     return path.as_uri()
 
 
@@ -299,11 +299,11 @@ def test_a_whole_game_with_the_mouse(browser):
     assert not over(browser) and len(cells(browser)) == 8  # exploring again
 
 
-def test_what_is_gone_through_anew_in_the_browser_is_what_can_happen(browser, tmp_path, monkeypatch):
+def test_a_page_of_a_large_board_holds_what_can_happen(browser, tmp_path, monkeypatch):
     monkeypatch.setattr("ttt_cli.engine.state_space.SMALL_SPACE", 10)
     path = tmp_path / "partial.html"
-    positions, described = covered(POLICY)
-    path.write_bytes(page(POLICY, "q", [], described))
+    positions, described = held = covered(POLICY)
+    path.write_bytes(page(POLICY, "q", [], held))
     browser.open(path.as_uri())
     own = set(described.texts())
     for board in positions[::60].texts():
@@ -329,7 +329,7 @@ def test_what_is_gone_through_anew_in_the_browser_is_what_can_happen(browser, tm
 
 def test_the_page_of_a_program_says_nothing_of_boards_on_which_it_was_not_asked(browser, tmp_path):
     path, program = tmp_path / "program.html", policy(lambda text: text.index(".") + 1)
-    path.write_bytes(page(program, "first", [], SPACE[~SPACE.terminal], [("random", tables.uniform(SPACE))]))
+    path.write_bytes(page(program, "first", [], covered(program), [("random", tables.uniform(SPACE))]))
     browser.open(path.as_uri())
     asked, not_asked = "XO.......", "X.OO.X.X."
     go(browser, asked)

@@ -27,7 +27,7 @@ from ttt_cli.views.page import covered, facts_of, page, page_data
 
 SPACE = StateSpace.of()
 RANDOM = tables.uniform(SPACE)
-OPEN = SPACE[~SPACE.terminal]
+HELD = SPACE, SPACE[~SPACE.terminal]
 
 
 class Parts(HTMLParser):
@@ -48,12 +48,12 @@ class Parts(HTMLParser):
 
 
 def made(policy: PolicyTable, name: str = "q") -> bytes:
-    return page(policy, name, facts_of(policy.rules, judge(policy), 1000), OPEN, [("random", RANDOM)])
+    return page(policy, name, facts_of(policy.rules, judge(policy), 1000), HELD, [("random", RANDOM)])
 
 
 def test_the_data_is_what_the_evaluation_and_the_policy_say():
-    policy, described = tables.heuristic(SPACE), OPEN
-    found = page_data(policy, "heuristic", described, [("random", RANDOM)])
+    policy, (_, described) = tables.heuristic(SPACE), HELD
+    found = page_data(policy, "heuristic", HELD, [("random", RANDOM)])
     scores = move_scores(described)[described.legal]
     assert found["scores"] == scores.tolist()
     played = policy.probabilities(described)[described.legal]
@@ -73,8 +73,8 @@ def test_chances_values_and_what_is_not_known(monkeypatch, most):
     values = np.full((len(SPACE), 9), np.nan)
     values[0, :3] = [0.123456, -1.0, 7]
     policy = PolicyTable(SPACE, probabilities, values, known)
-    described = covered(policy)[1]
-    found = page_data(policy, "q", described)
+    _, described = held = covered(policy)
+    found = page_data(policy, "q", held)
     assert found["shares"][:9] == [found["unit"] - 1, 1, *[0] * 7]
     assert found["shares"][9:17] == [0] * 8
     assert found["unknown"] == list(range(1, len(described)))
@@ -110,11 +110,12 @@ def test_names_stay_text():
 def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
     rules = Rules(4, 4, 3)
     (perfect,) = policies("minimax", rules=rules)
-    texts = covered(perfect)[0].texts()
+    positions, described = held = covered(perfect)
+    texts = positions.texts()
     begun = Positions.start(rules).play(np.zeros(16, np.int64), np.arange(16))
     assert {"." * 16, *begun.texts()} <= set(texts)  # a person may begin anywhere
-    described = own_play(perfect)[0]
-    found = page_data(perfect, "minimax", described, [("random", Uniform(rules))])
+    assert described.texts() == own_play(perfect)[0].texts()
+    found = page_data(perfect, "minimax", held, [("random", Uniform(rules))])
     assert not found["whole"] and not found["mistakes"]
     assert found["shares"] == (found["unit"] * perfect.probabilities(described)[described.legal]).tolist()
     assert found["scores"] == move_values_of(described)[described.legal].tolist()
@@ -126,4 +127,4 @@ def test_a_player_who_may_meet_too_much_is_refused_with_the_count(monkeypatch):
         covered(Uniform(Rules(4, 4, 4)))
     monkeypatch.setattr("ttt_cli.views.page.MOST_BYTES", 10_000)
     with pytest.raises(UsageError, match=r"the page would have \d+,\d+ bytes, more than 10,000"):
-        page(RANDOM, "random", [], OPEN)
+        page(RANDOM, "random", [], HELD)

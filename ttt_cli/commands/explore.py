@@ -55,14 +55,15 @@ def explore(
     if out == "-" and show:
         raise UsageError("a page on stdout cannot be opened", where="--open", hint="-o page.html")
     rules, policy = player.rules, player.policy.tabulated()
-    positions, described = covered(policy)
+    held = covered(policy)
+    positions, _ = held
     if enumerated(rules) is None:
         env.say(
             f"{len(positions):,} positions can occur; proving the value of each move, which may take minutes"
         )
     verdict = judge(policy)
     opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
-    content = page(policy, player.name, facts_of(rules, verdict, player.games), described, opponents)
+    content = page(policy, player.name, facts_of(rules, verdict, player.games), held, opponents)
     if not write_report(env, out, content, source=player.source):
         return None
     address = Path(out).resolve().as_uri()

@@ -24,51 +24,22 @@ async function gameOf(packed) {
   const free = (text) => [...text].flatMap((stone, cell) => (stone === "." ? [cell] : []));
   const trail = (moves) => moves.reduce((found, cell) => [...found, after(found[found.length - 1], cell)], [start]);
 
-  // All that can happen is gone through once, ply by ply: the agent plays what it plays, the other side anything; of
-  // a whole game both may play anything. The data describes the open positions in which the agent may be to move, in
-  // this order; they are numbered, and ``starts`` says where the numbers of their free cells begin.
+  // The positions of the page by the number of their stones, as ascending numbers in base 3. Those that the data
+  // describes are numbered, in this order, and ``starts`` says where the numbers of their free cells begin.
   const { shares, scores, values, whole, unit } = data, unknown = new Set(data.unknown);
-  const powers = Array.from({ length: cells }, (_, cell) => 3 ** (cells - 1 - cell));
   const starts = [], codesOf = [];
   const OPEN = -1, ENDED = -2;
-  const layers = [];
-  {
-    const board = new Uint8Array(cells);
-    let at = 0;
-    // A position and, in the last two bits, whether the agent may be X (1) or O (2) in it.
-    for (let packedCodes = Float64Array.of(3); packedCodes.length;) {
-      const ply = layers.length, stone = ply % 2 ? 1 : 2, role = ply % 2 ? 2 : 1;
-      const codes = new Float64Array(packedCodes.length), numbers = new Int32Array(packedCodes.length);
-      let next = new Float64Array(1024), size = 0;
-      const reach = (cell, code, roles) => {
-        if (size === next.length) { const more = new Float64Array(2 * size); more.set(next); next = more; }
-        next[size++] = (code + stone * powers[cell]) * 4 + roles;
-      };
-      packedCodes.forEach((both, index) => {
-        const roles = both % 4, code = (both - roles) / 4;
-        for (let cell = cells - 1, left = code; cell >= 0; cell--) { board[cell] = left % 3; left = Math.floor(left / 3); }
-        codes[index] = code;
-        if (ply === cells || lines.some((all) => all.every((cell) => board[cell] === 3 - stone))) { numbers[index] = ENDED; return; }
-        numbers[index] = OPEN;
-        if (whole || roles & role) {
-          numbers[index] = starts.push(at) - 1;
-          codesOf.push(code);
-          for (let cell = 0; cell < cells; cell++) if (!board[cell] && shares[at++] && !whole) reach(cell, code, role);
-        }
-        if (whole || roles & ~role)
-          for (let cell = 0; cell < cells; cell++) if (!board[cell]) reach(cell, code, whole ? 3 : 3 - role);
-      });
-      layers.push({ codes, numbers });
-      const sorted = next.subarray(0, size).sort();
-      let kept = 0;
-      for (const both of sorted) {
-        const same = kept && Math.floor(sorted[kept - 1] / 4) === Math.floor(both / 4);
-        if (same) sorted[kept - 1] = Math.floor(both / 4) * 4 + ((sorted[kept - 1] % 4) | (both % 4));
-        else sorted[kept++] = both;
-      }
-      packedCodes = sorted.slice(0, kept);
-    }
-  }
+  let held = 0, at = 0;
+  const layers = data.boards.map((steps, ply) => {
+    const numbers = new Int32Array(steps.length).fill(OPEN);
+    let code = 0;
+    const codes = Float64Array.from(steps, (step, index) => {
+      code += step;
+      if (data.described[held++]) { numbers[index] = starts.push(at) - 1; codesOf.push(code); at += cells - ply; }
+      return code;
+    });
+    return { codes, numbers };
+  });
   // The number of a position, OPEN or ENDED; undefined if the page does not hold it.
   function find(text) {
     const layer = text.length === cells && !/[^.XO]/.test(text) ? layers[stones(text)] : undefined;
@@ -79,7 +50,8 @@ async function gameOf(packed) {
       const middle = (low + high) >> 1;
       if (layer.codes[middle] < code) low = middle + 1; else high = middle;
     }
-    return layer.codes[low] === code ? layer.numbers[low] : undefined;
+    if (layer.codes[low] !== code) return undefined;
+    return layer.numbers[low] === OPEN && (winningLine(text) || stones(text) === cells) ? ENDED : layer.numbers[low];
   }
   function textOf(number) {
     let text = "";

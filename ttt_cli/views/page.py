@@ -9,7 +9,7 @@ import base64
 import gzip
 import hashlib
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from math import isnan
 from string import Template
@@ -34,8 +34,7 @@ from ttt_cli.evaluation.walk import WALK_BATCH, OutgrownError, walk
 from ttt_cli.views.numbers import percent
 
 MOST_WALKED = 2_000_000
-"""The most positions for each side on the page of a board without a state space; the browser walks through
-them, too."""
+"""The most positions for each side on the page of a board without a state space."""
 
 MOST_CELLS = 32
 """The largest board whose positions fit a browser's numbers, which are exact up to 2^53."""
@@ -47,6 +46,8 @@ SHARES = 1_000_000
 """The resolution of probabilities; only 0 and 1 themselves are rounded to 0 and 1."""
 
 NUMBER_DIGITS = 4
+
+DIGITS = str.maketrans(".OX", "012")
 
 Fact = tuple[str, str]
 """A few words, and their class: ``good``, ``bad``, ``rules`` or empty."""
@@ -81,18 +82,18 @@ def page(
     policy: Policy,
     name: str,
     facts: Sequence[Fact],
-    described: Positions,
+    held: tuple[Positions, Positions],
     opponents: Sequence[tuple[str, Policy]] = (),
 ) -> bytes:
     """Return the page on a player.
 
     :param facts: the facts at the top.
-    :param described: the described positions of ``covered``.
+    :param held: the positions on the page, and those that it describes, as ``covered``.
     :param opponents: the opponents against whom the player's mistakes are weighed.
     :raises UsageError: if the page would be too large, or the value of a move cannot be proved.
     """
     style, script = _part("explore.css"), _part("game.js") + _part("page.js")
-    data = orjson.dumps(page_data(policy, name, described, opponents))
+    data = orjson.dumps(page_data(policy, name, held, opponents))
     cells = policy.rules.cells
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
@@ -110,12 +111,15 @@ def page(
 
 
 def page_data(
-    policy: Policy, name: str, described: Positions, opponents: Sequence[tuple[str, Policy]] = ()
+    policy: Policy,
+    name: str,
+    held: tuple[Positions, Positions],
+    opponents: Sequence[tuple[str, Policy]] = (),
 ) -> dict[str, Any]:
-    """Return the data of a page on the positions that it describes (see ``covered``).
+    """Return the data of a page, which ``game.js`` reads.
 
-    The page walks through the game as ``walk`` does, and meets the positions in the same order.
-
+    ``boards``: for each number of stones the positions in base 3 (``.`` 0, ``O`` 1, ``X`` 2), each as its
+    difference from the one before. ``described``: 1 for each of them that what follows is about, else 0.
     ``whole``: whether the positions are all open ones of the game, or else those with the agent to move.
     ``shares``, ``scores``, ``values``: for every free cell of every position, the probability of the move in
     units of 1/``unit`` (all 0: the agent resigns), its score (see ``engine.scores``; unless ``whole``,
@@ -126,7 +130,11 @@ def page_data(
 
     :raises UsageError: if the value of a move could not be proved.
     """
-    whole = enumerated(policy.rules) is not None
+    whole, (positions, described) = enumerated(policy.rules) is not None, held
+    numbers = {text: number for number, text in enumerate(described.texts())}
+    texts = positions.texts()
+    codes = np.array([int(text.translate(DIGITS), 3) for text in texts])
+    layers = np.split(codes, np.searchsorted(positions.plies, np.arange(1, positions.cells + 1)))
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
     shown = within_reach(policy) if policy.external and whole else policy
     shares, scores, values, known = [], [], [], []
@@ -140,6 +148,8 @@ def page_data(
         "agent": {"name": name},
         "rules": policy.rules.fields(),
         "opponents": [opponent for opponent, _ in opponents],
+        "boards": [np.diff(layer, prepend=0).tolist() for layer in layers],
+        "described": [int(text in numbers) for text in texts],
         "whole": whole,
         "unit": SHARES,
         "shares": _shares(np.concatenate(shares)),
@@ -149,7 +159,7 @@ def page_data(
         ]
         or None,
         "unknown": np.flatnonzero(~np.concatenate(known)).tolist(),
-        "mistakes": _mistakes(mistakes, described),
+        "mistakes": _mistakes(mistakes, numbers),
         **({"withinReach": True} if shown is not policy else {}),
     }
 
@@ -171,8 +181,7 @@ def _shares(probabilities: Floats) -> list[int]:
     return shares.tolist()
 
 
-def _mistakes(found: Blunders, described: Positions) -> list[list[int]]:
-    numbers = {text: number for number, text in enumerate(described.texts())}
+def _mistakes(found: Blunders, numbers: Mapping[str, int]) -> list[list[int]]:
     columns = (
         found.moves["cell"].tolist(),
         _shares(found.reach.max(axis=1, initial=0.0)),
