@@ -78,11 +78,6 @@ class Environment:
         return self.stderr.isatty() and not self.quiet and self.variables.get("TERM") != "dumb"
 
     @property
-    def unicode(self) -> bool:
-        """Whether stdout can show more than ASCII."""
-        return (getattr(self.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
-
-    @property
     def width(self) -> int:
         """The number of columns: from ``COLUMNS``, else of the terminal, else 80."""
         columns = self.variables.get("COLUMNS", "")

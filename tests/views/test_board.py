@@ -15,9 +15,9 @@ def test_free_cells_are_numbered_and_the_last_move_is_marked() -> None:
 
 
 def test_the_winning_line_is_marked_and_nothing_can_be_played_any_more() -> None:
-    drawn = board(Position("XOXOXOX.."), last=6, unicode=False).plain
+    drawn = board(Position("XOXOXOX.."), last=6).plain
     assert drawn.splitlines() == [
-        *(" X | O |*X*", "---+---+---", " O |*X*| O ", "---+---+---", "*X*|   |   "),
+        *(" X │ O │*X*", "───┼───┼───", " O │*X*│ O ", "───┼───┼───", "*X*│   │   "),
     ]
 
 

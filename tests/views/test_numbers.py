@@ -27,6 +27,6 @@ def test_percentages_never_claim_a_certainty(share: float, text: str) -> None:
 @given(st.tuples(*[st.integers(0, 1000)] * 3).filter(any))
 def test_bars_show_whatever_there_is(counts: tuple[int, int, int]) -> None:
     shares = tuple(count / sum(counts) for count in counts)
-    strokes = bar(shares, 24, unicode=True)  # type: ignore[arg-type]
+    strokes = bar(shares, 24)  # type: ignore[arg-type]
     assert sum(map(len, strokes)) == 24
     assert [len(stroke) > 0 for stroke in strokes] == [share > 0 for share in shares]

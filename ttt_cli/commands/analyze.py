@@ -48,7 +48,7 @@ class AnalysisResult(Document, name="analysis"):
     def show(self, env: Environment) -> None:
         found, position = self.analysis, self.analysis.position
         notes = {move.cell: [worth(move.value, move.plies)] for move in found.moves}
-        env.draw(board(position, unicode=env.unicode, notes=notes))
+        env.draw(board(position, notes=notes))
         env.out("")
         if position.terminal:
             env.out(ended(position))

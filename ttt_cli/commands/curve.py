@@ -41,7 +41,7 @@ class Curves(Document, name="curves"):
             env.out(f"saved {self.picture} ({counted(len(self.curves), 'curve')})")
             return
         named = [(one.name, one.points) for one in self.curves]
-        env.out(*text_plot(named, env.width, unicode=env.unicode, verdicts=self.verdicts))
+        env.out(*text_plot(named, env.width, verdicts=self.verdicts))
 
 
 def curve(

@@ -50,7 +50,7 @@ class Solution(Document, name="solution"):
 
     def show(self, env: Environment) -> None:
         position = end = self.position
-        env.draw(board(position, unicode=env.unicode))
+        env.draw(board(position))
         env.out("")
         effort = f"{counted(self.nodes, 'node')}, {self.seconds:.2f} s"
         if position.terminal:

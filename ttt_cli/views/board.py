@@ -22,7 +22,6 @@ def board(
     position: Position,
     *,
     last: Cell | None = None,
-    unicode: bool = True,
     notes: Mapping[Cell, Sequence[Text]] | None = None,
     cursor: Cell | None = None,
     compact: bool = False,
@@ -34,7 +33,6 @@ def board(
     :param compact: whether to leave out the lines between the rows.
     """
     rules = position.rules
-    across, upright, cross = ("─", "│", "┼") if unicode else ("-", "|", "+")
     width = len(str(rules.cells)) + 2
     below: Mapping[Cell, Sequence[Text]] = notes or {}
     width = max(width, *(note.cell_len + 2 for lines in below.values() for note in lines), 0)
@@ -44,13 +42,13 @@ def board(
     drawn = Text(no_wrap=True)
     for row in range(rules.rows):
         if row:
-            between = "" if compact else cross.join([across * width] * rules.cols) + "\n"
+            between = "" if compact else "┼".join(["─" * width] * rules.cols) + "\n"
             drawn.append("\n" + between)
         cells = range(row * rules.cols, (row + 1) * rules.cols)
-        drawn.append_text(Text(upright).join(_centred(marked[cell], width) for cell in cells))
+        drawn.append_text(Text("│").join(_centred(marked[cell], width) for cell in cells))
         for number in range(max(map(len, below.values()), default=0)):
             line = [below[cell][number] if cell in below else Text() for cell in cells]
-            drawn.append("\n").append_text(Text(upright).join(_centred(note, width) for note in line))
+            drawn.append("\n").append_text(Text("│").join(_centred(note, width) for note in line))
     return drawn
 
 

@@ -67,10 +67,10 @@ class _Evaluated(Document):
         who = [*dict.fromkeys([name, str(source or name)]), *[learned] * self.learned]
         exact = isinstance(self.found, Verdict)
         for line in who, [self.rules.describe(), "exact, over all that can happen" if exact else "sampled"]:
-            env.out((" · " if env.unicode else " - ").join(line))
+            env.out(" · ".join(line))
         env.out("")
         if isinstance(self.found, Verdict):
-            for part in _drawn(self.found, env.console, unicode=env.unicode):
+            for part in _drawn(self.found, env.console):
                 env.draw(part)
         else:
             _show_sample(env, self.found)
@@ -102,19 +102,19 @@ class Sampled(_Evaluated, name="evaluation"):
 def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:
     """Return a verdict as HTML for notebooks, drawn as on a terminal."""
     console = Console(record=True, file=StringIO(), width=80, highlight=False, force_jupyter=False)
-    drawn = _drawn(verdict, console, unicode=True)
+    drawn = _drawn(verdict, console)
     for part in (Text(name, "bold"), *drawn, *(Text(note, "dim") for note in notes)):
         console.print(part)
     return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
-def _drawn(verdict: Verdict, console: Console, *, unicode: bool) -> Iterator[RenderableType]:
+def _drawn(verdict: Verdict, console: Console) -> Iterator[RenderableType]:
     """Draw the rates, with bars if there is room, and the facts that hold against any opponent."""
     known = [*_facts(verdict)]  # before anything is drawn: a proof may have to be compiled
     if verdict.results:
-        rates = _rates(verdict, 0, console.width, unicode)
+        rates = _rates(verdict, 0, console.width)
         room = console.width - console.measure(rates).maximum - 2
-        yield _rates(verdict, min(room, BAR), console.width, unicode) if room >= 10 else rates
+        yield _rates(verdict, min(room, BAR), console.width) if room >= 10 else rates
     facts = Table.grid(padding=(0, 1))
     facts.add_column(min_width=14, style="bold")
     for label, fact in known:
@@ -122,12 +122,12 @@ def _drawn(verdict: Verdict, console: Console, *, unicode: bool) -> Iterator[Ren
     yield Padding(facts, (0, 0, 0, 1))
 
 
-def _rates(verdict: Verdict, bars: int, width: int, unicode: bool) -> Table:
+def _rates(verdict: Verdict, bars: int, width: int) -> Table:
     rows = []
     for result in verdict.results:
         for side, found in zip("XO", (result.as_x, result.as_o), strict=True):
             shares = (found.win, found.draw, found.loss)
-            strokes = zip(bar(shares, bars, unicode=unicode), STYLES, strict=True)
+            strokes = zip(bar(shares, bars), STYLES, strict=True)
             drawn = [Text.assemble(*strokes)] * bool(bars)
             rows.append([Text(result.opponent * (side == "X")), side, *map(percent, shares), *drawn])
     headings = ["against", "as", ">win", ">draw", ">loss", *[">"] * bool(bars)]

@@ -20,12 +20,11 @@ def percent(share: float, digits: int = 2) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def bar(shares: tuple[float, float, float], width: int, *, unicode: bool) -> tuple[str, str, str]:
+def bar(shares: tuple[float, float, float], width: int) -> tuple[str, str, str]:
     """Return strokes for wins, draws and losses, together ``width`` characters; none vanishes if not 0."""
-    marks = "█▒·" if unicode else "#=."
     lengths = [max(round(share * width), int(share > 0)) for share in shares]
     lengths[shares.index(max(shares))] += width - sum(lengths)
-    win, draw, loss = (mark * length for mark, length in zip(marks, lengths, strict=True))
+    win, draw, loss = (mark * length for mark, length in zip("█▒·", lengths, strict=True))
     return win, draw, loss
 
 

@@ -73,8 +73,8 @@ class PlayScreen:
     def board(self, cursor: Cell | None = None, advice: Advice | None = None, compact: bool = False) -> Text:
         """Draw the board."""
         game, notes = self.session.game, advice.notes if advice else None
-        last, unicode = game.moves[-1] if game.moves else None, self.env.unicode
-        return board(game.position, last=last, unicode=unicode, notes=notes, cursor=cursor, compact=compact)
+        last = game.moves[-1] if game.moves else None
+        return board(game.position, last=last, notes=notes, cursor=cursor, compact=compact)
 
     def show_result(self) -> None:
         """Print the result of a game, and the score."""

@@ -21,8 +21,8 @@ HEIGHT = 9
 MARKS = "123456789abcdefghijklmnopqrstuvwxyz"
 """The marks of several curves in one plot."""
 
-BOTH = "*"
-"""The mark for points of several curves."""
+DOT, BOTH = "·", "*"
+"""The marks between points, and for points of several curves."""
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The colours of Okabe and Ito, for colour-blind readers."""
@@ -38,7 +38,6 @@ def text_plot(
     curves: Sequence[tuple[str, Sequence[Row]]],
     width: int = 80,
     *,
-    unicode: bool = True,
     verdicts: Sequence[str] = (),
 ) -> list[str]:
     """Return a plot of named curves, each with at least one row, in lines of text: of one curve X and O, of
@@ -58,19 +57,18 @@ def text_plot(
             mark: [(row.games, fmean(getattr(row, name) for name in names)) for row in rows]
             for mark, names, rows in drawn
         }
-        panels.append(_panel(title, series, inner, unicode))
+        panels.append(_panel(title, series, inner))
     if beside:
         lines = [f"{a:<{inner + 6}}   {b}".rstrip() for a, b in zip(*panels, strict=True)]
     else:
         lines = [*panels[0], "", *panels[1]]
-    lines += ["", *_legend(curves, unicode, verdicts)]
+    lines += ["", *_legend(curves, verdicts)]
     if any(BOTH in line for line in lines):
         lines.append(f"{BOTH}  where curves meet")
     return lines
 
 
-def _legend(curves: Sequence[tuple[str, Sequence[Row]]], unicode: bool, verdicts: Sequence[str]) -> list[str]:
-    arrow = "\u2192" if unicode else "->"
+def _legend(curves: Sequence[tuple[str, Sequence[Row]]], verdicts: Sequence[str]) -> list[str]:
     lines = []
     for at, (name, rows) in enumerate(curves):
         first, last = rows[0], rows[-1]
@@ -82,18 +80,17 @@ def _legend(curves: Sequence[tuple[str, Sequence[Row]]], unicode: bool, verdicts
             verdict = f"unbeatable from {unbeatable_from(rows) or 0:,} games on"
         mistakes = ""
         if first.mistakes is not None and last.mistakes is not None:
-            mistakes = f"mistakes in {first.mistakes:,} {arrow} {last.mistakes:,} positions; "
+            mistakes = f"mistakes in {first.mistakes:,} → {last.mistakes:,} positions; "
         lines.append(
-            f"{mark}exploitability {first.exploitability:.3f} {arrow} {last.exploitability:.3f}, "
+            f"{mark}exploitability {first.exploitability:.3f} → {last.exploitability:.3f}, "
             f"{mistakes}{verdict}"
         )
     return lines
 
 
-def _panel(title: str, series: Mapping[str, Points], width: int, unicode: bool) -> list[str]:
+def _panel(title: str, series: Mapping[str, Points], width: int) -> list[str]:
     """Draw points with their marks, and dotted lines between them, in lines of ``width`` columns and a frame.
     The scale of games is logarithmic, with 0 to the left of it."""
-    upright, across, corner, dot = "│─└·" if unicode else "|-+."
     games = sorted({number for points in series.values() for number, _ in points})
     logarithms = [math.log10(number) for number in games if number] or [0.0]
     low, high = logarithms[0], logarithms[-1]
@@ -111,16 +108,16 @@ def _panel(title: str, series: Mapping[str, Points], width: int, unicode: bool) 
     for points in places.values():
         for (x1, y1), (x2, y2) in pairwise(points):
             for x in range(x1 + 1, x2):
-                canvas[round(y1 + (y2 - y1) * (x - x1) / (x2 - x1))][x] = dot
+                canvas[round(y1 + (y2 - y1) * (x - x1) / (x2 - x1))][x] = DOT
     for mark, points in places.items():
         for x, y in points:
-            canvas[y][x] = mark if canvas[y][x] in (" ", dot, mark) else BOTH
+            canvas[y][x] = mark if canvas[y][x] in (" ", DOT, mark) else BOTH
 
     lines = [title]
     for number, cells in enumerate(canvas):
         label = f"{1 - number / (HEIGHT - 1):4.0%}" if number % ((HEIGHT - 1) // 2) == 0 else "    "
-        lines.append(f"{label} {upright}{''.join(cells)}")
-    lines.append(f"     {corner}{across * width}")
+        lines.append(f"{label} │{''.join(cells)}")
+    lines.append(f"     └{'─' * width}")
     end = f"{short(games[-1])} games"
     scale = [*("0" * bool(start)).ljust(width - len(end)), *end]
     for power in range(math.ceil(low), math.floor(high) + 1):  # the powers of ten that have room

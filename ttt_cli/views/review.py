@@ -74,7 +74,7 @@ def moves_table(moves: Sequence[MoveReview], width: int, turning_point: int | No
 def strip(env: Environment, game: Game) -> Text:
     """Draw the boards of a game, as many side by side as fit."""
     boards = [
-        board(Position.reached(text, game.rules), last=last, unicode=env.unicode)
+        board(Position.reached(text, game.rules), last=last)
         for text, last in zip(game.texts(), (None, *game.moves), strict=True)
     ]
     return beside(boards, env.width)
