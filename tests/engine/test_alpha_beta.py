@@ -6,7 +6,7 @@ import pytest
 from tests.conftest import COMPILED
 from tests.engine import test_positions
 from ttt_cli import Positions, Rules
-from ttt_cli.engine.alpha_beta import search
+from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.network import Network, line_network, place, squashed, total
 from ttt_cli.engine.scores import ILLEGAL, move_scores
@@ -60,7 +60,7 @@ def score(net: Network, rules: Rules, mine: int, theirs: int, left: int) -> floa
 
 
 def found_plainly(net: Network, positions: Positions, depth: int) -> Floats:
-    """What ``search`` is to find."""
+    """What a search is to find."""
     rules = positions.rules
     found = np.full((len(positions), rules.cells), -np.inf)
     for row, cell in zip(*np.nonzero(positions.legal), strict=True):
@@ -88,10 +88,9 @@ def test_a_search_to_the_end_finds_what_working_backwards_finds(rules: Rules):
     rows = np.arange(len(space))[:: 1 + len(space) // (1000 if COMPILED else 8)]
     expected = move_scores(space[rows]).astype(np.float64)
     expected[expected == ILLEGAL] = -np.inf
-    net, positions = line_network(rules), space[rows]
-    found = search(positions, net, depth=99, exact=True)
-    assert np.array_equal(found, expected)
-    quick = search(positions, net, depth=99)
+    search, positions = Search(rules, depth=99), space[rows]
+    assert np.array_equal(search.scores(positions, exact=True), expected)
+    quick = search.scores(positions)
     best = expected.max(axis=1, keepdims=True)
     assert np.array_equal(quick == best, expected == best)
     assert (quick <= best).all()
@@ -100,16 +99,16 @@ def test_a_search_to_the_end_finds_what_working_backwards_finds(rules: Rules):
 @pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(3, 4, 3, misere=True)], ids=str)
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_nothing_is_overlooked(rules: Rules, depth: int):
-    net, positions = line_network(rules), sample(rules)[:: 4**depth]
-    expected = found_plainly(net, positions, depth)
-    assert np.array_equal(search(positions, net, depth=depth, exact=True), expected)
+    positions = sample(rules)[:: 4**depth]
+    expected = found_plainly(line_network(rules), positions, depth)
+    assert np.array_equal(Search(rules, depth=depth).scores(positions, exact=True), expected)
 
 
 @pytest.mark.compiled
 def test_the_quick_search_chooses_as_the_exact_one():
     positions = sample(Rules(4, 4, 4))
-    net = line_network(positions.rules)
-    exact, quick = (search(positions, net, depth=5, exact=exact) for exact in (True, False))
+    search = Search(positions.rules, depth=5)
+    exact, quick = (search.scores(positions, exact=exact) for exact in (True, False))
     best = exact.max(axis=1, keepdims=True)
     assert np.array_equal(exact == best, quick == best)
 
@@ -117,11 +116,10 @@ def test_the_quick_search_chooses_as_the_exact_one():
 @pytest.mark.compiled
 def test_a_limit_of_nodes_leaves_the_deepest_search_that_was_finished():
     positions = sample(Rules(4, 4, 4))[::3]
-    net = line_network(positions.rules)
-    by_depth = [search(positions, net, depth=depth) for depth in range(1, 7)]
+    by_depth = [Search(positions.rules, depth=depth).scores(positions) for depth in range(1, 7)]
     reached = set()
     for nodes in (1, 30, 300, 3000):
-        found = search(positions, net, depth=6, nodes=nodes)
+        found = Search(positions.rules, depth=6, nodes=nodes).scores(positions)
         for row in np.flatnonzero(~positions.terminal):
             depths = [at for at, whole in enumerate(by_depth) if np.array_equal(whole[row], found[row])]
             assert depths

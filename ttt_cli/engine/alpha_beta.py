@@ -19,15 +19,12 @@ import numpy as np
 from ttt_cli.engine.arrays import Floats, Int32s, Uint64s
 from ttt_cli.engine.bits import ONE, Bitboard, first, hashed, popcount
 from ttt_cli.engine.board import Board, board_of, ends, insert
-from ttt_cli.engine.kernel import FEW_NODES, Kernel, Part, run_until
+from ttt_cli.engine.kernel import UNLIMITED, Kernel, Part, run_until
 from ttt_cli.engine.network import Network, gain, line_network, place, squashed, total
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import MAX_CELLS, Rules
 from ttt_cli.engine.symmetry import classes
-
-UNLIMITED = 1 << 62
-"""The number of nodes if there is no limit."""
 
 NODES = 2_000
 """The default limit of nodes for a move."""
@@ -73,31 +70,6 @@ SearchState = Any
 Room = tuple[Board, Network, Int32s, Table, SearchState]
 """The rules; the network, and its patterns on the line of play, int32[cells + 1, 2, sets]; the table; the
 state of the search."""
-
-
-def search(
-    positions: Positions, network: Network, *, depth: int, nodes: int | None = None, exact: bool = False
-) -> Floats:
-    """float64[k, cells]: the score of each move for the mover, -inf if it is illegal.
-
-    :param depth: plies to search, the move itself included.
-    :param nodes: the limit for each position; one ply is always searched.
-    :param exact: whether all scores are; else moves below the best may score too much, but less than it.
-    """
-    rules, cells = positions.rules, positions.rules.cells
-    scores = np.full((len(positions), cells), -np.inf)
-    rows = np.flatnonzero(~positions.terminal)
-    searched, state = scores[rows], np.zeros(1, SEARCH).view(np.recarray)[0]
-    patterns = np.zeros((cells + 1, 2, len(network.starts)), np.int32)
-    room = board_of(rules), network, patterns, np.zeros(PLACES, ENTRY).view(np.recarray), state
-    limits = min(depth, cells), UNLIMITED if nodes is None else nodes, exact
-    arguments = room, *positions[rows].stones_of_sides, searched, *limits
-    if nodes is not None and nodes * len(rows) <= FEW_NODES:
-        _search(*arguments)
-    else:
-        run_until(_search, arguments, state)
-    scores[rows] = searched
-    return scores
 
 
 @Part
@@ -244,7 +216,7 @@ def deepen(
 def _search(
     room: Room, movers: Uint64s, others: Uint64s, found: Floats, depth: int, limit: int, exact: bool
 ) -> None:
-    """Fill the rows of ``found`` with the scores of ``search``."""
+    """Fill the rows of ``found`` with the scores of moves, by their cells; one ply is always searched."""
     state = room[4]
     for row in range(len(movers)):
         mine, theirs = movers[row], others[row]
@@ -295,12 +267,23 @@ class Search(Policy):
         return np.where(positions.legal, np.clip(scores, -1.0, 1.0), np.nan)
 
     def scores(self, positions: Positions, *, exact: bool = False) -> Floats:
-        """float64[k, cells]: the score of each move; see ``search``."""
+        """float64[k, cells]: the score of each move, -inf if it is illegal.
+
+        :param exact: whether all scores are; else moves below the best may score too much, but less than it.
+        """
         if not len(positions):
             return np.zeros((0, self.rules.cells))
         in_classes = classes(positions)
         _, rows, places = np.unique(in_classes.positions.keys, axis=0, return_index=True, return_inverse=True)
-        scores = search(
-            in_classes.positions[rows], self.network, depth=self._depth, nodes=self._nodes, exact=exact
-        )
+        distinct, cells, network = in_classes.positions[rows], self.rules.cells, self.network
+        scores = np.full((len(distinct), cells), -np.inf)
+        still_open = np.flatnonzero(~distinct.terminal)
+        searched, state = scores[still_open], np.zeros(1, SEARCH).view(np.recarray)[0]
+        patterns = np.zeros((cells + 1, 2, len(network.starts)), np.int32)
+        table = np.zeros(PLACES, ENTRY).view(np.recarray)
+        room = board_of(self.rules), network, patterns, table, state
+        limits = min(self._depth, cells), UNLIMITED if self._nodes is None else self._nodes, exact
+        arguments = room, *distinct[still_open].stones_of_sides, searched, *limits
+        run_until(_search, arguments, state, limits[1] * len(still_open))
+        scores[still_open] = searched
         return in_classes.lift(scores[places.reshape(-1)])

@@ -37,6 +37,9 @@ PART_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True}
 PACE = 0.1
 """Seconds between two checks of the clock, and of Ctrl-C."""
 
+UNLIMITED = 1 << 62
+"""The number of nodes if there is no limit."""
+
 FEW_NODES = 20_000
 """Nodes of a search that is not worth interrupting: some hundredths of a second."""
 
@@ -235,16 +238,24 @@ def _part_compiler() -> Any:
 
 
 def run_until(
-    kernel: Kernel, arguments: tuple[Any, ...], state: Any, looks: Callable[[], bool] = lambda: False
+    kernel: Kernel,
+    arguments: tuple[Any, ...],
+    state: Any,
+    nodes: float,
+    looks: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Run a kernel in another thread, so that this one hears Ctrl-C.
+    """Run a search; if it may take long in another thread, so that this one hears Ctrl-C.
 
     :param state: a record among the arguments whose field ``stop`` ends the kernel.
-    :param looks: called ten times a second; returns whether to stop.
+    :param nodes: the most that it visits.
+    :param looks: called first, ten times a second and at the end of a long search; returns whether to stop.
     """
+    if nodes <= FEW_NODES:
+        kernel(*arguments)
+        return
     state.stop = True
     kernel(*arguments)  # loads compiled code
-    state.stop = False
+    state.stop = looks()
     with ThreadPoolExecutor(1) as beside:
         running = beside.submit(copy_context().run, kernel, *arguments)
         try:
@@ -253,6 +264,7 @@ def run_until(
         finally:
             state.stop = True
         running.result()
+    looks()
 
 
 class _Kept:

@@ -50,7 +50,7 @@ import numpy as np
 from ttt_cli.engine import proof_search as search
 from ttt_cli.engine.arrays import Int8s, Int64s
 from ttt_cli.engine.board import board_of
-from ttt_cli.engine.kernel import FEW_NODES, run_until
+from ttt_cli.engine.kernel import UNLIMITED, run_until
 from ttt_cli.engine.position import Cell, Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import UNPROVEN
@@ -61,9 +61,6 @@ __all__ = ["MIN_PLACES", "UNPROVEN", "Proof", "Solver"]
 
 MIN_PLACES, MAX_PLACES = 1 << 15, 1 << 24
 """The first and the largest number of places in the table, of 17 bytes each."""
-
-UNLIMITED = 1 << 62
-"""The number of nodes if there is no limit."""
 
 LINE_NODES = 100_000
 """Nodes for the line of play, beyond those of the proof, if there is no limit."""
@@ -191,11 +188,7 @@ class Solver:
                 report(int(state.nodes), int(state.deviations))
             return until is not None and time.process_time() >= until
 
-        if limits.sum(dtype=np.float64) <= FEW_NODES:
-            search.solve_positions(*arguments)
-        elif not look():
-            run_until(search.solve_positions, arguments, state, look)
-            look()
+        run_until(search.solve_positions, arguments, state, limits.sum(dtype=np.float64), look)
         values[rows] = proven
         return values
 
