@@ -5,6 +5,7 @@ bit of its answer. ``PolicyTable`` is a policy as arrays over a whole state spac
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
@@ -112,6 +113,32 @@ class PolicyTable(Policy):
 
     def tabulated(self) -> Policy:
         return self
+
+
+Answer = tuple[Floats, Floats, Bools]
+"""The probabilities, values and knowledge of a policy that has them all."""
+
+
+class Answering(Policy):
+    """A policy that finds its whole answer at once, and keeps that for the batch asked about last."""
+
+    def __init__(self, rules: Rules, answer: Callable[[Positions], Answer]) -> None:
+        self.rules, self._answer = rules, answer
+        self._last: tuple[Positions, Answer] | None = None
+
+    def probabilities(self, positions: Positions) -> Floats:
+        return self._answer_for(positions)[0]
+
+    def values(self, positions: Positions) -> Floats:
+        return self._answer_for(positions)[1]
+
+    def known(self, positions: Positions) -> Bools:
+        return np.concatenate([self._answer_for(part)[2] for part in positions.parts()])
+
+    def _answer_for(self, positions: Positions) -> Answer:
+        if self._last is None or self._last[0] is not positions:
+            self._last = positions, self._answer(positions)
+        return self._last[1]
 
 
 class Modified(Policy):

@@ -37,7 +37,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
-from ttt_cli.engine.policy import best, uniform
+from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import Entry, parameter
@@ -53,7 +53,7 @@ from ttt_cli.learners.entries import (
 )
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import Column, Table, chunks, enlarged
-from ttt_cli.learners.table_learner import Answer, TableLearner
+from ttt_cli.learners.table_learner import TableLearner
 
 SETTLING = 20_000.0
 """Games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""

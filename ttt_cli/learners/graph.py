@@ -41,7 +41,7 @@ from ttt_cli.engine.arrays import Bools, Floats, Int64s, Uint32s, Uint64s
 from ttt_cli.engine.bits import ONE, ZERO, popcount
 from ttt_cli.engine.bits import first as lowest
 from ttt_cli.engine.kernel import Inlined, Part, u32
-from ttt_cli.engine.policy import Policy, first, uniform
+from ttt_cli.engine.policy import Answer, Answering, Policy, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, UsageError
@@ -59,7 +59,7 @@ from ttt_cli.learners.entries import (
 from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, Growth, predecessor
 from ttt_cli.learners.loop import RARE
 from ttt_cli.learners.table import Column, Table
-from ttt_cli.learners.table_learner import Answer, TableLearner, TablePolicy
+from ttt_cli.learners.table_learner import TableLearner, looked_up
 
 DISCOUNT = 0.9
 
@@ -165,7 +165,7 @@ class Graph(TableLearner[Table]):
             played = np.where(known[:, None], table.by_cell(chosen, rows, legal), legal)
             return uniform(played), values, known
 
-        return TablePolicy(table, answer)
+        return Answering(table.rules, partial(looked_up, table, answer))
 
     def position_scores(self, table: Table, positions: Positions) -> Floats:
         rows = self.updated(table).rows_of(positions)

@@ -6,16 +6,16 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import zip_longest
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy, best, thresholds, uniform
+from ttt_cli.engine.policy import Answer, Answering, Policy, best, thresholds, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -165,7 +165,19 @@ class PlainLearner(Learner[Table]):
         )
 
     def policy(self, table: Table) -> Policy:
-        return _Greedy(self, table)
+        return Answering(table.rules, partial(self._answer, table))
+
+    def _answer(self, table: Table, positions: Positions) -> Answer:
+        """Any of the best moves."""
+        legal = positions.legal
+        values = np.full(legal.shape, np.nan)
+        for row, text in enumerate(positions.texts()):
+            position = Position.reached(text, table.rules)
+            for cell in np.flatnonzero(legal[row]).tolist():
+                value = self._worth(table, position, cell)
+                values[row, cell] = np.nan if value is None else value
+        played = uniform(best(np.nan_to_num(values, nan=0.0), legal))
+        return played, values, np.any(~np.isnan(values), axis=1)
 
     def seen(self, table: Table) -> Positions:
         return Positions.reached(list({key.partition(" ")[0]: None for key in table}), table.rules)
@@ -267,33 +279,3 @@ def _sums(base: Table, parts: Sequence[Table]) -> dict[str, Any]:
     for totals in sums.values():
         totals[:] = [float(total) if isinstance(total, Fraction) else total for total in totals]
     return {key: totals if key in lists else totals[0] for key, totals in sums.items()}
-
-
-class _Greedy(Policy):
-    """Plays any of the best moves."""
-
-    def __init__(self, learner: PlainLearner, table: Table) -> None:
-        self.rules, self._learner, self._table = table.rules, learner, table
-        self._last: tuple[Positions, Floats] | None = None
-
-    def probabilities(self, positions: Positions) -> Floats:
-        return uniform(best(np.nan_to_num(self.values(positions), nan=0.0), positions.legal))
-
-    def values(self, positions: Positions) -> Floats:
-        if self._last is None or self._last[0] is not positions:
-            self._last = positions, self._valued(positions)
-        return self._last[1].copy()
-
-    def known(self, positions: Positions) -> Bools:
-        known: Bools = (~np.isnan(self.values(positions))).sum(axis=1) > 0
-        return known
-
-    def _valued(self, positions: Positions) -> Floats:
-        values, ask = np.full((len(positions), self.rules.cells), np.nan), self._learner._worth
-        legal = positions.legal
-        for row, text in enumerate(positions.texts()):
-            position = Position.reached(text, self.rules)
-            for cell in np.flatnonzero(legal[row]).tolist():
-                value = ask(self._table, position, cell)
-                values[row, cell] = np.nan if value is None else value
-        return values

@@ -49,13 +49,13 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
-from ttt_cli.engine.policy import best, uniform
+from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.loop import RARE, shares
 from ttt_cli.learners.table import Column, Table, chunks
-from ttt_cli.learners.table_learner import Answer, TableLearner
+from ttt_cli.learners.table_learner import TableLearner
 
 
 @dataclass(frozen=True)

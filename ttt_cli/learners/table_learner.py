@@ -14,7 +14,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
-from ttt_cli.engine.policy import Policy, thresholds
+from ttt_cli.engine.policy import Answer, Answering, Policy, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
@@ -40,43 +40,21 @@ from ttt_cli.learners.weighted_mean import WeightedMean
 
 AnyTable = TypeVar("AnyTable", bound=Table)
 
-Answer = tuple[Floats, Floats, Bools]
-"""For ``k`` positions the probabilities and the values, float64[k, cells] each, NaN where a value is unknown;
-and bool[k], whether the position is known."""
 
-
-class TablePolicy(Policy):
-    """Looks the positions, or their classes, up in a table.
+def looked_up(
+    table: Table, answer: Callable[[Int64s, Positions, Bools], Answer], positions: Positions
+) -> Answer:
+    """The answer of a table for positions, or for their classes.
 
     :param answer: takes the positions' rows, the positions, and their legal moves, bool[k, cells].
     """
-
-    def __init__(self, table: Table, answer: Callable[[Int64s, Positions, Bools], Answer]) -> None:
-        self.rules, self._table, self._answer = table.rules, table, answer
-        self._last: tuple[Positions, Answer] | None = None
-
-    def probabilities(self, positions: Positions) -> Floats:
-        return self._answer_for(positions)[0]
-
-    def values(self, positions: Positions) -> Floats:
-        return self._answer_for(positions)[1]
-
-    def known(self, positions: Positions) -> Bools:
-        return np.concatenate([self._answer_for(part)[2] for part in positions.parts()])
-
-    def _answer_for(self, positions: Positions) -> Answer:
-        if self._last is None or self._last[0] is not positions:
-            self._last = positions, self._look_up(positions)
-        return self._last[1]
-
-    def _look_up(self, positions: Positions) -> Answer:
-        if not self._table.symmetric:
-            return self._answer(self._table.find(positions), positions, positions.legal)
-        in_classes = classes(positions)
-        rows = self._table.find(in_classes.positions)
-        probabilities, values, known = self._answer(rows, in_classes.positions, in_classes.legal)
-        shared = in_classes.lift_probabilities(probabilities, positions.legal)
-        return shared, np.where(positions.legal, in_classes.lift(values), np.nan), known
+    if not table.symmetric:
+        return answer(table.find(positions), positions, positions.legal)
+    in_classes = classes(positions)
+    rows = table.find(in_classes.positions)
+    probabilities, values, known = answer(rows, in_classes.positions, in_classes.legal)
+    shared = in_classes.lift_probabilities(probabilities, positions.legal)
+    return shared, np.where(positions.legal, in_classes.lift(values), np.nan), known
 
 
 class TableLearner(Learner[AnyTable]):
@@ -116,11 +94,11 @@ class TableLearner(Learner[AnyTable]):
         """Compute the derived columns."""
 
     def answer(self, table: AnyTable, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
-        """What ``TablePolicy`` plays."""
+        """The policy's answer, as for ``looked_up``."""
         raise NotImplementedError
 
     def policy(self, table: AnyTable) -> Policy:
-        return TablePolicy(table, partial(self.answer, table))
+        return Answering(table.rules, partial(looked_up, table, partial(self.answer, table)))
 
     def empty(self, rules: Rules, symmetric: bool = False) -> AnyTable:
         columns = self.row_columns(rules), self.move_columns(rules)

@@ -41,14 +41,14 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
-from ttt_cli.engine.policy import best, first, uniform
+from ttt_cli.engine.policy import Answer, best, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.growth import DRAWN
 from ttt_cli.learners.loop import RARE, shares
 from ttt_cli.learners.table import Column, Table, predecessors
-from ttt_cli.learners.table_learner import Answer, TableLearner
+from ttt_cli.learners.table_learner import TableLearner
 
 SETTLING = 10_000.0
 """Games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
