@@ -274,8 +274,8 @@ class Search(Policy):
         if not len(positions):
             return np.zeros((0, self.rules.cells))
         in_classes = classes(positions)
-        _, rows, places = np.unique(in_classes.positions.keys, axis=0, return_index=True, return_inverse=True)
-        distinct, cells, network = in_classes.positions[rows], self.rules.cells, self.network
+        distinct, places = in_classes.positions.condensed()
+        cells, network = self.rules.cells, self.network
         scores = np.full((len(distinct), cells), -np.inf)
         still_open = np.flatnonzero(~distinct.terminal)
         searched, state = scores[still_open], np.zeros(1, SEARCH).view(np.recarray)[0]
@@ -286,4 +286,4 @@ class Search(Policy):
         arguments = room, *distinct[still_open].stones_of_sides, searched, *limits
         run_until(_search, arguments, state, limits[1] * len(still_open))
         scores[still_open] = searched
-        return in_classes.lift(scores[places.reshape(-1)])
+        return in_classes.lift(scores[places])

@@ -225,8 +225,14 @@ class Positions:
 
     def distinct(self) -> "Positions":
         """The distinct positions, in order."""
+        return self.condensed()[0]
+
+    def condensed(self) -> tuple["Positions", Int64s]:
+        """The distinct positions, in order, and int64[k], the place of each position among them."""
         order = self.order()
-        return self[order[self.new(order)]]
+        new, places = self.new(order), np.empty(len(order), np.int64)
+        places[order] = np.cumsum(new) - 1
+        return self[order[new]], places
 
     def new(self, order: Int64s) -> Bools:
         """bool[k]: the first of equal positions, given the indices that sort them."""

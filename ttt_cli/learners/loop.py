@@ -22,11 +22,12 @@ import numpy as np
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s
 from ttt_cli.engine.kernel import Kernel, Part, u32
 from ttt_cli.engine.policy import Policy, drawn, thresholds
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.growth import FIRST, OPEN, find_or_add, nothing_to_add
-from ttt_cli.learners.table import Table, complete_table
+from ttt_cli.learners.table import complete_table
 
 CHUNK = 4096
 """Games per call of the loop with a uniform number for each ply: enough to make the call itself cheap, few
@@ -67,9 +68,6 @@ Fixed = tuple[Bools, Floats, Uint32s]
 - float64[2, rows, cells]: the ``engine.policy.thresholds`` of their moves, the legal ones first;
 - uint32[games], or empty: if given, each game stops where a fixed side is to move, with that row written
   here, ``OPEN`` if the game is over; nothing is learned."""
-
-Ask = Callable[[Policy, Int64s], Floats]
-"""Ask a policy about some games of a batch: float64[k, cells], the ``thresholds`` of its moves."""
 
 
 @Part
@@ -187,16 +185,16 @@ def fixed_sides(
         known = np.zeros((2, len(table.rows), rules.cells))
         for side, policy in enumerate(sides):
             if policy is not None:
-                played, legal = probabilities(table, policy, np.arange(FIRST, len(table.rows)))
+                played, legal = probabilities(policy, table.positions(slice(FIRST, None)), symmetric)
                 order = np.argsort(~legal, axis=1, kind="stable")
                 known[side, FIRST:] = np.take_along_axis(thresholds(played), order, axis=1)
     return np.array([policy is not None for policy in sides]), known, NO_SIDE[2]
 
 
-def probabilities(table: Table, policy: Policy, rows: Int64s) -> tuple[Floats, Bools]:
-    """A policy's probabilities in the positions of some rows, and the legal moves: both [k, cells]."""
-    positions = table.positions(rows)
-    if not table.symmetric:
+def probabilities(policy: Policy, positions: Positions, symmetric: bool) -> tuple[Floats, Bools]:
+    """A policy's probabilities in positions, or on classes' own boards, and the legal moves there: both [k,
+    cells]."""
+    if not symmetric:
         return policy.probabilities(positions), positions.legal
     in_classes = classes(positions)
     return in_classes.project(policy.probabilities(positions)), in_classes.legal
@@ -225,16 +223,18 @@ def batches(
     cells: int,
     draws: int,
     choice: str,
-    ahead: Callable[[Int8s, Floats, int], tuple[Int64s, Ask]] | None = None,
+    ahead: Callable[[Int8s, Floats, int], tuple[Int64s, Positions]] | None = None,
+    symmetric: bool = False,
 ) -> Iterator[tuple[Int8s, Floats, int]]:
     """The games of a shard in batches: int8[k, cells], their history; float64[k, draws], uniform numbers; and
     the number of the first game in the run.
 
     :param ahead: given if fixed sides must be asked. The batch is then played in lockstep before it is
         yielded, complete and without uniform numbers, to be learned. ``ahead`` advances its games as far as
-        no fixed side is to move, and returns those that wait, and how to ask about them. Batches grow with
-        the games learned, so that no learner plays from an empty table for long; an author's rule learns
-        after each game.
+        no fixed side is to move, and returns those that wait, and their positions. Batches grow with the
+        games learned, so that no learner plays from an empty table for long; an author's rule learns after
+        each game.
+    :param symmetric: whether games are played on classes' own boards.
     """
     seed, done = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64), 0
     size = min(LOCKSTEP if ahead else CHUNK * cells // draws, shard.games)
@@ -248,16 +248,17 @@ def batches(
         uniform(luck.reshape(-1), seed, done * draws)
         done += count
         while ahead:
-            games, ask = ahead(history, luck, number)
+            games, positions = ahead(history, luck, number)
             if not len(games):
                 luck = luck[:0]
                 break
-            plies = np.count_nonzero(history[games] >= 0, axis=1)
-            own = ((shard.taught or 1 + ((number + games) & 1)) >> (plies & 1)) & 1
+            own = ((shard.taught or 1 + ((number + games) & 1)) >> positions.plies) & 1
             for side, policy in enumerate((shard.opponent, shard.behaviour)):
-                some = own == side
-                if policy is not None and some.any():
-                    at = games[some], plies[some]
-                    cells_drawn = drawn(ask(policy, games[some]), luck[at])
+                some = np.flatnonzero(own == side)
+                if policy is not None and len(some):
+                    asked, places = positions[some].condensed()
+                    limits = thresholds(probabilities(policy, asked, symmetric)[0])[places]
+                    at = games[some], positions.plies[some]
+                    cells_drawn = drawn(limits, luck[at])
                     history[at] = np.where(cells_drawn < 0, RESIGNED, cells_drawn)
         yield history, luck, number

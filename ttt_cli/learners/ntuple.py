@@ -46,13 +46,13 @@ from ttt_cli.engine.board import Board, board_of, ends
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.network import Network, gain, network, place, squashed, total
-from ttt_cli.engine.policy import Policy, thresholds
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter, taught
 from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_batches, require
-from ttt_cli.learners.loop import NOT_YET, RESIGNED, Ask, batches
+from ttt_cli.learners.loop import NOT_YET, RESIGNED, batches
 from ttt_cli.learners.table import cells_on_classes
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
@@ -373,16 +373,11 @@ class NTuple(Learner[NTupleTable]):
         fixed = np.array([shard.opponent is not None, shard.behaviour is not None])
         kernel = self._kernel(table, shard.taught)
 
-        def ahead(history: Int8s, luck: Floats, number: int) -> tuple[Int64s, Ask]:
+        def ahead(history: Int8s, luck: Floats, number: int) -> tuple[Int64s, Positions]:
             waiting = np.zeros((len(history), 2), np.uint64)
             kernel(history, luck, number, fixed, waiting, results)
-
-            def ask(policy: Policy, games: Int64s) -> Floats:
-                stones, at = np.unique(waiting[games], axis=0, return_inverse=True)
-                positions = Positions(rules, stones[:, 0], stones[:, 1])
-                return thresholds(policy.probabilities(positions))[at.reshape(-1)]
-
-            return np.flatnonzero(waiting[:, 0] != NOBODY), ask
+            games = np.flatnonzero(waiting[:, 0] != NOBODY)
+            return games, Positions(rules, *waiting[games].T)
 
         lockstep = ahead if fixed.any() else None
         for history, luck, number in batches(shard, rules.cells, rules.cells, self.choice, lockstep):

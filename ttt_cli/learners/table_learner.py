@@ -14,7 +14,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
-from ttt_cli.engine.policy import Answer, Answering, Policy, thresholds
+from ttt_cli.engine.policy import Answer, Answering, Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
@@ -120,18 +120,14 @@ class TableLearner(Learner[AnyTable]):
         board = table.rules, table.symmetric, table.complete
         fixed = loop.NO_SIDE if alone else loop.fixed_sides(*board, shard.opponent, shard.behaviour)
 
-        def ahead(history: Int8s, luck: Floats, number: int) -> tuple[Int64s, loop.Ask]:
+        def ahead(history: Int8s, luck: Floats, number: int) -> tuple[Int64s, Positions]:
             waiting, not_counted = np.zeros(len(history), np.uint32), np.zeros(3, np.int64)
             self.play(table, shard.taught, history, luck, number, (*fixed[:2], waiting), not_counted)
+            games = np.flatnonzero(waiting)
+            return games, table.positions(waiting[games])
 
-            def ask(policy: Policy, games: Int64s) -> Floats:
-                rows, at = np.unique(waiting[games].astype(np.int64), return_inverse=True)
-                return thresholds(loop.probabilities(table, policy, rows)[0])[at]
-
-            return np.flatnonzero(waiting), ask
-
-        lockstep = not alone and not table.complete
-        for games in loop.batches(shard, cells, draws, self.choice, ahead if lockstep else None):
+        lockstep = None if alone or table.complete else ahead
+        for games in loop.batches(shard, cells, draws, self.choice, lockstep, table.symmetric):
             self.play(table, shard.taught, *games, loop.NO_SIDE if lockstep else fixed, results)
             if shard.journal is not None:
                 shard.journal.append(np.maximum(games[0], loop.NOT_YET))
