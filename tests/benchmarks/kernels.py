@@ -56,7 +56,8 @@ def limit(folder: Path) -> Callable[[], object] | None:
 def trained(name: str) -> Callable[[], object]:
     """The learner's own kernel, random numbers and all, on the table of a default run."""
     learner: Any = learner_class(name)()
-    *_, last = train_blocks(Plan(learner, learner.default_games, seed=1), learner.empty(STANDARD))
+    empty = learner.empty(STANDARD, learner.symmetric_only)
+    *_, last = train_blocks(Plan(learner, learner.default_games, seed=1), empty)
     table, rng = last.table, np.random.default_rng(1)
     return lambda: learner.train(table, Shard(learner.default_games, GAMES, rng))
 

@@ -109,6 +109,12 @@ class Learner(ABC, Generic[T]):
     """Whether tables are always over classes of positions."""
     explores_in_play: ClassVar[bool] = False
     """Whether its author lets it explore against people too."""
+    learns_both_sides: ClassVar[bool] = True
+    """Whether a game from play or a record teaches the moves of both sides, whoever made them."""
+    without_ties: ClassVar[tuple[str, ...]] = ()
+    """The choice rules that play only some of the moves found equally good, or others too."""
+    value_scale: ClassVar[tuple[float, float] | None] = (-1.0, 1.0)
+    """The policy's values of a sure loss and a sure win; None if values are not about results."""
     suffix: ClassVar[str] = ".json"
     """The suffix of its state files: ``.csv`` if entries are rows of an experience book."""
     units: ClassVar[tuple[str, str]] = ("position", "move")
@@ -121,21 +127,6 @@ class Learner(ABC, Generic[T]):
         if "title" not in vars(cls):
             text = " ".join((cls.__doc__ or cls.__name__).partition("\n\n")[0].split())
             cls.title = text.partition(". ")[0].rstrip(".")
-
-    @property
-    def learns_both_sides(self) -> bool:
-        """Whether a game from play or a record teaches the moves of both sides, whoever made them."""
-        return True
-
-    @property
-    def has_ties(self) -> bool:
-        """Whether its policy plays several moves if, and only if, it finds them equally good."""
-        return True
-
-    @property
-    def value_scale(self) -> tuple[float, float] | None:
-        """The policy's values of a sure loss and a sure win; None if values are not about results."""
-        return -1.0, 1.0
 
     @abstractmethod
     def empty(self, rules: Rules, symmetric: bool = False) -> T:

@@ -199,7 +199,7 @@ class Book(TableLearner[BookTable]):
             moves["score"] = (moves["points"] - moves["games"]) / (2 * moves["games"] + 2)
 
     @property
-    def value_scale(self) -> tuple[float, float] | None:
+    def value_scale(self) -> tuple[float, float] | None:  # type: ignore[override]
         return None if self.choice == "article" else (0.0, 1.0)
 
     def answer(self, table: BookTable, rows: Int64s, positions: Positions, legal: Bools) -> Answer:

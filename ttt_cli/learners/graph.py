@@ -82,6 +82,7 @@ class Graph(TableLearner[Table]):
     kernel_version: ClassVar[int] = 3
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 100_000
+    without_ties: ClassVar[tuple[str, ...]] = ("article",)
     unseen_up_to: ClassVar[int] = DRAWN
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0}
     article_games: ClassVar[int] = 1_000
@@ -144,10 +145,6 @@ class Graph(TableLearner[Table]):
             if self.choice == "article":
                 _, backed_up = first_least(-np.abs(scores), at, starts)
             records["score"][nodes] = DISCOUNT * scores[backed_up] + 0.0
-
-    @property
-    def has_ties(self) -> bool:
-        return self.choice != "article"
 
     def policy(self, table: Table) -> Policy:
         """The machine's choices; the values are the known successors' scores for the mover."""

@@ -48,6 +48,9 @@ class Menace(TableLearner[Table]):
     default_games: ClassVar[int] = 1_000_000
     learns_resigned: ClassVar[bool] = True
     symmetric_only: ClassVar[bool] = True
+    without_ties: ClassVar[tuple[str, ...]] = ("default", "article")
+    value_scale: ClassVar[tuple[float, float] | None] = None
+    fewest_moves: ClassVar[int] = 2
     article: ClassVar[dict[str, Any]] = {"choice": "article", "win": 3, "draw": 1, "loss": 1, "epsilon": 0.0}
     article_games: ClassVar[int] = 440
     """Michie's machine made the first move in all 220 games of its tournament; here it does in every other
@@ -66,9 +69,6 @@ class Menace(TableLearner[Table]):
         """``change``: the beads added for the move, minus those taken away."""
         return (Column("change", "i8", counts=True),)
 
-    def empty(self, rules: Rules, symmetric: bool = True) -> Table:
-        return super().empty(rules, symmetric)
-
     @property
     def parts(self) -> tuple[Part, Part]:
         return choose, learn
@@ -76,23 +76,11 @@ class Menace(TableLearner[Table]):
     def rule(self, table: Table) -> tuple[int, int, int]:
         return self.win, self.draw, -self.loss
 
-    def has_entry(self, legal: Bools) -> Bools:
-        """Positions with more than one kind of move have a box."""
-        return np.greater(legal.sum(axis=1), 1)
-
-    @property
-    def has_ties(self) -> bool:
-        return self.choice == "most"
-
-    @property
-    def value_scale(self) -> None:
-        return None
-
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         """Resign where the box is empty; the values are the numbers of beads."""
         changes = table.by_cell(table.moves["change"], rows, legal)
         start = np.maximum(4 - positions.plies.astype(np.int64) // 2, 1)[:, None]
-        has_box = self.has_entry(legal)[:, None]
+        has_box = legal.sum(axis=1, keepdims=True) >= self.fewest_moves
         beads = np.where(has_box, np.maximum(start + changes, 0), 1) * legal
         total = beads.sum(axis=1, keepdims=True)
         if self.choice == "most":

@@ -80,7 +80,7 @@ class Q(TableLearner[Table]):
     settling: float = parameter(20.0, "games per position until exploration has fallen to 1/2", least=0)
 
     @property
-    def learns_both_sides(self) -> bool:
+    def learns_both_sides(self) -> bool:  # type: ignore[override]
         return self.choice != "article"
 
     @property

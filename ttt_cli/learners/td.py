@@ -75,6 +75,8 @@ class Td(TableLearner[Table]):
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 300_000
     explores_in_play: ClassVar[bool] = True
+    without_ties: ClassVar[tuple[str, ...]] = ("article",)
+    value_scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
     units: ClassVar[tuple[str, str]] = ("position", "value")
     unseen_up_to: ClassVar[int] = DRAWN
     one_number: ClassVar[bool] = True
@@ -134,14 +136,6 @@ class Td(TableLearner[Table]):
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
         return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), SETTLING
-
-    @property
-    def has_ties(self) -> bool:
-        return self.choice != "article"
-
-    @property
-    def value_scale(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         at, cells = np.nonzero(legal)

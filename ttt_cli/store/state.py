@@ -149,7 +149,7 @@ class State:
                     "has no ties: it draws its moves", hint="choice=most takes the largest number"
                 )
             return replace(self, plays=replace(self.plays, ties=ties)).policy
-        if not self.learner.has_ties:
+        if self.learner.choice in self.learner.without_ties:
             rule = f"the choice rule {self.learner.choice} of {self.learner.name}"
             raise UsageError(f"has no ties: {rule} leaves none", hint="choice=… names another rule")
         return self.policy if ties == "random" else BreakingTies(self.policy, ties)
