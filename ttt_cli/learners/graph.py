@@ -58,7 +58,7 @@ from ttt_cli.learners.entries import (
 )
 from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, Growth, predecessor
 from ttt_cli.learners.loop import RARE
-from ttt_cli.learners.table import Column, Table
+from ttt_cli.learners.table import Column, Table, largest_of
 from ttt_cli.learners.table_learner import TableLearner, looked_up
 
 DISCOUNT = 0.9
@@ -100,7 +100,7 @@ class Graph(TableLearner[Table]):
         score, 0 if none is below +1; ``high``, that after the first edge to the largest, 0 if none is above
         -1."""
         return (
-            Column("visits", "i8", counts=True),
+            Column("visits", "i8", learned=True),
             Column("seen", "i4", -1),
             Column("score", "f8", (0.0, 1.0, -1.0, 0.0)),
             Column("best", "u8"),
@@ -135,15 +135,15 @@ class Graph(TableLearner[Table]):
         records["score"] = records["end"]
         for ply, nodes, edges, at, starts in backwards(table):
             scores, side = records["score"][after[edges]], 1 - 2 * (ply % 2)
-            for name, sign in (("low", 1.0), ("high", -1.0)):
-                least, first_edges = first_least(sign * scores, at, starts)
-                records[name][nodes] = np.where(least < 1, after[edges[first_edges]], OPEN)
-            least, backed_up = first_least(-side * scores, at, starts)
-            bits = place_bits(table, nodes[at], edges) * (least[at] == -side * scores)
+            for name, sign in (("low", -1.0), ("high", 1.0)):
+                most, first_edges = largest_of(sign * scores, at)
+                records[name][nodes] = np.where(most > -1, after[edges[first_edges]], OPEN)
+            most, backed_up = largest_of(side * scores, at)
+            bits = place_bits(table, nodes[at], edges) * (most[at] == side * scores)
             records["best"][nodes] = np.bitwise_or.reduceat(bits, starts)
             records["tried"][nodes] = np.bincount(at)
             if self.choice == "article":
-                _, backed_up = first_least(-np.abs(scores), at, starts)
+                _, backed_up = largest_of(np.abs(scores), at)
             records["score"][nodes] = DISCOUNT * scores[backed_up] + 0.0
 
     def policy(self, table: Table) -> Policy:
@@ -299,14 +299,6 @@ def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64
         if len(here):
             nodes, starts, at = np.unique(owners[here], return_index=True, return_inverse=True)
             yield ply, nodes, edges[here], at, starts
-
-
-def first_least(values: Floats, at: Int64s, starts: Int64s) -> tuple[Floats, Int64s]:
-    """The least value of each node's edges, and the place of the first edge that has it."""
-    least = np.minimum.reduceat(values, starts)
-    edges, places = np.flatnonzero(values == least[at])[::-1], np.zeros(len(starts), np.int64)
-    places[at[edges]] = edges  # backwards: the first is written last
-    return least, places
 
 
 def walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:

@@ -51,6 +51,10 @@ UNSEEN = OPEN
 LEARNS_RESIGNED = False
 """Whether ``learn`` is called for resigned games."""
 
+choose: Any = None
+learn: Any = None
+"""A method's parts."""
+
 NOT_YET, RESIGNED = -1, -2
 """In a game's history: no move yet; the side to move has resigned."""
 
@@ -68,16 +72,6 @@ Fixed = tuple[Bools, Floats, Uint32s]
 - float64[2, rows, cells]: the ``engine.policy.thresholds`` of their moves, the legal ones first;
 - uint32[games], or empty: if given, each game stops where a fixed side is to move, with that row written
   here, ``OPEN`` if the game is over; nothing is learned."""
-
-
-@Part
-def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
-    raise NotImplementedError
-
-
-@Part
-def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
-    raise NotImplementedError
 
 
 @Kernel

@@ -67,7 +67,7 @@ class Menace(TableLearner[Table]):
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
         """``change``: the beads added for the move, minus those taken away."""
-        return (Column("change", "i8", counts=True),)
+        return (Column("change", "i8", learned=True),)
 
     @property
     def parts(self) -> tuple[Part, Part]:

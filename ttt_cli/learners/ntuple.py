@@ -107,13 +107,11 @@ def sets_of(rules: Rules) -> list[frozenset[int]]:
 class Shape(NamedTuple):
     """The network of a board.
 
-    :ivar kinds: the cells of one set of each kind; sets of a kind are symmetric to one another.
-    :ivar sets: the cells of each set, in the order of the corresponding cells of its kind.
+    :ivar sets: the cells of each set; those of symmetric sets correspond in their order.
     :ivar network: with weights of 0.
     :ivar keys: bytes[weights], the keys of the weights in files, ascending.
     """
 
-    kinds: tuple[tuple[int, ...], ...]
     sets: list[list[int]]
     network: Network
     keys: NDArray[np.bytes_]
@@ -148,7 +146,7 @@ def shape_of(rules: Rules) -> Shape:
     slot_of = np.argsort(np.argsort(keys))[np.concatenate(slots)].astype(np.int32)
     starts = [first[kind] for kind in kind_of]
     net = network(rules.cells, sets, starts, slot_of, np.zeros(weights))
-    return Shape(tuple(kinds), sets, net, np.sort(keys))
+    return Shape(sets, net, np.sort(keys))
 
 
 class NTupleTable:

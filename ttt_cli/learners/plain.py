@@ -3,6 +3,7 @@ values a move. How such a learner plays, trains, and is merged and saved follows
 """
 
 from abc import abstractmethod
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -112,30 +113,21 @@ class PlainLearner(Learner[Table]):
         results, rules = np.zeros(3, np.int64), table.rules
 
         @lru_cache(KEPT_ANSWERS)
-        def answer(policy: Policy, text: str) -> list[float]:
-            listed: list[float] = thresholds(policy.probabilities(Positions.reached([text], rules)))[
-                0
-            ].tolist()
+        def limits(policy: Policy, text: str) -> list[float]:
+            played = policy.probabilities(Positions.reached([text], rules))
+            listed: list[float] = thresholds(played)[0].tolist()
             return listed
-
-        def move_by(policy: Policy, game: Game) -> None:
-            u = shard.rng.random()
-            limits = enumerate(answer(policy, game.text))
-            cell = next((cell for cell, limit in limits if limit > u), None)
-            if cell is None:
-                game.resign()
-            else:
-                game.push(cell)
 
         for number in range(shard.games):
             game = Game(rules)
             while not game.is_over:
                 own = shard.opponent is None or game.to_move == (shard.first + number) % 2
                 policy = shard.behaviour if own else shard.opponent
-                if policy is not None:
-                    move_by(policy, game)
-                    continue
-                cell = self.explore(table, game.position, shard.rng)
+                if policy is None:
+                    cell = self.explore(table, game.position, shard.rng)
+                elif (cell := bisect(limits(policy, game.text), shard.rng.random())) == rules.cells:
+                    game.resign()
+                    break
                 try:
                     game.push(cell)
                 except NotationError:

@@ -54,7 +54,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.loop import RARE, shares
-from ttt_cli.learners.table import Column, Table, chunks
+from ttt_cli.learners.table import Column, Table, chunks, largest_of
 from ttt_cli.learners.table_learner import TableLearner
 
 
@@ -95,7 +95,7 @@ class Q(TableLearner[Table]):
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
         """``value``: what the move is worth to the side that makes it; ``visits``: its updates."""
-        return Column("value", mean_by="visits", span=(-1.0, 1.0)), Column("visits", "i8", counts=True)
+        return Column("value", learned=True, span=(-1.0, 1.0)), Column("visits", "i8", learned=True)
 
     @property
     def parts(self) -> tuple[Part, Part]:
@@ -118,12 +118,9 @@ class Q(TableLearner[Table]):
     def derive(self, table: Table) -> None:
         for rows in chunks(np.flatnonzero(table.rows["number"])):
             at, moves = table.moves_of(rows)
-            values = table.moves["value"][moves]
-            top = np.maximum.reduceat(values, np.flatnonzero(np.diff(at, prepend=-1))) + 0.0
-            table.rows["top"][rows] = top
-            largest = np.flatnonzero(values == top[at])[::-1]  # backwards: the first is written last
-            owners = rows[at[largest]]
-            table.rows["choice"][owners] = moves[largest] - table.rows["first"][owners]
+            largest, first_moves = largest_of(table.moves["value"][moves], at)
+            table.rows["top"][rows] = largest + 0.0
+            table.rows["choice"][rows] = moves[first_moves] - table.rows["first"][rows]
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         values = table.by_cell(table.moves["value"], rows, legal)

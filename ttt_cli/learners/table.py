@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.arrays import Bools, Int8s, Int64s, Uint64s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE, hashed
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.positions import Positions
@@ -52,13 +52,11 @@ _linking = Lock()
 class Column:
     """A column that a method adds to the rows or the moves of its table.
 
-    A column that is neither a mean nor a count is derived from the others.
-
     :ivar kind: its type, in NumPy's notation.
     :ivar unseen: the value of a row of which nothing has been learned: one number, or four, for positions
         that are open, won by X, won by O, and drawn. For moves it is 0.
-    :ivar mean_by: for a mean, the column of counts that weighs it in a merge.
-    :ivar counts: whether it is a count, which a merge adds up.
+    :ivar learned: whether it is learned: a count, which a merge adds up, or the mean before it, which the
+        count weighs. Other columns are derived.
     :ivar shape: of an entry that holds several numbers: (2,) for X and O.
     :ivar span: the smallest and the largest value that learning can lead to, if there are bounds.
     """
@@ -66,8 +64,7 @@ class Column:
     name: str
     kind: str = "f8"
     unseen: Any = 0
-    mean_by: str = ""
-    counts: bool = False
+    learned: bool = False
     shape: tuple[int, ...] = ()
     span: tuple[float, float] | None = None
 
@@ -98,9 +95,9 @@ class Table:
     ) -> None:
         self.rules, self.symmetric, self.choice = rules, symmetric, choice
         self.row_columns, self.move_columns = tuple(row_columns), tuple(move_columns)
-        self.by_move = any(column.counts for column in move_columns)
+        self.by_move = any(column.learned for column in move_columns)
         columns = self.move_columns if self.by_move else self.row_columns
-        self.learned = [column.name for column in columns if column.counts or column.mean_by]
+        self.learned = [column.name for column in columns if column.learned]
         self.complete = enumerated(rules) is not None
         stones = np.uint32 if rules.cells <= 32 else np.uint64  # small rows are quick to read
         self._rows = np.zeros(FIRST, _records([("x", stones), ("o", stones), *ROW], self.row_columns))
@@ -375,6 +372,17 @@ def predecessors(positions: Positions) -> Positions:
         parts.append(Positions(positions.rules, positions.x[here] & ~stone, positions.o[here] & ~stone))
     earlier = Positions.concatenate(parts).distinct()
     return earlier[~earlier.terminal]
+
+
+def largest_of(values: Floats, at: Int64s) -> tuple[Floats, Int64s]:
+    """The largest value of each row's moves, and the place of the first move that has it.
+
+    :param at: int64[moves], the place of each move's row, ascending.
+    """
+    largest = np.maximum.reduceat(values, np.flatnonzero(np.diff(at, prepend=-1)))
+    moves, places = np.flatnonzero(values == largest[at])[::-1], np.zeros(len(largest), np.int64)
+    places[at[moves]] = moves  # backwards: the first is written last
+    return largest, places
 
 
 def chunks(rows: Int64s) -> Iterator[Int64s]:

@@ -109,8 +109,8 @@ class Td(TableLearner[Table]):
         """``value``: what a position is worth to X and to O; ``visits``: the updates of each."""
         draw = float(self.draw)
         unseen = ((0.5, 0.5), (1.0, 0.0), (0.0, 1.0), (draw, draw))
-        value = Column("value", unseen=unseen, mean_by="visits", shape=(2,), span=(0.0, 1.0))
-        return value, Column("visits", "i8", counts=True, shape=(2,))
+        value = Column("value", unseen=unseen, learned=True, shape=(2,), span=(0.0, 1.0))
+        return value, Column("visits", "i8", learned=True, shape=(2,))
 
     def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
         """With the runs' value of a draw if they agree on one: unseen drawn boards have it."""
