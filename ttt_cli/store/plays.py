@@ -167,6 +167,21 @@ def values_of_moves(values: Floats, space: StateSpace, plays: Plays) -> Floats:
     return np.where(space.legal, values[space.successors, mover], np.nan)
 
 
+def entries_of(values: Floats, of_moves: bool, space: StateSpace, visits: int) -> dict[str, Any]:
+    """The entries of a native table.
+
+    :param values: those of moves to the mover, float64[n, cells], or of positions to X and to O,
+        float64[n, 2]; NaN where there is none.
+    """
+    names = [str(cell + 1) for cell in range(space.cells)] if of_moves else ["x", "o"]
+    rows, slots = np.nonzero(~np.isnan(values))
+    texts, numbers = space[rows].texts(), values[rows, slots].tolist()
+    entries: dict[str, Any] = {}
+    for text, slot, number in zip(texts, slots.tolist(), numbers, strict=True):
+        entries.setdefault(text, {})[names[slot]] = [number, visits]
+    return entries
+
+
 def in_own_units(table: Table, plays: Plays) -> Table:
     """A table of ``td`` in its own units: chances to win, 1/2 if unknown, for both sides.
 

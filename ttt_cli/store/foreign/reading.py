@@ -27,6 +27,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.keys import LAST_FIRST, NUMBERED, Spelling
 from ttt_cli.store.foreign.values import Values, namings
+from ttt_cli.store.plays import entries_of
 
 Images = Sequence[tuple[int, ...]]
 NEARLY_ALL = 0.95
@@ -122,7 +123,7 @@ class Reading:
         side; float64[n, 2] of positions, X's good and O's, as in the file."""
         space = self.spelling.space
         values = np.full((len(space), space.cells if self.of_moves else 2), np.nan)
-        values[self.indexes, self.slots] = self.worth if self.of_moves else self.numbers
+        values[self.indexes, self.slots] = self.worth if self.of_moves else self.numbers + 0.0
         return values
 
     @cached_property
@@ -207,16 +208,12 @@ class Reading:
         """The entries of a native table: each number for the side whose good it measures. All experience
         enters a table in this form, though an array like ``by_slot`` is what is played by.
 
-        :param zeros: whether zeros of moves are entries; else they are as good as missing.
+        :param zeros: whether zeros are entries; else they are as good as missing.
         """
-        entries: dict[str, Any] = {}
-        names = (self.slots + 1).astype(str) if self.of_moves else np.where(self.slots, "o", "x")
-        numbers = self.worth if self.of_moves else self.numbers + 0.0
-        texts = self.spelling.space[self.indexes].texts()
-        for text, name, number in zip(texts, names.tolist(), numbers.tolist(), strict=True):
-            if number or zeros or not self.of_moves:
-                entries.setdefault(text, {})[name] = [number, visits]
-        return entries
+        values = self.by_slot
+        if not zeros:
+            values[values == 0] = np.nan
+        return entries_of(values, self.of_moves, self.spelling.space, visits)
 
 
 @lru_cache(maxsize=4)

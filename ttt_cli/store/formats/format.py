@@ -19,7 +19,7 @@ from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners.base import Learner
 from ttt_cli.learners.table import Table
-from ttt_cli.store.plays import Plays, values_by_move
+from ttt_cli.store.plays import Plays, entries_of, values_by_move
 from ttt_cli.store.runs import Run
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
@@ -354,13 +354,10 @@ def fault_of(error: TttError, where: str) -> Rejected:
 def _values_of_moves(table: Table, td: Learner[Any], plays: Plays | None, visits: int) -> dict[str, Any]:
     """Entries of the values of moves, which are those of the positions after them; chances of 0 to 1 become
     values of -1 to 1."""
-    space, values = StateSpace.of(table.rules), values_by_move(td, table, plays or Plays(tables="own"))
-    values = values if plays else 2 * values - 1
-    entries: dict[str, Any] = {}
-    for index, cell in np.argwhere(~np.isnan(values)).tolist():
-        if plays or values[index, cell]:
-            entries.setdefault(space.text(index), {})[str(cell + 1)] = [float(values[index, cell]), visits]
-    return entries
+    values = values_by_move(td, table, plays or Plays(tables="own"))
+    if plays is None:
+        values = np.where(values == 0.5, np.nan, 2 * values - 1)
+    return entries_of(values, True, StateSpace.of(table.rules), visits)
 
 
 BookRow = tuple[str, int, int, str]

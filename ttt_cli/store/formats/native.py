@@ -342,13 +342,8 @@ class StateJson(NativeFormat):
 
 
 def _lines(items: Sequence[tuple[str, Any]]) -> bytes:
-    """The members of an object, one a line. They are dumped in one go and then split, if the end of a member
-    occurs nowhere else; else one by one."""
+    """The members of an object, one a line."""
     dumps, keys = orjson.dumps, orjson.OPT_SORT_KEYS
-    text = dumps(dict(items), option=keys)[1:-1]
-    end = text[-1:] + b',"'
-    if {type(value) for _, value in items} in ({dict}, {list}) and text.count(end) == len(items) - 1:
-        return text.replace(end, text[-1:] + b',\n"')
     return b",\n".join([dumps(name) + b":" + dumps(value, option=keys) for name, value in items])
 
 

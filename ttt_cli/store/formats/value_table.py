@@ -8,7 +8,6 @@ board is full, else 0.5.
 
 import io
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options, Rejected
 from ttt_cli.store.npy import array_in, is_archive, names
+from ttt_cli.store.plays import entries_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import number_in, quoted
 
@@ -88,11 +88,9 @@ class ValueTable(Format):
 
     def read(self, source: Source, options: Options) -> Loaded:
         values = _values_in_arrays(source) if is_archive(source.data) else _values_in_lines(source)
-        learned, texts, indexes = values != starts(), StateSpace.of(STANDARD).texts(), _indexes()
-        entries: dict[str, Any] = {}
-        for row, side in np.argwhere(learned.T[indexes]).tolist():
-            entry = [float(values[side, indexes[row]]), options.visits]
-            entries.setdefault(texts[row], {})["xo"[side]] = entry
+        learned, indexes = values != starts(), _indexes()
+        known = np.where(learned, values, np.nan).T[indexes]
+        entries = entries_of(known, False, StateSpace.of(STANDARD), options.visits)
         notes = ["values that equal the starting values count as not visited"]
         strange = np.setdiff1d(np.flatnonzero(learned.any(axis=0)), indexes).tolist()
         rejected = [Rejected(f"index {index}", "no game reaches this board") for index in strange]
