@@ -3,7 +3,7 @@
 The states' runs decide which experience is new; the learner then merges tables that share no run.
 """
 
-from collections import Counter
+from collections import Counter, UserList
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge as in_order
@@ -70,17 +70,11 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     return Merged(replace(state, table=table, runs=runs), contained, duplicates)
 
 
-class _Tables(Sequence[Any]):
+class _Tables(UserList[Any]):
     """The tables of inputs; those left in their files are read one at a time."""
 
-    def __init__(self, inputs: Sequence[Loaded]) -> None:
-        self._inputs = inputs
-
-    def __len__(self) -> int:
-        return len(self._inputs)
-
     def __getitem__(self, at: Any) -> Any:
-        return table_of(self._inputs[at])
+        return table_of(self.data[at])
 
 
 def _shared_runs(inputs: Iterable[Loaded]) -> list[str]:

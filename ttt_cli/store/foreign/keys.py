@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int64s
+from ttt_cli.engine.bits import ONE
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 
@@ -298,14 +300,18 @@ def _spelled(
     whole = np.isin(ids, [number[symbol] for symbol in usual]).all(axis=1)
     no_board: Bools = np.all(ids < 0, axis=1)
     roles: list[str | None] = [*usual, None, None, None]
+    bits = ONE << np.arange(space.cells, dtype=np.uint64)
     for empty, first, second in dict.fromkeys(permutations(roles[: max(3, len(usual))], 3)):
         stones = first is not None or second is not None
         if (names and empty != OWN) or not (stones or empty in _BLANKS or empty in _ZEROS):
             continue
         is_first, is_second = (ids == (-2 if stone is None else number[stone]) for stone in (first, second))
-        over = _won(is_first, is_second, space.rules) | (is_first | is_second).all(axis=1)
-        for turn, codes in _codes(is_first, is_second, space.powers, relative):
-            indexes = np.where(whole, space.find(codes), -1)
+        boards = Positions(space.rules, is_first @ bits, is_second @ bits)
+        swapped = Positions(space.rules, boards.o, boards.x)
+        lead = is_second.sum(axis=1) - is_first.sum(axis=1)
+        over = boards.terminal & ((np.abs(lead) <= 1) | (boards.plies == space.cells))
+        for turn, rows in _turns(space.rows(boards), space.rows(swapped), lead, relative):
+            indexes = np.where(whole, rows, -1)
             played_on = whole & (indexes < 0) & over
             yield Spelling(space, form, empty, first, second, turn, indexes, played_on, no_board, extras)
 
@@ -322,21 +328,13 @@ def _cell_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
     return []
 
 
-def _won(is_first: Bools, is_second: Bools, rules: Rules) -> Bools:
-    """bool[keys], the boards with a line whose numbers of stones can be those of a game."""
-    lines = np.array([list(line) for line in rules.lines])
-    full = np.stack([is_first[:, lines], is_second[:, lines]]).all(axis=3)
-    level: Bools = np.abs(is_first.sum(axis=1) - is_second.sum(axis=1)) <= 1
-    return level & np.any(full, axis=(0, 2))
+def _turns(rows: Int64s, swapped: Int64s, lead: Int64s, relative: bool) -> Iterator[tuple[str, Int64s]]:
+    """The indexes of boards, int64[keys], -1 where there is none, for each meaning of ``Spelling.turn``.
 
-
-def _codes(is_first: Bools, is_second: Bools, powers: Int64s, relative: bool) -> Iterator[tuple[str, Int64s]]:
-    """The boards' codes, int64[keys], -1 where there is none, for each meaning of ``Spelling.turn``."""
-    codes: Int64s = is_first @ (2 * powers) + is_second @ powers
-    swapped = is_second @ (2 * powers) + is_first @ powers
-    lead = is_second.sum(axis=1) - is_first.sum(axis=1)
-    yield "", codes
+    :param swapped: with the sides' stones exchanged; lead: how many more stones the second side has.
+    """
+    yield "", rows
     if relative or (lead == 1).any():
-        yield "mover", np.where(lead == 1, swapped, np.where(lead == 0, codes, -1))
+        yield "mover", np.where(lead == 1, swapped, np.where(lead == 0, rows, -1))
     if relative:
-        yield "moved", np.where(lead == -1, codes, np.where(lead == 0, swapped, -1))
+        yield "moved", np.where(lead == -1, rows, np.where(lead == 0, swapped, -1))

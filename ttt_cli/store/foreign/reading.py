@@ -123,7 +123,7 @@ class Reading:
         side; float64[n, 2] of positions, X's good and O's, as in the file."""
         space = self.spelling.space
         values = np.full((len(space), space.cells if self.of_moves else 2), np.nan)
-        values[self.indexes, self.slots] = self.worth if self.of_moves else self.numbers + 0.0
+        values[self.indexes, self.slots] = self.worth if self.of_moves else self.numbers
         return values
 
     @cached_property

@@ -61,7 +61,7 @@ BATCH = 1000
 Entries = Iterable[tuple[str, Any]]
 """Positions with their entries."""
 
-_NO_DIGEST, _STATED = b'"digest":""', b'"digest":"sha256:%s"'
+_NO_DIGEST, _STATED = b'"digest":""', b'"digest":"%s"'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
 _ENTRIES = re.compile(rb',?\r?\n"entries":\{\r?\n')
@@ -114,15 +114,13 @@ class ChangedError(InvalidFileError):
 
 def write_sealed(parts: Iterable[bytes], file: BinaryIO) -> None:
     """Write the parts of a file, then the digest in place of the empty one in the first."""
-    remaining = iter(parts)
-    first = next(remaining)
-    digest = hashlib.sha256(first)
-    file.write(first.replace(_NO_DIGEST, _STATED % (b"0" * 64), 1))
-    for part in remaining:
-        digest.update(part)
-        file.write(part)
+    digest = Digest()
+    counted = digest.over(parts)
+    first = next(counted)
+    file.write(first.replace(_NO_DIGEST, _STATED % (b" " * 71), 1))
+    file.writelines(counted)
     file.seek(first.index(_NO_DIGEST))
-    file.write(_STATED % digest.hexdigest().encode())
+    file.write(_STATED % str(digest).encode())
 
 
 def sealed(parts: Iterable[bytes]) -> bytes:
