@@ -76,7 +76,7 @@ def merge(
             path, kept = library.existing(env.store, name, rules, what="file"), len(inputs) < KEPT
             loaded = library.load(path, replace(options, table=kept))
             env.remark(loaded.remarks)
-            inputs.append(loaded if kept else library.without_table(loaded))
+            inputs.append(loaded if kept else replace(loaded, state=replace(loaded.state, table=None)))
         merged = merge_states(inputs, allow_overlap=allow_overlap)
         rows = [Input(it.path, it.state.games, it not in merged.contained) for it in inputs]
         state, duplicates = merged.state, list(merged.duplicates)

@@ -263,7 +263,7 @@ def _in_its_format(source: Source, options: Options, use: Callable[[Format], T])
 
 
 def table_of(loaded: Loaded) -> Any:
-    """The table of a state, read again if it was left in the file.
+    """The table of a state, read again if it was left in the file: then it is None.
 
     :raises InvalidFileError: if the file has changed.
     """
@@ -273,11 +273,6 @@ def table_of(loaded: Loaded) -> Any:
     if again.digest != loaded.digest:
         raise InvalidFileError("another program has written this file meanwhile", where=str(loaded.path))
     return again.state.table
-
-
-def without_table(loaded: Loaded) -> Loaded:
-    """The same without its table, which ``table_of`` reads again."""
-    return replace(loaded, state=replace(loaded.state, table=None))
 
 
 def _parts(state: State) -> Iterator[bytes]:

@@ -14,7 +14,6 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.entries import alike
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.library import table_of
-from ttt_cli.store.plays import played_by
 from ttt_cli.store.runs import Run, digest_of
 from ttt_cli.store.state import State
 
@@ -142,7 +141,7 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
             ("rules", first.state.rules.describe(), loaded.state.rules.describe()),
             ("symmetry", first.state.symmetric, loaded.state.symmetric),
             ("choice rule", first.state.learner.choice, loaded.state.learner.choice),
-            ("a player with", played_by(first.state.plays), played_by(loaded.state.plays)),
+            ("a player with", *(str(it.state.plays or "the learner's own rule") for it in (first, loaded))),
         ):
             if mine != theirs:
                 why = f"{what} {theirs} does not go with {mine} of {first.path}"

@@ -169,9 +169,7 @@ class _Reader:
             for name, argument in self.opcodes(file):
                 if name == "STOP":
                     return self.pop()
-                if name in _VALUES:
-                    self.stack.append(self.checked(argument))
-                elif name in _MAKES:
+                if name in _MAKES:
                     self.stack.append(_MAKES[name](self, argument))
                 elif name in _DOES:
                     _DOES[name](self, argument)
@@ -449,13 +447,13 @@ NAMES: Mapping[str, Callable[..., Any] | None] = {
 }
 """The allowed names of Python's library and of NumPy, and the values of calls of them; None: they may only be
 mentioned, as a default factory or the class of an array."""
-_VALUES = {
+_VALUES = (
     *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"),
     *("STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"),
     *("BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"),
-}
-"""Opcodes whose argument is a value."""
+)
 _MAKES: Mapping[str, Callable[[_Reader, Any], Any]] = {
+    **dict.fromkeys(_VALUES, _Reader.checked),
     "NONE": lambda reader, _: None,
     "NEWTRUE": lambda reader, _: True,
     "NEWFALSE": lambda reader, _: False,

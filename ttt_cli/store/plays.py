@@ -68,8 +68,7 @@ class Plays:
         wins = "but one that wins at once is made" if self.wins == "known" else "even one that wins at once"
         return f"a move that the file does not hold {counts}, {wins}"
 
-    def words(self) -> str:
-        """The rule in words."""
+    def __str__(self) -> str:
         return ", ".join(f"{name}={_plain(value)}" for name, value in asdict(self).items())
 
 
@@ -136,11 +135,6 @@ class BreakingTies(Modified):
         everything: Bools = np.any(chosen, axis=1)
         known = self.player.known(positions)
         return uniform(broken(chosen, self._ties, everything if known is None else known))
-
-
-def played_by(plays: Plays | None) -> str:
-    """The rule that a table is played by, in words."""
-    return "the learner's own rule" if plays is None else plays.words()
 
 
 def values_by_move(learner: Learner[Any], table: Table, plays: Plays) -> Floats:

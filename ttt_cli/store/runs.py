@@ -53,14 +53,12 @@ class Run:
     @property
     def game_ids(self) -> Sequence[str]:
         """The ids of the recorded games learned in it."""
-        ids: Sequence[str] = self.details.get("game_ids", ())
-        return ids
+        return self.details.get("game_ids", ())
 
     @property
     def mixed(self) -> Sequence[str]:
         """The ids of the runs that an overlap has mixed into this one."""
-        ids: Sequence[str] = self.details.get("runs", ())
-        return ids
+        return self.details.get("runs", ())
 
     def contains(self, other: "Run") -> bool:
         """Whether this is the same run, at least as far."""
@@ -98,33 +96,15 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """The beginnings of cells that a spreadsheet would execute."""
 
 
-def train_run(
-    learner: Learner[Any],
-    rules: Rules,
-    symmetric: bool,
-    *,
-    seed: int,
-    planned: int,
-    opponent: str,
-    opponent_digest: str | None = None,
-    behaviour: str | None = None,
-    start: str | None = None,
-) -> Run:
+def train_run(learner: Learner[Any], rules: Rules, symmetric: bool, **decisive: Any) -> Run:
     """The record of a training run that begins.
 
-    :param opponent_digest: of the opponent's content, if it is a state; it then counts instead of the name.
-    :param start: the digest of the state that the run starts from, if it holds any experience.
+    :param decisive: the details of ``DECISIVE``, but for the learner's parameters; None where left out.
+        ``opponent_digest`` is that of the opponent's content, if it is a state, and then counts instead of
+        the name; ``start`` that of the state that the run starts from, if it holds any experience.
     """
-    details: dict[str, Any] = {
-        "params": learner.parameters(),
-        "seed": seed,
-        "opponent": as_text(opponent),
-        "opponent_digest": opponent_digest,
-        "behaviour": behaviour,
-        "start": start,
-        "planned": planned,
-        "kernel_version": learner.kernel_version,
-    }
+    own = {"params": learner.parameters(), "kernel_version": learner.kernel_version}
+    details = {**dict.fromkeys(DECISIVE), **decisive, **own, "opponent": as_text(decisive["opponent"])}
     identity = _train_id(details, learner.name, learner.choice, rules, symmetric)
     return Run(identity, "train", 0, {"x": 0, "o": 0, "draw": 0}, details)
 

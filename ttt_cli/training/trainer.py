@@ -22,7 +22,7 @@ from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, from_record, to_record
 from ttt_cli.store.games import waiting_games
-from ttt_cli.store.runs import Run, train_run
+from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach
 from ttt_cli.training.curve import Curve
@@ -193,8 +193,8 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         raise refused(f"the opponent {opponent.name} has changed since the run began", hint)
     learner = type(state.learner).from_params(**{**details["params"], "choice": state.learner.choice})
     state = replace(state, learner=learner)
-    known = ("seed", "planned", "opponent", "opponent_digest", "behaviour", "start")
-    again = train_run(learner, state.rules, state.symmetric, **{name: details[name] for name in known})
+    decisive = {name: details[name] for name in DECISIVE}
+    again = train_run(learner, state.rules, state.symmetric, **decisive)
     if again.id != record.id:
         hint = "train without --resume: a new run starts from the file"
         raise refused("the run was started by a version of ttt that plays different games", hint)

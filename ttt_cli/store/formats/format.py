@@ -1,11 +1,11 @@
 """What formats have in common: how files are recognised, read, checked and written, and what comes of it."""
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,10 @@ MOST_REASONS, MOST_PLACES = 5, 2
 """The most reasons for rejected rows in remarks, and rows named for each."""
 MOST_REJECTED = 1000
 """The most rejected rows that are reported one by one."""
+
+
+Row = TypeVar("Row")
+Said = TypeVar("Said")
 
 
 @dataclass(frozen=True)
@@ -315,10 +319,21 @@ class Format:
         raise NotImplementedError(f"{self.name} files are not written")
 
 
-def none_left(first: Rejected, rows: int, where: str) -> InvalidFileError:
-    """The error for a file of which no row is left."""
-    message = f"none of the {rows:,} rows can be from a game: {first.why}"
-    return InvalidFileError(message, where=f"{where}, {first.where}")
+def judged(
+    rows: Sequence[tuple[int, Row]], judge: Callable[[Row], Said | str], where: str
+) -> tuple[dict[Row, Said], Iterator[Rejected]]:
+    """What each distinct row of a file says, and those that are left out; rows come with their lines.
+
+    :param judge: gives what a row says, or the fault in it.
+    :raises InvalidFileError: if no row is left.
+    """
+    found = {row: judge(row) for row in dict.fromkeys(row for _, row in rows)}
+    sound = {row: said for row, said in found.items() if not isinstance(said, str)}
+    rejected = (Rejected(f"line {line}", str(found[row])) for line, row in rows if row not in sound)
+    for first in rejected if not sound else ():
+        message = f"none of the {len(rows):,} rows can be from a game: {first.why}"
+        raise InvalidFileError(message, where=f"{where}, {first.where}")
+    return sound, rejected
 
 
 def in_short(rejected: Sequence[Rejected]) -> list[str]:

@@ -15,7 +15,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 from ttt_cli.store.foreign.values import namings
-from ttt_cli.store.formats.format import BookRow, Format, Loaded, Options, Rejected, book_entries, none_left
+from ttt_cli.store.formats.format import BookRow, Format, Loaded, Options, book_entries, judged
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -132,19 +132,15 @@ class GameCsv(Format):
         if reading.word(rows[0][1]) not in reading.results and header:
             del rows[0]  # a header
         times = Counter(row for _, row in rows)
-        games = {row: reading.game(row, rules) for row in times}
-        wrong = {row: why for row, why in games.items() if isinstance(why, str)}
-        rejected = (Rejected(f"line {number}", wrong[row]) for number, row in rows if row in wrong)
-        if not (sound := sum(row not in wrong for _, row in rows)):
-            raise none_left(next(rejected), len(rows), source.where)
+        games, rejected = judged(rows, lambda row: reading.game(row, rules), source.where)
         counted: Counter[BookRow] = Counter()
         results = dict.fromkeys(("x", "o", "draw"), 0)
         for row, game in games.items():
-            if isinstance(game, Game) and game.result is not None:
-                result = _RESULTS[game.result]
-                results[result.lower()] += times[row]
-                for text, cell in zip(game.texts(), game.moves, strict=False):
-                    counted[text, cell + 1, len(game.moves), result] += times[row]
+            assert game.result is not None
+            result = _RESULTS[game.result]
+            results[result.lower()] += times[row]
+            for text, cell in zip(game.texts(), game.moves, strict=False):
+                counted[text, cell + 1, len(game.moves), result] += times[row]
         notes = [f"cells: {reading.words}"]
         if reading.results.get("x") == -1 or reading.results.get("o") == 1:
             notes.append("O moves first in this file; whoever moves first is X here")
@@ -155,7 +151,7 @@ class GameCsv(Format):
             book_entries(counted),
             choice="default",
             rules=rules,
-            games=sound,
+            games=sum(results.values()),
             results=results,
             rejected=rejected,
             notes=notes,

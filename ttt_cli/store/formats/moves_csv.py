@@ -24,7 +24,7 @@ from ttt_cli.store.formats.format import (
     Options,
     Rejected,
     book_entries,
-    none_left,
+    judged,
 )
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
@@ -121,18 +121,14 @@ class MovesCsv(Format):
         return _LINE.fullmatch(source.first_line) is not None
 
     def read(self, source: Source, options: Options) -> Loaded:
-        """Rows that cannot be from a game are left out; each is checked once, however often it is there."""
+        """Rows that cannot be from a game are left out."""
         lines = [(number, line) for number, row in source.rows if (line := ",".join(row).strip())]
-        found = {line: _row(line) for line in dict.fromkeys(line for _, line in lines)}
-        wrong = {line: why for line, why in found.items() if isinstance(why, str)}
-        rejected = (Rejected(f"line {number}", wrong[line]) for number, line in lines if line in wrong)
-        if not (sound := sum(line not in wrong for _, line in lines)):
-            raise none_left(next(rejected), len(lines), source.where)
-        rows = dict.fromkeys(row for row in found.values() if isinstance(row, tuple))
-        strange = {line for line, row in found.items() if isinstance(row, tuple) and not _is_possible(row)}
+        found, rejected = judged(lines, _row, source.where)
+        rows = dict.fromkeys(found.values())
+        strange = {line for line, row in found.items() if not _is_possible(row)}
         odd = (Rejected(f"line {number}", ODD) for number, line in lines if line in strange)
         notes, repaired = list[str](), list[str]()
-        if twice := sound - len(rows):  # no error: a book is a set of rows
+        if twice := sum(line in found for _, line in lines) - len(rows):  # no error: a book is a set of rows
             said = f"{twice:,} repeated {'row was' if twice == 1 else 'rows were'} dropped"
             (notes if options.strict else repaired).append(said)
         entries = book_entries({(text, move, *ENDINGS[stage]): 1 for text, move, stage in rows})
