@@ -260,7 +260,7 @@ def train(
         kind = learner.learner
     else:
         kind = learner_of(learner if isinstance(learner, str) else checked(learner), preset or "default")
-    kind = type(kind).from_params(**{**kind.parameters(), "choice": kind.choice, **parameters})
+    kind = kind.changed(**parameters)
     if isinstance(learner, State):
         start = replace(learner, learner=kind, table=deepcopy(learner.table))
     else:

@@ -8,7 +8,7 @@ raises, ``sys.exit`` included, becomes a message of one line.
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
@@ -103,12 +103,11 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
     return None
 
 
-def plugins(group: str, kind: type[T]) -> Iterator[T]:
-    """Load all entry points of a group; skip those that fail."""
+def plugins(group: str, load: Callable[[str], T | None]) -> Iterator[T]:
+    """Load all entry points of a group by their names; skip those that fail."""
     for name in plugin_names(group):
         with suppress(TttError):
-            found = plugin(group, name, kind)
-            if found is not None:
+            if (found := load(name)) is not None:
                 yield found
 
 

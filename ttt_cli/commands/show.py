@@ -28,7 +28,7 @@ from ttt_cli.store.formats.records import GameRecords
 from ttt_cli.store.games import LOG, SoundGames, record_against_people
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
-from ttt_cli.user_code import AGENT_PLUGINS, plugins
+from ttt_cli.user_code import AGENT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.tables import draw_table, print_facts, table
 
@@ -292,7 +292,9 @@ def show(
 
 
 def _players() -> dict[str, BuiltIn]:
-    plugged = {one.name: one for one in plugins(AGENT_PLUGINS, AgentType)}
+    plugged = {
+        one.name: one for one in plugins(AGENT_PLUGINS, lambda name: plugin(AGENT_PLUGINS, name, AgentType))
+    }
     found = {}
     for name, one in (players() | plugged).items():
         options = {key: option.accepts for key, option in one.options.items()}

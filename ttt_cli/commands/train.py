@@ -271,7 +271,7 @@ class Call:
         if options.source is not None:
             origin = library.existing(self.env.store, options.source)
         if origin is None:
-            learner = self._with_given(learner_of(self.learner, preset or "default"))
+            learner = learner_of(self.learner, preset or "default").changed(**self.given)
             return State.empty(learner, rules or STANDARD, symmetric=options.symmetry)
         # An empty file is an empty graph.
         loaded = library.load(origin, FileOptions(learner=None if origin.stat().st_size else self.learner))
@@ -293,11 +293,7 @@ class Call:
         if (left := state.unfinished) is not None and origin == self.path:
             stopped = f"the run stopped after {left.games:,} of {left.details['planned']:,} games"
             self.env.say(f"{stopped} can no longer be resumed")
-        return replace(state, learner=self._with_given(state.learner))
-
-    def _with_given(self, learner: Any) -> Any:
-        parameters = {**learner.parameters(), "choice": learner.choice, **self.given}
-        return type(learner).from_params(**parameters)
+        return replace(state, learner=state.learner.changed(**self.given))
 
     def _taught(self, state: State) -> State:
         """Return the state after it has learned the games that wait for it, and those of --games-from."""

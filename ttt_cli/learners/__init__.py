@@ -6,14 +6,14 @@ Besides the built-in learners there are those of plug-ins, and of Python files n
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ttt_cli.errors import TttError, UsageError, did_you_mean
-from ttt_cli.user_code import LEARNER_PLUGINS, load_object, plugin, plugin_names
+from ttt_cli.errors import UsageError, did_you_mean
+from ttt_cli.user_code import LEARNER_PLUGINS, load_object, plugin, plugin_names, plugins
 
 if TYPE_CHECKING:
     from ttt_cli.learners.base import Learner
@@ -65,11 +65,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
 
 def plugged_learners() -> "list[type[Learner[Any]]]":
     """The usable learners of plug-ins, by name."""
-    learners = []
-    for name in sorted({*plugin_names(LEARNER_PLUGINS)} - {*LEARNERS}):
-        with suppress(TttError):
-            learners.append(learner_class(name))
-    return learners
+    return [kind for kind in plugins(LEARNER_PLUGINS, learner_class) if kind.name not in LEARNERS]
 
 
 def is_learner(name: str) -> bool:

@@ -207,6 +207,13 @@ class Learner(ABC, Generic[T]):
         """The parameters by name, without ``choice``."""
         return {name: value for name, value in asdict(self).items() if name != "choice"}  # type: ignore[call-overload]
 
+    def changed(self, **parameters: Any) -> Self:
+        """The learner with other values of some parameters.
+
+        :raises UsageError: as ``from_params``.
+        """
+        return type(self).from_params(**{**self.parameters(), "choice": self.choice, **parameters})
+
     @classmethod
     def from_params(cls, **parameters: Any) -> Self:
         """The learner with these parameters, and defaults for the others.

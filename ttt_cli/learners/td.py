@@ -117,7 +117,7 @@ class Td(TableLearner[Table]):
         draws = [known["draw"] for known in parameters if "draw" in known]
         if not draws or any(draw != draws[0] for draw in draws):
             return self
-        return type(self).from_params(**{**self.parameters(), "choice": self.choice, "draw": draws[0]})
+        return self.changed(draw=draws[0])
 
     @property
     def parts(self) -> tuple[Part, Part]:

@@ -79,10 +79,8 @@ class Design:
 
         :raises UsageError: if a parameter cannot have its value.
         """
-        kind = type(self.learner)
-        values = dict(zip(self.varied, setting, strict=True))
-        parameters = {**self.learner.parameters(), "choice": self.learner.choice, **values}
-        return State.empty(kind.from_params(**parameters), self.rules, symmetric=self.symmetric)
+        learner = self.learner.changed(**dict(zip(self.varied, setting, strict=True)))
+        return State.empty(learner, self.rules, symmetric=self.symmetric)
 
     def training(self, key: Key) -> TrainingRun:
         (learner, preset), setting, seed = key

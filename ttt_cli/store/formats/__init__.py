@@ -74,9 +74,7 @@ def all_formats() -> Iterator[Format]:
 
 def plugged_formats() -> Iterator[Format]:
     """The formats of plug-ins, without those that fail."""
-    for kind in plugins(FORMAT_PLUGINS, type):
-        with suppress(TttError):
-            yield _checked(kind, kind.__name__)
+    return plugins(FORMAT_PLUGINS, lambda name: None if name in FORMATS else get(name))
 
 
 def recognise(source: Source, options: Options = DEFAULTS) -> Format:
