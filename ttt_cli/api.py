@@ -53,7 +53,7 @@ from ttt_cli.store.games import GameRecord as GameRecord
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of
-from ttt_cli.training.trainer import TrainingSide, advance, asked_once, new_run
+from ttt_cli.training.trainer import advance, fixed_side, new_run
 
 Player = str | State | Policy | Callable[[str], int | str] | Any
 """A player; an object's ``probabilities`` of k open ``Positions`` must be float64[k, cells]."""
@@ -267,15 +267,13 @@ def train(
         start = State.empty(kind, _game(rules) or STANDARD, symmetric=bool(symmetry))
     games, seed = _whole("games", games, 1), _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
-    side: str | TrainingSide | None
-    if opponent is None or isinstance(opponent, str):
-        side = opponent
-    else:
-        fixed = asked_once(policy(opponent, rules=start.rules, store=store), start.symmetric)
-        known = isinstance(opponent, State | Policy)
-        side = TrainingSide(_name(opponent), fixed, _digest(opponent, fixed), reproducible=known)
     nowhere = Path()  # nothing is saved
-    run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
+    if not isinstance(opponent, str | None):
+        side = fixed_side(_agents([opponent], start.rules, store)[0], Path(store), start, nowhere)
+        assert side is not None
+        digest, known = _digest(opponent, side.policy), isinstance(opponent, State | Policy)
+        opponent = replace(side, fingerprint=lambda: digest, reproducible=known)
+    run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=opponent)
     for _ in advance(run):
         pass
     return run.state

@@ -51,6 +51,7 @@ class Agent:
     :ivar fingerprint: returns the digest of a program.
     :ivar loaded: the state that it plays by.
     :ivar options: the values behind the colon.
+    :ivar reproducible: whether it always plays in the same way, which is unknown of programs.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Agent:
     fingerprint: Callable[[], str] | None = None
     loaded: "Loaded | None" = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    reproducible: bool = True
 
     @property
     def is_person(self) -> bool:
@@ -182,7 +184,7 @@ def _program(text: str, estimated: bool) -> Agent:
         raise UsageError("samples=N estimates a policy for export and diff alone", where=text)
     assert player.make is not None and player.fingerprint is not None
     make, digest = partial(player.make, argument=argument, **values), partial(player.fingerprint, argument)
-    return Agent(text, make=make, fingerprint=digest, options=values)
+    return Agent(text, make=make, fingerprint=digest, options=values, reproducible=False)
 
 
 def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
-from ttt_cli.agents.grammar import is_program, resolve
-from ttt_cli.engine.policy import Policy
+from ttt_cli.agents.grammar import Agent, is_program, resolve
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.matchup import within_reach
-from ttt_cli.learners.base import Shard
+from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, from_record, to_record
 from ttt_cli.store.games import waiting_games
@@ -32,24 +32,6 @@ log = logging.getLogger("ttt_cli")
 
 ENDS = ("o", "draw", "x")
 """The keys, in records, of the results that ``Learner.train`` counts."""
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingSide:
-    """A side in training, fixed if it has a policy.
-
-    :ivar digest: of the state that it plays by, if any.
-    :ivar reproducible: whether it always plays in the same way, which is unknown of programs.
-    """
-
-    name: str
-    policy: Policy | None
-    digest: str | None = None
-    reproducible: bool = True
-
-
-LEARNER_ITSELF = TrainingSide("self", None)
-"""The learner's own side, playing by what it has learned so far."""
 
 
 @dataclass(eq=False)
@@ -100,34 +82,28 @@ class TrainingRun:
         return [replace(row, games=row.games - self.games_before) for row in rows]
 
 
-def training_side(agent: str | None, store: Path, start: State, path: Path) -> TrainingSide:
-    """The side of an AGENT argument.
+def fixed_side(agent: str | Agent | None, store: Path, start: State, path: Path) -> Agent | None:
+    """The player of a side that learns nothing; None for ``self``, the learner itself.
+
+    A program is asked only once about each position: on a board with a state space before the first game,
+    about the positions that its own play can lead to, and about all of them if the table is symmetric.
 
     :param start: the state that is trained.
     :param path: of its file.
     :raises UsageError: if it is the trained state itself, or a person.
     """
     if agent is None or agent == "self":
-        return LEARNER_ITSELF
-    player = resolve(agent, store, start.rules)
+        return None
+    player = resolve(agent, store, start.rules) if isinstance(agent, str) else agent
     if player.source is not None and player.source.resolve() == path.resolve():
-        raise UsageError("the opponent is the state being trained", where=agent, hint="copy its file first")
-    policy = asked_once(player.policy, start.symmetric)
-    return TrainingSide(agent, policy, player.digest, reproducible=not is_program(agent))
-
-
-def asked_once(policy: Policy, symmetric: bool) -> Policy:
-    """A player from outside as a fixed side, asked only once about each position.
-
-    On a board with a state space it is asked before the first game, about the positions that its own play
-    can lead to; about all of them if the table is symmetric.
-    """
-    if not policy.external:
-        return policy
-    policy, space = policy.memoised(), enumerated(policy.rules)
-    if space is None:
-        return policy
-    return policy.table(space) if symmetric else within_reach(policy)
+        what = "the opponent is the state being trained"
+        raise UsageError(what, where=player.name, hint="copy its file first")
+    policy = player.policy
+    if policy.external:
+        policy, space = policy.memoised(), enumerated(policy.rules)
+        if space is not None:
+            policy = policy.table(space) if start.symmetric else within_reach(policy)
+    return replace(player, make=lambda rules: policy)
 
 
 def new_run(
@@ -136,34 +112,37 @@ def new_run(
     *,
     seed: int,
     games: int | None = None,
-    opponent: str | TrainingSide | None = None,
+    opponent: str | Agent | None = None,
     store: Path = Path(),
 ) -> TrainingRun:
     """A new run from ``start``, with the defaults of the method, or of its author by the author's rule."""
-    learner, behaviour = start.learner, LEARNER_ITSELF
+    learner, behaviour = start.learner, None
     article = learner.choice == "article"
     if games is None:
         games = learner.article_games if article else learner.default_games
     if opponent is None and article:
         opponent = learner.article_opponent
-        behaviour = training_side(learner.article_behaviour, store, start, path)
-    if not isinstance(opponent, TrainingSide):
-        opponent = training_side(opponent, store, start, path)
+        behaviour = fixed_side(learner.article_behaviour, store, start, path)
+    other = fixed_side(opponent, store, start, path)
     record = train_run(
         learner,
         start.rules,
         start.symmetric,
         seed=seed,
         planned=games,
-        opponent=opponent.name,
-        opponent_digest=opponent.digest,
-        behaviour=None if behaviour is LEARNER_ITSELF else behaviour.name,
+        opponent=other.name if other else "self",
+        opponent_digest=other.digest if other else None,
+        behaviour=behaviour.name if behaviour else None,
         start=library.digest(start) if start.runs else None,
     )
-    if not opponent.reproducible:
+    if other and not other.reproducible:
         record = replace(record, details={**record.details, "reproducible": False})
-    plan = Plan(learner, games, seed, opponent.policy, behaviour.policy)
-    return TrainingRun(path, plan, start.own().closed(), record)
+    return TrainingRun(path, _plan(learner, record, other, behaviour), start.own().closed(), record)
+
+
+def _plan(learner: Learner[Any], record: Run, opponent: Agent | None, behaviour: Agent | None) -> Plan:
+    other, own = (side.policy if side else None for side in (opponent, behaviour))
+    return Plan(learner, record.details["planned"], record.details["seed"], other, own)
 
 
 def resumed_run(path: Path, state: State, store: Path, typed: str | None = None) -> TrainingRun:
@@ -186,9 +165,9 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         if is_program(name) and name != typed:
             hint = f"if you trust it: --resume --opponent {shlex.quote(name)}"
             raise refused("the run's opponent is a program, which is run only if it is typed", hint)
-    opponent = training_side(details["opponent"], store, state, path)
-    behaviour = training_side(details["behaviour"], store, state, path)
-    if opponent.digest != details["opponent_digest"]:
+    opponent = fixed_side(details["opponent"], store, state, path)
+    behaviour = fixed_side(details["behaviour"], store, state, path)
+    if opponent and opponent.digest != details["opponent_digest"]:
         hint = "put the old file back, or start a new run without --resume"
         raise refused(f"the opponent {opponent.name} has changed since the run began", hint)
     learner = type(state.learner).from_params(**{**details["params"], "choice": state.learner.choice})
@@ -198,7 +177,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     if again.id != record.id:
         hint = "train without --resume: a new run starts from the file"
         raise refused("the run was started by a version of ttt that plays different games", hint)
-    plan = Plan(learner, details["planned"], details["seed"], opponent.policy, behaviour.policy)
+    plan = _plan(learner, record, opponent, behaviour)
     games = record.games or 0
     try:
         plan.block_at(games)
