@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import Field
-from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,11 @@ import numpy as np
 import orjson
 
 from ttt_cli.agents.grammar import resolve
-from ttt_cli.engine.arrays import Int8s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, PolicyTable, are_sound, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import TttError
 from ttt_cli.learners import from_file, learner_class
 from ttt_cli.learners.base import Learner, Shard
@@ -46,72 +43,48 @@ def expect(condition: Any, fault: str) -> None:
         raise NonconformityError(fault)
 
 
-def space_of(kind: type[Learner[Any]] | Learner[Any], rules: Rules = STANDARD) -> StateSpace:
-    """Return the positions, or classes of positions, of a learner's tables."""
-    return StateSpace.of(rules, kind.symmetric_only)
+def empty_table(learner: Learner[Any], rules: Rules = STANDARD) -> Any:
+    """Return a learner's empty table."""
+    return learner.empty(rules, learner.symmetric_only)
 
 
-def empty_table(learner: Learner[Any], space: StateSpace) -> Any:
-    """Return a learner's empty table for a space."""
-    return learner.empty(space.rules, space.symmetric)
-
-
-def read_table(learner: Learner[Any], space: StateSpace, entries: Mapping[str, Any]) -> Any:
+def read_table(learner: Learner[Any], entries: Mapping[str, Any], rules: Rules = STANDARD) -> Any:
     """Return a learner's table of these entries."""
-    return learner.from_entries(space.rules, space.symmetric, entries.items())
+    return learner.from_entries(rules, learner.symmetric_only, entries.items())
 
 
-def agent(name: str | None, space: StateSpace) -> Policy | None:
+def agent(name: str | None, rules: Rules = STANDARD) -> Policy | None:
     """Return the policy of an agent that needs no file; None for ``self``."""
-    return None if name in (None, "self") else resolve(str(name), Path("nowhere"), space.rules).policy
+    return None if name in (None, "self") else resolve(str(name), Path("nowhere"), rules).policy
 
 
-def resigning(space: StateSpace) -> Policy:
+def resigning() -> Policy:
     """Return a random player that resigns in every third position from the fifth ply on."""
-    full = StateSpace.of(space.rules)
-    probabilities = uniform(full.legal)
-    probabilities[(full.plies >= 4) & (full.codes % 3 == 0)] = 0
-    return PolicyTable(full, probabilities)
+    space = StateSpace.of()
+    probabilities = uniform(space.legal)
+    probabilities[(space.plies >= 4) & (space.codes % 3 == 0)] = 0
+    return PolicyTable(space, probabilities)
 
 
-def block(learner: Learner[Any], space: StateSpace, games: int, seed: int = 1, **changes: Any) -> Shard:
+def block(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Shard:
     """Return a block with the opponents of the learner's default training, or of its author's."""
     fixed: dict[str, Any] = {"opponent": None, "behaviour": None}
     if learner.choice == "article":
         fixed = {"opponent": learner.article_opponent, "behaviour": learner.article_behaviour}
-    sides = {name: agent(value, space) for name, value in fixed.items()} | changes
+    sides = {name: agent(value, rules) for name, value in fixed.items()} | changes
     return Shard(first=0, games=games, rng=np.random.default_rng(seed), **sides)
 
 
-def after(learner: Learner[Any], space: StateSpace, games: int, seed: int = 1, **changes: Any) -> Any:
+def after(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Any:
     """Return the table after training a block."""
-    table = empty_table(learner, space)
-    learner.train(table, block(learner, space, games, seed, **changes))
+    table = empty_table(learner, rules)
+    learner.train(table, block(learner, games, seed, rules, **changes))
     return table
 
 
 def content(learner: Learner[Any], table: Any) -> bytes:
     """Return the content of a table as bytes."""
     return orjson.dumps(dict(learner.to_entries(table)), option=orjson.OPT_SORT_KEYS)
-
-
-@cache
-def _moves_of_classes(space: StateSpace) -> dict[str, list[int]]:
-    """For each position the cells of its class that correspond to its cells."""
-    positions = StateSpace.of(space.rules)
-    return dict(zip(positions.texts(), classes(positions).moves.tolist(), strict=True))
-
-
-def game_of(space: StateSpace, row: Int8s) -> Game:
-    """Return the game of a row of a shard's journal, whose cells are those of ``space``; a game that is open
-    at the end was resigned."""
-    game = Game(space.rules)
-    for cell in row[row >= 0].tolist():
-        moves = _moves_of_classes(space)[game.text] if space.symmetric else range(space.cells)
-        game.push(next(at for at in game.legal_moves if moves[at] == cell))
-    if not game.is_over:
-        game.resign()
-    return game
 
 
 def same(learner: Learner[Any], table: Any, expected: Any, fault: str) -> None:
@@ -165,9 +138,8 @@ def describes_itself(learner: Learner[Any]) -> None:
 
 def an_empty_table_plays(learner: Learner[Any]) -> None:
     """Its policy is sound, and knows nothing at first and something after training."""
-    space = space_of(learner)
     for games, resigns in ((0, False), (GAMES, learner.learns_resigned)):
-        policy = learner.policy(after(learner, space, games) if games else empty_table(learner, space))
+        policy = learner.policy(after(learner, games) if games else empty_table(learner))
         check_policy(policy, resigns=resigns)
         known = policy.known(StateSpace.of(policy.rules))
         fault = "knows nothing after training" if games else "knows positions that it has never seen"
@@ -176,7 +148,7 @@ def an_empty_table_plays(learner: Learner[Any]) -> None:
 
 def its_policy_is_pure(learner: Learner[Any]) -> None:
     """Its policy is a pure function of the position: batches, order and repetition change nothing."""
-    table, positions = after(learner, space_of(learner), GAMES), StateSpace.of(STANDARD)
+    table, positions = after(learner, GAMES), StateSpace.of()
     before, policy = pickle.dumps(table), learner.policy(table)
     whole, rows = answers(policy, positions), np.arange(0, len(positions), 97)
     for asked in (rows, rows[::-1], *rows[:8, None]):
@@ -189,52 +161,48 @@ def its_policy_is_pure(learner: Learner[Any]) -> None:
 
 def the_seed_fixes_the_table(learner: Learner[Any]) -> None:
     """The same seed gives the same table, also after pickling; another seed gives another table."""
-    space = space_of(learner)
-    first, again, other = (content(learner, after(learner, space, GAMES, seed)) for seed in (1, 1, 2))
+    first, again, other = (content(learner, after(learner, GAMES, seed)) for seed in (1, 1, 2))
     expect(first == again, "the same seed gives different tables: use no randomness but shard.rng")
     expect(first != other, "another seed gives the same table")
-    sent = pickle.loads(pickle.dumps((learner, empty_table(learner, space), block(learner, space, GAMES))))
+    sent = pickle.loads(pickle.dumps((learner, empty_table(learner), block(learner, GAMES))))
     sent[0].train(sent[1], sent[2])
     same(learner, sent[1], first, "a pickled copy learns another table")
 
 
 def results_are_counted(learner: Learner[Any]) -> None:
     """``train`` plays the games it is asked for and counts their results."""
-    space, journal = space_of(learner), list[Any]()
-    counted = learner.train(empty_table(learner, space), block(learner, space, GAMES, journal=journal))
+    journal: list[Game] = []
+    counted = learner.train(empty_table(learner), block(learner, GAMES, journal=journal))
     expect(journal, "train does not write its games into shard.journal")
-    games = [game_of(space, row) for row in np.concatenate(journal)]
-    expected = [sum(game.result == result for game in games) for result in (-1, 0, 1)]
+    expected = [sum(game.result == result for game in journal) for result in (-1, 0, 1)]
     expect(sum(expected) == GAMES, f"plays {sum(expected)} games instead of {GAMES}")
     expect(list(counted) == expected, f"counts the results {list(counted)} instead of {expected}")
 
 
 def it_plays_whom_it_is_given(learner: Learner[Any]) -> None:
     """It trains against the opponent it is given, as X and O in turn."""
-    space, journal = space_of(learner), list[Any]()
-    if space.symmetric:  # its journal does not tell equivalent cells apart
+    journal, space = list[Game](), StateSpace.of()
+    if learner.symmetric_only:  # its journal does not tell equivalent cells apart
         return
     opponent = PolicyTable(space, uniform(first(space.legal)))
-    after(learner, space, GAMES, journal=journal, opponent=opponent, behaviour=None)
-    for number, row in enumerate(np.concatenate(journal)):
-        for ply, board in enumerate(game_of(space, row).texts()[:-1]):
+    after(learner, GAMES, journal=journal, opponent=opponent, behaviour=None)
+    for number, game in enumerate(journal):
+        for ply, (board, cell) in enumerate(zip(game.texts(), game.moves, strict=False)):
             fault = f"game {number}: ply {ply} is not the opponent's move"
-            expect(ply % 2 == number % 2 or row[ply] == board.index("."), fault)
+            expect(ply % 2 == number % 2 or cell == board.index("."), fault)
 
 
 def learn_is_what_train_does(learner: Learner[Any]) -> None:
     """Replaying the games of a training through ``learn`` gives the same table, against any opponent."""
-    space = space_of(learner)
     for opponent in ("own", "self", "random", "resigning"):
         changes: dict[str, Any] = {"journal": []}
         if opponent != "own":
-            policy = resigning(space) if opponent == "resigning" else agent(opponent, space)
+            policy = resigning() if opponent == "resigning" else agent(opponent)
             changes |= {"opponent": policy, "behaviour": None}
-        trained, replayed = empty_table(learner, space), empty_table(learner, space)
-        games = block(learner, space, GAMES, **changes)
+        trained, replayed = empty_table(learner), empty_table(learner)
+        games = block(learner, GAMES, **changes)
         learner.train(trained, games)
-        for number, row in enumerate(np.concatenate(games.journal or [])):
-            game = game_of(space, row)
+        for number, game in enumerate(games.journal or []):
             if learner.learns_resigned or not game.resigned:
                 learner.learn(replayed, game, games.sides(number))
         fault = f"learn, game by game, gives another table than train (opponent: {opponent})"
@@ -243,12 +211,11 @@ def learn_is_what_train_does(learner: Learner[Any]) -> None:
 
 def blocks_of_three_shards(learner: Learner[Any]) -> None:
     """A run in several shards gives the same table each time."""
-    space, games = space_of(learner), 2 * GAMES + 1
-    sides = block(learner, space, 1)
+    games, sides = 2 * GAMES + 1, block(learner, 1)
     plan = Plan(learner, games, 1, sides.opponent, sides.behaviour, shards=3)
     ends = []
     for _ in range(2):
-        *_, last = train_blocks(plan, empty_table(learner, space))
+        *_, last = train_blocks(plan, empty_table(learner))
         expect((last.games, last.results.sum()) == (games, games), "a run in shards loses games")
         ends.append(content(learner, last.table))
     expect(ends[0] == ends[1], "a run in shards gives different tables")
@@ -256,32 +223,27 @@ def blocks_of_three_shards(learner: Learner[Any]) -> None:
 
 def entries_come_back(learner: Learner[Any]) -> None:
     """A table that is written and read again is the same, plays the same and learns the same."""
-    space, journal, empty = space_of(learner), list[Any](), empty_table(learner, space_of(learner))
-    table = after(learner, space, GAMES, journal=journal)
+    journal, empty = list[Game](), empty_table(learner)
+    table = after(learner, GAMES, journal=journal)
     expect(dict(learner.to_entries(empty)) == {}, "an empty table has entries")
     keys = [key for key, _ in learner.to_entries(table)]
     expect(keys == sorted(set(keys)), "entries are not unique and sorted by key")
-    played = next(game for row in journal[0] if not (game := game_of(space, row)).resigned)
+    played = next(game for game in journal if not game.resigned)
     for written in (empty, table):
-        read = read_table(learner, space, orjson.loads(content(learner, written)))
+        read = read_table(learner, orjson.loads(content(learner, written)))
         same(learner, read, written, "entries change when they are read again")
-        chosen, again = (
-            answers(learner.policy(each), StateSpace.of(space.rules)) for each in (written, read)
-        )
+        chosen, again = (answers(learner.policy(each), StateSpace.of()) for each in (written, read))
         expect(agree(chosen[::2], again[::2]), "plays differently when its table is read again")
         for each in (written, read):
             learner.learn(each, played)
-            learner.train(each, block(learner, space, GAMES, seed=2))
+            learner.train(each, block(learner, GAMES, seed=2))
         same(learner, read, written, "learns differently when its table is read again")
 
 
 def merging_knows_no_order(learner: Learner[Any]) -> None:
     """Neither the order nor the steps of merging matter, nor do empty tables."""
-    space = space_of(learner)
-    parts = [
-        after(learner, space, games, seed) for seed, games in ((1, GAMES // 2), (2, GAMES), (3, 2 * GAMES))
-    ]
-    before, empty = [content(learner, part) for part in parts], empty_table(learner, space)
+    parts = [after(learner, games, seed) for seed, games in ((1, GAMES // 2), (2, GAMES), (3, 2 * GAMES))]
+    before, empty = [content(learner, part) for part in parts], empty_table(learner)
     merged = [learner.merge(empty, order) for order in permutations(parts)]
     expect(
         len({content(learner, each) for each in merged}) == 1, "merging in another order gives another table"
@@ -299,11 +261,10 @@ def merging_knows_no_order(learner: Learner[Any]) -> None:
 
 def only_what_is_new_counts(learner: Learner[Any]) -> None:
     """Merging tables that have grown from one base counts the base once."""
-    space = space_of(learner)
-    base = after(learner, space, GAMES)
-    grown = [deepcopy(base, {id(space): space}) for _ in range(3)]
+    base = after(learner, GAMES)
+    grown = [deepcopy(base) for _ in range(3)]
     for seed, table in enumerate(grown[:2], 2):
-        learner.train(table, block(learner, space, GAMES, seed))
+        learner.train(table, block(learner, GAMES, seed))
     before = [content(learner, table) for table in (base, *grown)]
     same(learner, learner.merge(base, grown[:1]), before[1], "merging one part changes it")
     same(learner, learner.merge(base, grown[2:]), before[0], "merging an untrained part changes the base")
@@ -316,10 +277,9 @@ def only_what_is_new_counts(learner: Learner[Any]) -> None:
 def other_boards(learner: Learner[Any]) -> None:
     """It learns on other boards too."""
     for rules in (Rules(1, 1, 1), Rules(1, 3, 3), Rules(2, 2, 2), Rules(2, 4, 3)):
-        space = space_of(learner, rules)
-        table = after(learner, space, 60)
+        table = after(learner, 60, rules=rules)
         check_policy(learner.policy(table), resigns=learner.learns_resigned)
-        read = read_table(learner, space, orjson.loads(content(learner, table)))
+        read = read_table(learner, orjson.loads(content(learner, table)), rules)
         same(learner, read, table, f"entries do not come back on {rules}")
 
 

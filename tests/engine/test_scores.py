@@ -8,7 +8,6 @@ import pytest
 from ttt_cli import Position, Positions, Rules
 from ttt_cli.engine.scores import ILLEGAL, move_plies, move_scores, solve
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.engine.symmetry import classes
 
 
 @cache
@@ -39,12 +38,6 @@ def test_values_and_distances_are_those_of_a_plain_recursion(rules: Rules) -> No
 def test_what_the_empty_board_is_worth(size: tuple[int, int, int], value: int, plies: int) -> None:
     rules = Rules(*size)
     assert solve(StateSpace.of(rules))[0] == value * (rules.cells + 1 - plies)
-
-
-def test_the_classes_of_positions_are_worth_what_their_members_are() -> None:
-    full, small = StateSpace.of(), StateSpace.of(symmetric=True)
-    members = small.rows(classes(full).positions)
-    assert np.array_equal(solve(small)[members], solve(full))
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(3, 4, 3), Rules(misere=True)], ids=str)

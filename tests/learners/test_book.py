@@ -25,11 +25,11 @@ X_IN_FIVE = (1, 4, 2, 5, 3)
 DRAWN = (1, 5, 9, 2, 8, 7, 3, 6, 4)
 
 
-def book(learner: Any, *games: tuple[int, ...], space: StateSpace = SPACE) -> BookTable:
+def book(learner: Any, *games: tuple[int, ...], rules: Rules = SPACE.rules) -> BookTable:
     """A book of games given as cells from 1."""
-    table = empty_table(learner, space)
+    table = empty_table(learner, rules)
     for cells in games:
-        learner.learn(table, Game.of(space.rules, [cell - 1 for cell in cells]))
+        learner.learn(table, Game.of(rules, [cell - 1 for cell in cells]))
     return table
 
 
@@ -51,7 +51,7 @@ def test_the_author_leaves_out_the_first_move_and_keeps_a_set():
     table = book(ARTICLE, X_IN_FIVE)
     before = dict(ARTICLE.to_entries(table))
     assert list(before) == ["X........", "X..O.....", "XX.O.....", "XX.OO...."]
-    ARTICLE.learn(table, Game.of(SPACE.rules, [cell - 1 for cell in X_IN_FIVE]))
+    ARTICLE.learn(table, Game.of(Rules(), [cell - 1 for cell in X_IN_FIVE]))
     assert dict(ARTICLE.to_entries(table)) == before
 
 
@@ -71,7 +71,7 @@ def test_a_win_with_the_last_stone_is_no_draw():
 )
 def test_a_row_that_cannot_be_from_a_game_is_refused(text: str, rows: list[list[Any]], said: str):
     with pytest.raises(InvalidFileError, match=said):
-        read_table(DEFAULT, SPACE, {text: rows})
+        read_table(DEFAULT, {text: rows})
 
 
 def test_the_author_takes_the_shortest_game_whoever_won_it():
@@ -88,7 +88,7 @@ def test_the_author_never_looks_at_draws():
 
 
 def test_without_rows_o_takes_the_centre_and_x_any_cell():
-    table = empty_table(ARTICLE, SPACE)
+    table = empty_table(ARTICLE)
     assert chosen(ARTICLE, table, "X........") == {5}
     assert chosen(ARTICLE, table, "....X....") == {1, 2, 3, 4, 6, 7, 8, 9}
     assert chosen(ARTICLE, table, "XO.......") == {3, 4, 5, 6, 7, 8, 9}
@@ -96,27 +96,26 @@ def test_without_rows_o_takes_the_centre_and_x_any_cell():
 
 def test_the_default_weighs_results_and_doubts_few_sightings():
     x_wins, o_wins = [1, 5, "X", "", 1], [3, 6, "O", "", 1]
-    table = read_table(DEFAULT, SPACE, {".........": [x_wins, o_wins, [2, 9, "draw", "", 5]]})
+    table = read_table(DEFAULT, {".........": [x_wins, o_wins, [2, 9, "draw", "", 5]]})
     values = policy_of(DEFAULT, table).worth
     assert values is not None and values[0, :3].tolist() == [0.75, 0.5, 0.25]
     assert chosen(DEFAULT, table, ".........") == {1}
     better = [x_wins, [2, 9, "X", "", 9], [2, 9, "draw", "", 1]]
-    assert chosen(DEFAULT, read_table(DEFAULT, SPACE, {".........": better}), ".........") == {2}
+    assert chosen(DEFAULT, read_table(DEFAULT, {".........": better}), ".........") == {2}
 
 
 def test_stages_mean_the_other_winner_where_wins_are_exchanged():
-    space = StateSpace.of(Rules(misere=True))
-    table = book(DEFAULT, X_IN_FIVE, space=space)
+    table = book(DEFAULT, X_IN_FIVE, rules=Rules(misere=True))
     assert dict(DEFAULT.to_entries(table))["XX.OO...."] == [[3, 5, "O", "", 1]]
     assert 3 not in chosen(DEFAULT, table, "XX.OO....")
 
 
 def test_rows_know_their_run_and_keep_it_through_a_file():
-    table = after(DEFAULT, SPACE, 50, 1)
+    table = after(DEFAULT, 50, 1)
     DEFAULT.tag_run(table, "a")
-    DEFAULT.train(table, block(DEFAULT, SPACE, 50, 2))
+    DEFAULT.train(table, block(DEFAULT, 50, 2))
     DEFAULT.tag_run(table, "b")
-    read = read_table(DEFAULT, SPACE, dict(DEFAULT.to_entries(table)))
+    read = read_table(DEFAULT, dict(DEFAULT.to_entries(table)))
     assert content(DEFAULT, read) == content(DEFAULT, table)
     first_moves = dict(DEFAULT.to_entries(read))["........."]
     for name in "ab":
@@ -124,11 +123,11 @@ def test_rows_know_their_run_and_keep_it_through_a_file():
 
 
 def test_of_one_run_unfinished_and_finished_the_larger_counts_stay():
-    early, late = (after(DEFAULT, SPACE, 60, 1) for _ in range(2))
-    DEFAULT.train(late, block(DEFAULT, SPACE, 60, 2))
+    early, late = (after(DEFAULT, 60, 1) for _ in range(2))
+    DEFAULT.train(late, block(DEFAULT, 60, 2))
     for table in (early, late):
         DEFAULT.tag_run(table, "a")
-    merged = DEFAULT.merge(empty_table(DEFAULT, SPACE), [early, late])
+    merged = DEFAULT.merge(empty_table(DEFAULT), [early, late])
     assert content(DEFAULT, merged) == content(DEFAULT, late)
 
 

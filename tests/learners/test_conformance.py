@@ -13,7 +13,7 @@ import pytest
 from tests import tables
 from tests.learners.common import trained
 from ttt_cli import conformance
-from ttt_cli.conformance import CHECKS, after, content, read_table, resigning, space_of
+from ttt_cli.conformance import CHECKS, after, content, read_table, resigning
 from ttt_cli.engine.kernel import uncompiled
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.scores import solve
@@ -50,11 +50,10 @@ def test_every_learner_conforms(check: Callable[[Learner], None], learner: Learn
 
 
 def test_the_kernel_as_written_gives_the_same_bytes(learner: Learner):
-    space = space_of(learner)
-    cases = [{}, {"opponent": resigning(space), "behaviour": None}]
-    compiled = [content(learner, after(learner, space, 30, **case)) for case in cases]
+    cases = [{}, {"opponent": resigning(), "behaviour": None}]
+    compiled = [content(learner, after(learner, 30, **case)) for case in cases]
     with uncompiled():
-        assert [content(learner, after(learner, space, 30, **case)) for case in cases] == compiled
+        assert [content(learner, after(learner, 30, **case)) for case in cases] == compiled
 
 
 def broken(value: Any) -> list[Any]:
@@ -76,14 +75,14 @@ def broken(value: Any) -> list[Any]:
 @pytest.mark.parametrize("name", LEARNERS)
 def test_broken_entries_are_refused_by_name(name: str):
     learner = learner_of(name, "default")
-    space = space_of(learner, Rules(2, 3))
-    entries = orjson.loads(content(learner, after(learner, space, 5)))
+    rules = Rules(2, 3)
+    entries = orjson.loads(content(learner, after(learner, 5, rules=rules)))
     right = next(key for key in entries if key.count(".") == 2)
     wrong = ["XXXXXX", "X", "X....?", "x.....", "X..... ", ""]
     cases = [*((key, entries[right]) for key in wrong), *((right, value) for value in broken(entries[right]))]
     for key, value in cases:
         with pytest.raises(InvalidFileError) as refused:
-            read_table(learner, space, {**entries, key: value})
+            read_table(learner, {**entries, key: value}, rules)
         assert repr(key) in refused.value.where, (key, value)
 
 

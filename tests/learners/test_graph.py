@@ -3,6 +3,7 @@
 import re
 from copy import deepcopy
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.learners.common import policy_of
-from ttt_cli import Position, Rules
-from ttt_cli.conformance import after, block, empty_table, read_table
+from ttt_cli import Game, Position, Rules
+from ttt_cli.conformance import after, block, read_table
 from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
@@ -68,7 +69,7 @@ def graph_of(following: dict[str, list[int]]) -> Table:
     """A table from nodes, in the order of first sight, with the cells (from 1) played from them."""
     nodes = enumerate(following.items())
     entries = {text: {"seen": at, "next": cells, "visits": 1} for at, (text, cells) in nodes}
-    return read_table(ARTICLE, SPACE, entries)
+    return read_table(ARTICLE, entries)
 
 
 def authors(table: Table) -> Author:
@@ -95,7 +96,7 @@ def complete() -> Table:
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1))
 @example(0, 0)
 def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
-    table = after(ARTICLE, SPACE, games, seed) if games else complete()
+    table = after(ARTICLE, games, seed) if games else complete()
     support, author = policy_of(ARTICLE, table).support, authors(table)
     nodes = known(table) - FIRST
     unknown = np.setdiff1d(np.arange(len(SPACE)), nodes)
@@ -106,15 +107,14 @@ def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
 
 def test_training_plays_the_authors_machine():
     """X in the 1st, 3rd, 5th … game, and the graph of all games before at every choice."""
-    journal: list[np.ndarray] = []
-    table = after(ARTICLE, SPACE, 40, journal=journal)
+    journal: list[Game] = []
+    table = after(ARTICLE, 40, journal=journal)
     following: dict[str, list[str]] = {"." * 9: []}
-    for number, moves in enumerate(np.concatenate(journal).tolist()):
-        author, position, played = Author(deepcopy(following)), Position("." * 9), []
-        for ply, cell in enumerate(cell for cell in moves if cell >= 0):
-            assert ply % 2 != number % 2 or cell in author.choices(position.text), (number, ply)
-            played.append((position.text, (position := position.play(cell)).text))
-        for before, child in played:
+    for number, game in enumerate(journal):
+        author, texts = Author(deepcopy(following)), game.texts()
+        for ply, cell in enumerate(game.moves):
+            assert ply % 2 != number % 2 or cell in author.choices(texts[ply]), (number, ply)
+        for before, child in pairwise(texts):
             following.setdefault(child, [])
             if child not in following[before]:
                 following[before].append(child)
@@ -123,7 +123,7 @@ def test_training_plays_the_authors_machine():
 
 def test_the_authors_machine_does_not_go_with_symmetry():
     with pytest.raises(UsageError, match="symmetry"):
-        empty_table(ARTICLE, StateSpace.of(symmetric=True))
+        ARTICLE.empty(Rules(), symmetric=True)
 
 
 def test_an_untried_move_rather_than_a_known_loss():
@@ -141,8 +141,8 @@ def test_a_near_win_beats_a_far_one_and_a_far_loss_a_near_one():
 
 @pytest.mark.parametrize("learner", [ARTICLE, DEFAULT])
 def test_training_keeps_up_to_date_what_follows(learner: Graph):
-    table = after(learner, SPACE, 300)
-    learner.train(table, block(learner, SPACE, 1000, seed=2))
+    table = after(learner, 300)
+    learner.train(table, block(learner, 1000, seed=2))
     afresh = deepcopy(table)
     learner.derive(afresh)
     for name in table.rows.dtype.names or ():
@@ -176,5 +176,5 @@ ROOT = {"seen": 0, "next": [], "visits": 1}
 )
 def test_entries_that_make_no_graph_are_refused(entries: dict, message: str):
     with pytest.raises(InvalidFileError, match=re.escape(message)) as caught:
-        read_table(ARTICLE, SPACE, entries)
+        read_table(ARTICLE, entries)
     assert caught.value.where.startswith('"entries"')

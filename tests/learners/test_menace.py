@@ -7,7 +7,7 @@ import pytest
 
 from tests import tables
 from tests.learners.common import game, policy_of, trained
-from ttt_cli import Game, Position
+from ttt_cli import Game, Position, Positions, Rules
 from ttt_cli.conformance import after, block, empty_table, read_table
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
@@ -15,50 +15,57 @@ from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.menace import Menace
-from ttt_cli.learners.table import Table
+from ttt_cli.learners.table import Table, complete_table
 
 FULL = StateSpace.of()
-SPACE = StateSpace.of(symmetric=True)
-ROWS = FIRST + np.arange(len(SPACE))
+CLASSES = complete_table(Rules(), symmetric=True)
+BOARDS = CLASSES.positions(slice(FIRST, None))
+LEGAL, ROWS = CLASSES.legal(BOARDS), CLASSES.find(BOARDS)
 DRAWING, MOST, MICHIE = Menace(), Menace(choice="most"), Menace.from_params(**Menace.article)
-BOXES = SPACE.legal.sum(axis=1) > 1
+BOXES = LEGAL.sum(axis=1) > 1
+
+
+def places(*texts: str) -> list[int]:
+    """Where the classes of some boards are among all."""
+    rows: list[int] = (CLASSES.rows_of(Positions.reached(texts, Rules())) - FIRST).tolist()
+    return rows
 
 
 def all_beads(table: Table) -> np.ndarray:
     """The beads in all boxes, by class and cell."""
-    values = DRAWING.answer(table, ROWS, SPACE, SPACE.legal)[1]
-    return np.where(np.isnan(values), SPACE.legal, values)
+    values = DRAWING.answer(table, ROWS, BOARDS, LEGAL)[1]
+    return np.where(np.isnan(values), LEGAL, values)
 
 
 def changes(table: Table) -> np.ndarray:
     """By how much they have changed."""
-    return table.by_cell(table.moves["change"], ROWS, SPACE.legal)
+    return table.by_cell(table.moves["change"], ROWS, LEGAL)
 
 
 def box(table: Table, text: str) -> dict[int, int]:
     """The beads in a box by cell, from 1."""
-    row = all_beads(table)[SPACE.index(Position(text))]
+    row = all_beads(table)[places(text)[0]]
     return {cell + 1: beads for cell, beads in enumerate(row.tolist()) if beads}
 
 
 def test_first_beads():
-    table = empty_table(DRAWING, SPACE)
+    table = empty_table(DRAWING)
     assert box(table, "." * 9) == {1: 4, 2: 4, 5: 4}  # three kinds: corner, edge, centre
     assert box(table, "........X") == {1: 4, 2: 4, 3: 4, 5: 4, 6: 4}  # O's first move
-    assert set(all_beads(table)[SPACE.plies == 2].ravel()) == {0, 3}
-    assert set(all_beads(table)[SPACE.plies == 5].ravel()) <= {0, 2, 1}
-    assert set(all_beads(table)[SPACE.plies == 6].ravel()) == {0, 1}
+    assert set(all_beads(table)[BOARDS.plies == 2].ravel()) == {0, 3}
+    assert set(all_beads(table)[BOARDS.plies == 5].ravel()) <= {0, 2, 1}
+    assert set(all_beads(table)[BOARDS.plies == 6].ravel()) == {0, 1}
 
 
 def test_there_is_no_box_for_a_single_move():
-    single = SPACE.legal.sum(axis=1) == 1
-    assert not BOXES[single].any() and BOXES[SPACE.legal.sum(axis=1) > 1].all()
-    assert (BOXES & tables.to_move(SPACE, 0)).sum() == 304  # as many as Michie had
-    assert not changes(after(DRAWING, SPACE, 2000))[single].any()
+    single = LEGAL.sum(axis=1) == 1
+    assert not BOXES[single].any() and BOXES[LEGAL.sum(axis=1) > 1].all()
+    assert (BOXES & BOARDS.x_to_move).sum() == 304  # as many as Michie had
+    assert not changes(after(DRAWING, 2000))[single].any()
 
 
 def test_drawing_goes_by_the_number_of_beads():
-    table = empty_table(DRAWING, SPACE)
+    table = empty_table(DRAWING)
     DRAWING.learn(table, game(5, 1, 2, 9, 8))  # X wins
     drawing = policy_of(DRAWING, table)
     assert drawing.played[0] * 15 == pytest.approx([1, 1, 1, 1, 7, 1, 1, 1, 1])  # four for four corners
@@ -80,29 +87,29 @@ def test_drawing_goes_by_the_number_of_beads():
 def test_what_a_game_changes(played: Game, x_change: int, o_change: int):
     learner = Menace.from_params(win=5, draw=2, loss=4)
     for sides in ("xo", "x", "o"):
-        table = empty_table(learner, SPACE)
+        table = empty_table(learner)
         learner.learn(table, played, sides)
         expected = np.zeros_like(changes(table))
         moves = table.options(played)
-        for ply, (node, cell) in enumerate(zip(tables.path(SPACE, moves), moves, strict=False)):
+        for ply, (node, cell) in enumerate(zip(places(*played.texts()), moves, strict=False)):
             if "xo"[ply % 2] in sides and BOXES[node]:
                 expected[node, cell] = (x_change, o_change)[ply % 2]
         assert np.array_equal(changes(table), expected)
 
 
 def test_an_empty_box_resigns():
-    table = empty_table(DRAWING, SPACE)
-    centre, emptied = Position("....X...."), [-4, -5, 0, 0, 0, 0, 0, 0, 0]
+    table = empty_table(DRAWING)
+    centre, emptied = places("....X....")[0], [-4, -5, 0, 0, 0, 0, 0, 0, 0]
     changed = changes(table)
-    changed[SPACE.index(centre)] = emptied
-    table.moves["change"][:] = changed[SPACE.legal]
+    changed[centre] = emptied
+    table.moves["change"][:] = changed[LEGAL]
     for learner in (DRAWING, MOST):
-        assert not policy_of(learner, table).played[FULL.index(centre)].any()
-    journal: list[np.ndarray] = []
-    results = MICHIE.train(table, block(MICHIE, SPACE, 50, journal=journal))
-    resigned = [moves for moves in np.concatenate(journal).tolist() if moves[:2] == [4, -1]]
+        assert not policy_of(learner, table).played[FULL.index(Position("....X...."))].any()
+    journal: list[Game] = []
+    results = MICHIE.train(table, block(MICHIE, 50, journal=journal))
+    resigned = [played for played in journal if played.moves == (4,)]
     assert 0 < len(resigned) <= results[2]
-    assert changes(table)[SPACE.index(centre)].tolist() == emptied  # no move was made from it
+    assert changes(table)[centre].tolist() == emptied  # no move was made from it
     assert box(table, "." * 9)[5] >= 4 + 3 * len(resigned)
 
 
@@ -118,11 +125,11 @@ def test_the_commonest_beads_of_a_default_run_are_perfect_play(seed: int):
 
 
 def test_fewer_than_no_beads_are_none():
-    tables = [empty_table(DRAWING, SPACE) for _ in range(3)]
+    tables = [empty_table(DRAWING) for _ in range(3)]
     for table in tables:
         for _ in range(3):
             DRAWING.learn(table, game(1, 5, 2, 3, 4, 7), "x")
-    together = DRAWING.merge(empty_table(DRAWING, SPACE), tables)
+    together = DRAWING.merge(empty_table(DRAWING), tables)
     assert dict(DRAWING.to_entries(together))["." * 9] == {"1": -9}
     assert box(together, "." * 9) == {2: 4, 5: 4}
 
@@ -138,5 +145,5 @@ def test_fewer_than_no_beads_are_none():
 )
 def test_entries_that_are_no_boxes_are_refused(entries: dict, message: str):
     with pytest.raises(InvalidFileError, match=re.escape(message)) as caught:
-        read_table(DRAWING, SPACE, entries)
+        read_table(DRAWING, entries)
     assert caught.value.where.startswith('"entries"')

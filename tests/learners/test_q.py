@@ -10,6 +10,7 @@ from ttt_cli import Game, Position
 from ttt_cli.conformance import after, empty_table
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Shard
+from ttt_cli.learners.loop import NO_SIDE, batches
 from ttt_cli.learners.q import Q
 from ttt_cli.learners.table import Table
 from ttt_cli.store.state import learner_of
@@ -33,11 +34,11 @@ def worth(table: Table, text: str, cell: int) -> tuple[float, int]:
 
 def test_the_article_kernel_is_the_rule_read_literally():
     learner, journal = learner_of("q", "article"), []
-    table = after(learner, SPACE, 500, journal=journal)
+    table = after(learner, 500, journal=journal)
     values: dict[tuple[Position, int], float] = defaultdict(float)
-    for number, row in enumerate(np.concatenate(journal).tolist()):
+    for number, played in enumerate(journal):
         side, position, turns = "XO"[number % 2], Position(), []
-        for cell in row[: row.index(-1)] if -1 in row else row:
+        for cell in played.moves:
             if position.mover == side:
                 turns.append((position, cell))
             position = position.play(cell)
@@ -53,7 +54,7 @@ def test_the_article_kernel_is_the_rule_read_literally():
 
 def test_a_default_game_worked_by_hand():
     learner = learner_of("q", "default")
-    table = empty_table(learner, SPACE)
+    table = empty_table(learner)
     learner.learn(table, game(1, 4, 2, 5, 3))
     assert worth(table, "XX.OO....", 3) == (1.0, 1)
     # Of the five replies one loses; gamma 0.8, slips 0.25.
@@ -65,12 +66,13 @@ def test_a_default_game_worked_by_hand():
 
 
 def test_one_uniform_number_serves_a_whole_game():
-    learner, journal, games = Q.from_params(epsilon=1.0), [], 60_000
-    results = learner.train(
-        empty_table(learner, SPACE), Shard(0, games, np.random.default_rng(1), journal=journal)
-    )
+    learner, histories, results, games = Q.from_params(epsilon=1.0), [], np.zeros(3, np.int64), 60_000
+    table = empty_table(learner)
+    for batch in batches(Shard(0, games, np.random.default_rng(1)), 9, 1, "default"):
+        learner.play(table, 3, *batch, NO_SIDE, results)
+        histories.append(batch[0].copy())
     assert results / games == pytest.approx([121 / 420, 8 / 63, 737 / 1260], abs=0.01)
-    moves = np.concatenate(journal)
+    moves = np.concatenate(histories)
     # The rank of each move among those that were free, stretched to 0 to 1: uniform, and by itself.
     lower = (moves[:, :, None] > moves[:, None, :]) & (np.arange(9)[:, None] > np.arange(9))
     ranks = (moves - lower.sum(axis=2)) / np.maximum(np.arange(8, -1, -1), 1)
@@ -86,15 +88,13 @@ def test_exploration_falls_with_the_number_of_the_game():
     learner, favourite = learner_of("q", "default"), []
     for first in (0, 10_000_000):
         journal = []
-        learner.train(
-            empty_table(learner, SPACE), Shard(first, 4000, np.random.default_rng(1), journal=journal)
-        )
-        favourite.append(np.bincount(np.concatenate(journal)[:, 0]).max() / 4000)
+        learner.train(empty_table(learner), Shard(first, 4000, np.random.default_rng(1), journal=journal))
+        favourite.append(np.bincount([played.moves[0] for played in journal]).max() / 4000)
     assert favourite[0] < 0.2 and favourite[1] > 0.4
 
 
 def test_a_game_that_was_given_up_teaches_nothing():
     learner = learner_of("q", "default")
-    table = empty_table(learner, SPACE)
+    table = empty_table(learner)
     learner.learn(table, Game.of(SPACE.rules, [0, 3, 1], resigned=True))
     assert not table.moves["visits"].any()

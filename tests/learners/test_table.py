@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.conformance import after, content
+from ttt_cli.conformance import block, content
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners import loop
 from ttt_cli.learners import table as tables
 from ttt_cli.learners.base import Shard
@@ -24,9 +25,9 @@ RULES = (Rules(), Rules(2, 5, 3), Rules(misere=True))
 
 
 @contextmanager
-def growing(space: StateSpace, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def growing(complete: tables.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if no board had a state space: every table starts with the empty board alone."""
-    counted = {(space.rules, space.symmetric): len(space)}  # exploration goes by the size of the game
+    counted = {(complete.rules, complete.symmetric): complete.size}  # exploration goes by it
     with monkeypatch.context() as patch:
         patch.setattr(tables, "enumerated", lambda rules: None)
         patch.setattr(tables, "COUNTED", counted)
@@ -46,13 +47,16 @@ def growing(space: StateSpace, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 def test_a_table_that_grows_learns_the_same(
     name: str, preset: str, symmetric: bool, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ):
-    learner, space = learner_of(name, preset), StateSpace.of(rules, symmetric or name == "menace")
-    expected = after(learner, space, 60)
-    with growing(space, monkeypatch):
-        found = after(learner, space, 60)
+    learner = learner_of(name, preset)
+    symmetric |= learner.symmetric_only
+    expected = learner.empty(rules, symmetric)
+    learner.train(expected, block(learner, 60, rules=rules))
+    with growing(expected, monkeypatch):
+        found = learner.empty(rules, symmetric)
+        learner.train(found, block(learner, 60, rules=rules))
         assert content(learner, found) == content(learner, expected)
         assert len(found.rows) < len(expected.rows)
-        again = learner.from_entries(rules, space.symmetric, learner.to_entries(found))
+        again = learner.from_entries(rules, symmetric, learner.to_entries(found))
         for table in (found, again):
             learner.train(table, Shard(60, 40, np.random.default_rng(7)))
     learner.train(expected, Shard(60, 40, np.random.default_rng(7)))
@@ -101,16 +105,17 @@ def test_games_in_lockstep_are_learned_one_after_the_other(name: str):
     table, replayed = (learner.empty(rules, learner.symmetric_only) for _ in range(2))
     shard = Shard(0, 200, np.random.default_rng(3), Uniform(rules), journal=journal)
     assert learner.train(table, shard).sum() == 200
-    played = np.concatenate(journal)
-    assert len(np.unique(played, axis=0)) > 150
-    learner.play(replayed, 0, played, np.zeros((0, 1)), 0, loop.NO_SIDE, np.zeros(3, np.int64))
+    assert len({played.moves for played in journal}) > 150
+    for number, played in enumerate(journal):
+        learner.learn(replayed, played, shard.sides(number))
     assert content(learner, replayed) == content(learner, table)
 
 
 @pytest.mark.long
 def test_the_counts_of_boards_without_a_state_space(sized):
-    counted = list(COUNTED.items())[: sized(1, None)]
-    assert [(key, len(StateSpace.of(*key))) for key, _ in counted] == counted
+    for (rules, symmetric), count in list(COUNTED.items())[: sized(1, None)]:
+        positions = StateSpace.of(rules)
+        assert len(classes(positions).positions.distinct() if symmetric else positions) == count
 
 
 def test_the_uniform_numbers_are_those_of_the_published_generator_wherever_they_begin():

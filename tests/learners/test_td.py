@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.learners.common import game, policy_of
-from ttt_cli import Position, load, save, train
+from ttt_cli import Game, Position, load, save, train
 from ttt_cli.conformance import after, empty_table
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.growth import FIRST
@@ -30,7 +29,7 @@ def test_a_draw_is_no_better_than_a_loss_to_the_author_and_one_half_by_default()
     last = draw.texts()[-1]
     for preset, value in (("article", 0.0), ("default", 0.5)):
         learner = learner_of("td", preset)
-        table = empty_table(learner, SPACE)
+        table = empty_table(learner)
         assert worth(table, "x", last) == worth(table, "o", last) == (value, 0)
         learner.learn(table, draw)
         assert worth(table, "x", last) == worth(table, "o", last) == (value, 1)
@@ -40,7 +39,7 @@ def test_a_draw_is_no_better_than_a_loss_to_the_author_and_one_half_by_default()
 
 def test_a_drawn_board_not_yet_seen_is_worth_a_draw(tmp_path: Path):
     last = game(1, 5, 9, 2, 8, 7, 3, 6, 4).texts()[-1]
-    assert worth(empty_table(Td.from_params(draw=0.3), SPACE), "o", last) == (0.3, 0)
+    assert worth(empty_table(Td.from_params(draw=0.3)), "o", last) == (0.3, 0)
     # A file says nothing of boards not yet seen; what they are worth follows from the runs.
     state = train("td", games=40, seed=1, draw=0.3)
     save(state, tmp_path / "td.json")
@@ -82,10 +81,10 @@ class ByTheBook:
 def test_the_article_without_exploration_is_the_rule_read_literally():
     learner = replace(learner_of("td", "article"), epsilon=0.0, epsilon_end=0.0)
     literal = ByTheBook()
-    journal: list[Any] = []
-    table = after(learner, SPACE, 60, journal=journal)
-    for row in np.concatenate(journal):
-        assert literal.play() == row[row >= 0].tolist()
+    journal: list[Game] = []
+    table = after(learner, 60, journal=journal)
+    for played in journal:
+        assert literal.play() == list(played.moves)
     assert np.count_nonzero(table.rows["visits"]) == len(literal.values)
     for (side, position), value in literal.values.items():
         assert worth(table, side.lower(), position.text)[0] == value
@@ -93,7 +92,7 @@ def test_the_article_without_exploration_is_the_rule_read_literally():
 
 def test_the_default_target_worked_by_hand():
     learner = Td.from_params(alpha=0.5, alpha_end=0.5, gamma=0.9, slips=0.25)
-    table = empty_table(learner, SPACE)
+    table = empty_table(learner)
     # O to move after 1 4 2 5: X threatens 3, so X's best is a win, discounted once; four of the five moves of
     # X do not end the game and are worth 1/2 to O as yet.
     learner.learn(table, game(1, 4, 2, 5, 3), "x")
@@ -111,7 +110,7 @@ def test_the_default_target_worked_by_hand():
 
 def test_step_sizes_fall_with_the_visits():
     learner = Td.from_params(alpha=1.0, alpha_end=0.2, gamma=1.0, target="next")
-    table = empty_table(learner, SPACE)
+    table = empty_table(learner)
     expected = 0.5
     for visits in range(5):
         learner.learn(table, game(1, 4, 2, 5, 3))
@@ -123,5 +122,5 @@ def test_of_equal_moves_the_author_takes_the_first_and_the_default_any():
     start = SPACE.index(Position())
     for preset, row in (("article", [1.0] + [0.0] * 8), ("default", [1 / 9] * 9)):
         learner = learner_of("td", preset)
-        policy = policy_of(learner, empty_table(learner, SPACE))
+        policy = policy_of(learner, empty_table(learner))
         assert policy.played[start] == pytest.approx(row)

@@ -1,7 +1,6 @@
 """All positions of one game as arrays.
 
-Positions are in order (``engine.positions``); index 0 is the empty board. The classes of positions up to the
-board's symmetries are a smaller space of the same kind.
+Positions are in order (``engine.positions``); index 0 is the empty board.
 """
 
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ from ttt_cli.engine.arrays import Bools, Int32s, Int64s
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import INHERITED, Positions
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import NotationError, UsageError
 
 CHUNK = 1 << 16
@@ -33,26 +31,24 @@ class StateSpace(Positions):
     """All ``n`` positions of one game, in order.
 
     :ivar successors: int32[n, cells], the index after the mover takes a cell, -1 if it may not.
-    :ivar symmetric: whether the positions represent classes up to symmetry (``engine.symmetry``). Then only
-        the lowest of the cells that a symmetry of the board exchanges is legal.
     """
 
-    def __init__(self, positions: Positions, successors: Int32s, symmetric: bool = False) -> None:
+    def __init__(self, positions: Positions, successors: Int32s) -> None:
         known = {name: getattr(positions, name) for name in INHERITED}
         super().__init__(positions.rules, positions.x, positions.o, **known)
-        self.successors, self.symmetric = successors, symmetric
+        self.successors = successors
 
     @classmethod
-    def of(cls, rules: Rules = STANDARD, symmetric: bool = False) -> "StateSpace":
-        """The space of these rules, or of their classes up to symmetry, built once in a process.
+    def of(cls, rules: Rules = STANDARD) -> "StateSpace":
+        """The space of these rules, built once in a process.
 
         :raises UsageError: if there are too many positions to hold in memory.
         """
-        return _classes(rules) if symmetric else _build(rules)
+        return _build(rules)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle a space by its rules, without its arrays."""
-        return StateSpace.of, (self.rules, self.symmetric)
+        return StateSpace.of, (self.rules,)
 
     @cached_property
     def powers(self) -> Int64s:
@@ -173,14 +169,3 @@ def _build(rules: Rules) -> StateSpace:
         first += len(positions)
         positions = after
     return StateSpace(Positions.concatenate(layers), np.concatenate(successors))
-
-
-@lru_cache(maxsize=8)
-def _classes(rules: Rules) -> StateSpace:
-    full = _build(rules)
-    classes_of = classes(full)
-    same = (classes_of.positions.x == full.x) & (classes_of.positions.o == full.o)
-    own = np.flatnonzero(same)  # the positions that represent their classes
-    members = (np.cumsum(same, dtype=np.int32) - np.int32(1))[full.rows(classes_of.positions)]
-    successors = np.where(classes_of.legal[own], members[full.successors[own]], np.int32(-1))
-    return StateSpace(full[own], successors, symmetric=True)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Floats, Int8s, Int64s
+from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
@@ -52,7 +52,7 @@ class Shard:
     :ivar rng: the only source of chance.
     :ivar opponent: the other side's policy; None: self-play.
     :ivar behaviour: the learner's own policy if it is fixed; None: it plays by its table, and explores.
-    :ivar journal: if given, the moves of all games are appended: int8[games, cells], -1 after the end.
+    :ivar journal: if given, all games are appended; of symmetric ones, any.
     """
 
     first: int
@@ -60,7 +60,7 @@ class Shard:
     rng: "np.random.Generator"  # quoted, so that NumPy loads its generators only where games are played
     opponent: Policy | None = None
     behaviour: Policy | None = None
-    journal: list[Int8s] | None = None
+    journal: list[Game] | None = None
 
     def sides(self, game: int) -> str:
         if self.opponent is None:

@@ -53,7 +53,6 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter, taught
 from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_batches, require
 from ttt_cli.learners.loop import NOT_YET, RESIGNED, batches
-from ttt_cli.learners.table import cells_on_classes
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
 BLOCK = 3
@@ -381,10 +380,9 @@ class NTuple(Learner[NTupleTable]):
         for history, luck, number in batches(shard, rules.cells, rules.cells, self.choice, lockstep):
             kernel(history, luck, number, fixed, NONE_WAITS, results)
             if shard.journal is not None:
-                shard.journal.append(np.full_like(history, NOT_YET))
-                for line, cells in zip(shard.journal[-1], history, strict=True):
-                    played = cells[cells >= 0].tolist()
-                    line[: len(played)] = cells_on_classes(Game.of(rules, played, resigned=RESIGNED in cells))
+                shard.journal.extend(
+                    Game.of(rules, cells[cells >= 0], resigned=RESIGNED in cells) for cells in history
+                )
         return results
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:

@@ -138,8 +138,7 @@ class PlainLearner(Learner[Table]):
             if self.learns_resigned or not game.resigned:
                 self.learn(table, game, shard.sides(number))
             if shard.journal is not None:
-                shard.journal.append(np.full((1, rules.cells), -1, np.int8))
-                shard.journal[-1][0, : len(game.moves)] = game.moves
+                shard.journal.append(game)
         return results
 
     def _worth(self, table: Table, position: Position, cell: int) -> float | None:

@@ -353,13 +353,23 @@ class Table:
 
     def options(self, game: Game) -> Int8s:
         """int8[plies]: the cells of a game's moves in the table's rows."""
-        return cells_on_classes(game) if self.symmetric else np.array(game.moves, np.int8)
+        cells = np.array(game.moves, np.int8)
+        if not self.symmetric:
+            return cells
+        in_classes = classes(Positions.reached(game.texts()[: len(cells)], self.rules))
+        return in_classes.moves[np.arange(len(cells)), cells]
 
-
-def cells_on_classes(game: Game) -> Int8s:
-    """int8[plies]: the cells of a game's moves on the boards that represent the classes."""
-    in_classes = classes(Positions.reached(game.texts()[: len(game.moves)], game.rules))
-    return in_classes.moves[np.arange(len(game.moves)), list(game.moves)].astype(np.int8)
+    def game(self, options: Int8s) -> Game:
+        """A game with these ``options``, negative after the end; resigned if it is not over then."""
+        game = Game(self.rules)
+        for option in options[options >= 0]:
+            moves: Any = range(self.rules.cells)
+            if self.symmetric:
+                moves = classes(Positions.batch([game.position], self.rules)).moves[0]
+            game.push(next(cell for cell in game.legal_moves if moves[cell] == option))
+        if not game.is_over:
+            game.resign()
+        return game
 
 
 def predecessors(positions: Positions) -> Positions:
@@ -416,7 +426,8 @@ def _board(rules: Rules, symmetric: bool) -> tuple[Uint64s, Int8s, Int8s]:
 @lru_cache(maxsize=16)
 def complete_table(rules: Rules, symmetric: bool) -> Table:
     """The table of a board with a state space, without a method's columns."""
-    space, table = StateSpace.of(rules, symmetric), Table(rules, symmetric)
-    table._add(space)
-    table.moves["after"] = space.successors[space.legal] + FIRST
+    space, table = StateSpace.of(rules), Table(rules, symmetric)
+    own = classes(space).positions.distinct() if symmetric else space
+    table._add(own)
+    table.moves["after"] = table.after(own, *np.nonzero(table.legal(own)))
     return table

@@ -132,7 +132,7 @@ class TableLearner(Learner[AnyTable]):
         for games in loop.batches(shard, cells, draws, self.choice, lockstep, table.symmetric):
             self.play(table, shard.taught, *games, loop.NO_SIDE if lockstep else fixed, results)
             if shard.journal is not None:
-                shard.journal.append(np.maximum(games[0], loop.NOT_YET))
+                shard.journal.extend(map(table.game, games[0]))
         return results
 
     def learn(self, table: AnyTable, game: Game, sides: str = "xo") -> None:
