@@ -143,17 +143,8 @@ class Kernel(Part):
         if self._plain is None:
             self._plain = self._linked(self.reads(), lambda function, _: function)
         records: list[Records] = []
-
-        def plain(item: Any) -> Any:
-            if type(item) is tuple:
-                return tuple(map(plain, item))
-            if not isinstance(item, np.ndarray) or not item.dtype.names:
-                return item
-            records.append(Records(item))
-            return records[-1]
-
         with np.errstate(over="ignore"):  # integers wrap in compiled code
-            result = self._plain(*map(plain, arguments))
+            result = self._plain(*_as_records(arguments, records))
         for each in records:
             each.write_back()
         return result
@@ -328,6 +319,16 @@ class Records(dict[int, Any]):
 
     def write_back(self) -> None:
         self._array[[*self]] = [*map(self._values, self.values())]
+
+
+def _as_records(item: Any, records: list[Records]) -> Any:
+    """An argument with arrays of records, in tuples too, as ``Records``, which are added to ``records``."""
+    if type(item) is tuple:
+        return tuple(_as_records(part, records) for part in item)
+    if getattr(getattr(item, "dtype", None), "names", None) is None:
+        return item
+    records.append(Records(item))
+    return records[-1]
 
 
 @cache
