@@ -35,9 +35,8 @@ from ttt_cli.shell.options import (
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Options as FileOptions
-from ttt_cli.store.games import waiting_games
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.teaching import teach
+from ttt_cli.store.teaching import teach, teach_waiting
 from ttt_cli.training.curve import Curve, is_kept
 from ttt_cli.training.runs import SHARDED_FROM, Executor, train_shards
 from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run, warm_up
@@ -298,8 +297,7 @@ class Call:
     def _taught(self, state: State) -> State:
         """Return the state after it has learned the games that wait for it, and those of --games-from."""
         games_from = self.options.games_from
-        name = library.taught_name(self.env.store, self.path)
-        lesson = teach(state, waiting_games(self.env.store, name, state), self.name)
+        lesson = teach_waiting(state, self.env.store, self.path)
         if lesson.learnt:
             self.env.say(f"learned {counted(lesson.learnt, 'game')} that waited in games.jsonl")
         if games_from is None:
@@ -359,7 +357,6 @@ class Call:
                 stopping=stopping,
                 executor=executor,
                 store=env.store,
-                name=self.name,
             )
         return self._report(run, curve, stopping.exit_code)
 

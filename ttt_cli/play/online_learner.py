@@ -10,11 +10,11 @@ from pathlib import Path
 
 from ttt_cli.errors import BusyError
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, waiting_games
+from ttt_cli.store.games import GameRecord
 from ttt_cli.store.locks import lock
 from ttt_cli.store.runs import Run
 from ttt_cli.store.state import State
-from ttt_cli.store.teaching import teach
+from ttt_cli.store.teaching import teach, teach_waiting
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,7 @@ class OnlineLearner:
             if before.unfinished is not None:
                 training = f"{self.name} is in the middle of a training run"
                 return Learned(waits=f"{training}; games wait until that has ended")
-            waiting = waiting_games(self.store, self.taught_name, before)
-            lesson = teach(before, waiting, self.name, going_on=self._run)
+            lesson = teach_waiting(before, self.store, self.path, going_on=self._run)
             if lesson.learnt:
                 self._run, self.state = lesson.run, lesson.state
                 library.save(self.state, self.path)

@@ -7,9 +7,11 @@ from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
 
 from ttt_cli.engine.kernel import prefer_uncompiled
-from ttt_cli.store.games import GameRecord
+from ttt_cli.store import library
+from ttt_cli.store.games import GameRecord, waiting_games
 from ttt_cli.store.runs import Run
 from ttt_cli.store.state import State
 
@@ -22,6 +24,12 @@ def own_sides(record: GameRecord, name: str) -> str:
     agents = {"x": record.x, "o": record.o}
     own = [side for side, agent in agents.items() if agent == name or agent.startswith(f"{name}:")]
     return "".join(own) or "xo"
+
+
+def teach_waiting(state: State, store: Path, path: Path, *, going_on: Run | None = None) -> "Lesson":
+    """Teach the state in a file the games that wait for it in the store's log, as ``teach``."""
+    waiting = waiting_games(store, library.taught_name(store, path), state)
+    return teach(state, waiting, library.display_name(store, path), going_on=going_on)
 
 
 def teach(

@@ -21,10 +21,9 @@ from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, from_record, to_record
-from ttt_cli.store.games import waiting_games
 from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
-from ttt_cli.store.teaching import teach
+from ttt_cli.store.teaching import teach_waiting
 from ttt_cli.training.curve import Curve
 from ttt_cli.training.runs import Executor, Plan, train_blocks, train_shards
 
@@ -210,7 +209,6 @@ def execute(
     stopping: Callable[[], bool] = lambda: False,
     executor: Executor = train_shards,
     store: Path | None = None,
-    name: str = "",
 ) -> None:
     """Carry out a run and save its state; its file must be locked.
 
@@ -218,8 +216,8 @@ def execute(
     :param curve: the run's learning curve, if it is kept.
     :param after_block: the observer; returns whether it has seen enough.
     :param stopping: whether the user wants to stop after this block.
-    :param store: the store whose waiting games the state, called ``name``, learns at the end, unless the
-        observer has chosen the state.
+    :param store: the store whose waiting games the state learns at the end, unless the observer has chosen
+        the state.
     """
     backup, games = library.would_lose_runs(run.path, run.state), run.before
 
@@ -247,8 +245,7 @@ def execute(
     if run.finished:
         run.state = run.state.closed()
     if run.finished and store is not None and not run.enough:
-        waiting = waiting_games(store, library.taught_name(store, run.path), run.state)
-        run.state = teach(run.state, waiting, name).state
+        run.state = teach_waiting(run.state, store, run.path).state
     save(run.state)
 
 
