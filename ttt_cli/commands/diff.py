@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated, Any, ClassVar
 
 from ttt_cli.agents.grammar import Agent
@@ -73,7 +74,8 @@ def diff(
     agents = resolved(env, a, b, estimated=True)
     found = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
     if csv is not None:
-        if not write_report(env, csv, to_csv(_csv_rows(found))):
+        header = ["position", "to_move", "a", "a_worth", "b", "b_worth", "known"]
+        if not write_report(env, csv, to_csv(chain([header], _rows(found, found.order)))):
             return None
         env.say(f"{len(found.order):,} rows written to {csv}")
     return DifferenceResult(agents[0].fields(), agents[1].fields(), found)
@@ -101,11 +103,6 @@ def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
         )
     env.say("compared in the positions seen: the board has too many to compare all")
     return Positions.concatenate(found).distinct()
-
-
-def _csv_rows(found: Difference) -> Iterator[list[Any]]:
-    yield ["position", "to_move", "a", "a_worth", "b", "b_worth", "known"]
-    yield from _rows(found, found.order)
 
 
 def _rows(found: Difference, places: Any) -> Iterator[list[Any]]:

@@ -21,12 +21,12 @@ from ttt_cli.evaluation.verdict import Verdict, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import resolved, write_report
 from ttt_cli.shell.options import (
-    FILE_HELP,
     AgentName,
     Seed,
     Walked,
     argument,
     complete_agents,
+    file_help,
     flag,
     number,
     option,
@@ -114,9 +114,7 @@ def _explain(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> Explanatio
     )
 
 
-def more_help(arguments: Sequence[str]) -> str:
-    """Add the options of foreign files to ``--help``."""
-    return FILE_HELP
+more_help = file_help
 
 
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:

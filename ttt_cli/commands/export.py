@@ -59,17 +59,15 @@ def names(formats: Iterable[Format]) -> list[str]:
     return list(dict.fromkeys(form.name for form in formats))
 
 
-def complete_formats() -> list[str]:
-    return names(written())
-
-
 def export(
     env: Environment,
     source: AgentName,
     out: Report,
     format_name: Annotated[
         str | None,
-        option("FORMAT", "By default as FILE's ending says.", "--format", "-f", complete=complete_formats),
+        option(
+            "FORMAT", "By default as FILE's ending says.", "--format", "-f", complete=lambda: names(written())
+        ),
     ] = None,
     start: Annotated[str | None, option("POSITION", "dot, svg: start from this position.", "--from")] = None,
     depth: Annotated[int | None, number("dot, svg: at most N plies deep.", least=0)] = None,

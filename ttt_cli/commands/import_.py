@@ -1,6 +1,5 @@
 """``ttt import``: another program's file becomes a state."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import offer_file
 from ttt_cli.shell.common import locked, save_state
-from ttt_cli.shell.options import FILE_HELP, Out, argument, flag, given_rules, option
+from ttt_cli.shell.options import Out, argument, file_help, flag, given_rules, option
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Rejected
 from ttt_cli.store.state import State
@@ -87,6 +86,4 @@ def import_(
     return Import(path, *held, found.repaired, found.rejected, found.notes, state)
 
 
-def more_help(arguments: Sequence[str]) -> str:
-    """Add the options of foreign files to ``--help``."""
-    return FILE_HELP
+more_help = file_help

@@ -27,7 +27,6 @@ from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.formats.records import GameRecords
 from ttt_cli.store.games import LOG, SoundGames, record_against_people
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import State
 from ttt_cli.user_code import AGENT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.tables import draw_table, print_facts, table
@@ -317,25 +316,16 @@ def _formats() -> Formats:
     return Formats(list(rows.values()))
 
 
-def _by_entries(state: State) -> bool:
-    """Whether to count a state's entries rather than the positions and moves it knows."""
-    walked = enumerated(state.rules) is not None or state.seen is not None
-    return not walked or (bool(state.runs) and all(run.kind == "import" for run in state.runs))
-
-
 def _summary(env: Environment, loaded: Loaded) -> StateSummary:
     import numpy as np
 
-    from ttt_cli.engine.state_space import StateSpace
-
-    state, by_entries = loaded.state, _by_entries(loaded.state)
-    if by_entries:
-        positions, moves = state.entries
-    else:
-        is_small = enumerated(state.rules) is not None
-        asked = StateSpace.of(state.rules) if is_small else state.seen
-        positions, moves = state.positions, 0
-        for part in asked.parts() if asked is not None else ():
+    state = loaded.state
+    asked = enumerated(state.rules) or state.seen  # the positions whose moves can be counted
+    imported = bool(state.runs) and all(run.kind == "import" for run in state.runs)
+    by_entries = asked is None or imported
+    positions, moves = state.entries if by_entries else (state.positions, 0)
+    if asked is not None and not imported:
+        for part in asked.parts():
             values = state.policy.values(part)
             moves += 0 if values is None else int(np.isfinite(values).sum())
     runs = [{key: value for key, value in run.to_json().items() if key != "curve"} for run in state.runs]

@@ -246,15 +246,7 @@ class Call:
         start = self._taught(self._start())
         if options.games_from and options.games is None:
             library.save(start, self.path)
-            return Training(
-                learner=self.learner,
-                total_games=start.games,
-                positions=start.positions,
-                file=str(self.path),
-                unbeatable=is_unbeatable(start.policy, budget=PROOF),
-                name=self.name,
-                then=self._next(),
-            )
+            return self._result(start, is_unbeatable(start.policy, budget=PROOF), then=self._next())
         seed = secrets.randbits(32) if options.seed is None else options.seed
         games, opponent = options.games, options.opponent
         return new_run(self.path, start, seed=seed, store=store, games=games, opponent=opponent)
@@ -373,22 +365,29 @@ class Call:
         elif options.until and not unbeatable:
             env.say(f"not unbeatable after {run.record.games:,} games")
             ended = ExitCode.FAILED
-        return Training(
-            learner=self.learner,
+        return self._result(
+            state,
+            unbeatable,
             games=run.games,
-            total_games=state.games,
             seconds=run.seconds,
             games_per_second=run.games / run.seconds if run.seconds else 0.0,
             seed=run.plan.seed,
             x_wins=run.results["x"],
             o_wins=run.results["o"],
             draws=run.results["draw"],
+            then=then,
+            ended=ended,
+        )
+
+    def _result(self, state: State, unbeatable: bool | None, **of_run: Any) -> Training:
+        return Training(
+            learner=self.learner,
+            total_games=state.games,
             positions=state.positions,
             file=str(self.path),
             unbeatable=unbeatable,
             name=self.name,
-            then=then,
-            ended=ended,
+            **of_run,
         )
 
     def _resuming(self) -> str:

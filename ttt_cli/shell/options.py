@@ -1,7 +1,7 @@
 """Arguments and options that commands share, the numbers people may write, and shell completion."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -127,6 +127,11 @@ What a file leaves open can be stated behind a colon (q_table.json:values=x):
                       symmetry
 """
 """The help on options of foreign files."""
+
+
+def file_help(arguments: Sequence[str]) -> str:
+    """The ``more_help`` of the commands that list these options."""
+    return FILE_HELP
 
 
 def given_rules(env: Environment) -> "Rules | None":
