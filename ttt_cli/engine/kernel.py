@@ -325,7 +325,7 @@ def _as_records(item: Any, records: list[Records]) -> Any:
     """An argument with arrays of records, in tuples too, as ``Records``, which are added to ``records``."""
     if type(item) is tuple:
         return tuple(_as_records(part, records) for part in item)
-    if getattr(getattr(item, "dtype", None), "names", None) is None:
+    if not getattr(item, "shape", None) or item.dtype.names is None:  # also a single record
         return item
     records.append(Records(item))
     return records[-1]
