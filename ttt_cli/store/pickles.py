@@ -94,14 +94,7 @@ class Object:
 
     def __init__(self, name: str, arguments: Sequence[Any] = ()) -> None:
         self.name, self.arguments = name, arguments
-        self.items: Sequence[tuple[Any, Any]] = ()
-        self.members: Sequence[Any] = ()
-        self.states: Sequence[Any] = ()
-
-    def add(self, part: str, new: Iterable[Any]) -> None:
-        if not getattr(self, part):
-            setattr(self, part, [])
-        getattr(self, part).extend(new)
+        self.items, self.members, self.states = Pairs(), list[Any](), list[Any]()
 
 
 def read_pickle(data: bytes, where: str) -> Document:
@@ -268,7 +261,7 @@ class _Reader:
         """Add to a part of the value on top."""
         target = self.top()
         if isinstance(target, Object):
-            target.add(part, new)
+            getattr(target, part).extend(new)
         elif (part == "members" and type(target) is list) or (part == "items" and type(target) is Pairs):
             target.extend(new)
         elif not isinstance(target, Pairs) or part != "states":
@@ -310,7 +303,7 @@ class _Reader:
         """An object of a class, made from its base's state."""
         made = self.call(kind, () if isinstance(state, (list, NoneType)) else (state,))
         if isinstance(state, list) and isinstance(made, Object):
-            made.add("items" if isinstance(state, Pairs) else "members", state)
+            (made.items if isinstance(state, Pairs) else made.members).extend(state)
         return made
 
     def scalar(self, kind: Any, content: Any = b"") -> Any:

@@ -5,7 +5,6 @@ anything is read, and devices are refused.
 """
 
 import errno
-import hashlib
 import os
 import re
 import stat
@@ -84,14 +83,6 @@ class Source:
         """The lines, each with its end."""
         for block in self.blocks():
             yield from BytesIO(block)
-
-    @cached_property
-    def sha256(self) -> str:
-        """The digest of the content, in hexadecimal."""
-        digest = hashlib.sha256()
-        for block in self.blocks():
-            digest.update(block)
-        return digest.hexdigest()
 
     @cached_property
     def is_json(self) -> bool:

@@ -74,6 +74,6 @@ def scaled(limit: int) -> int:
     return limit * _scale.get()
 
 
-def too_large(message: str, where: AnyPath) -> InvalidFileError:
+def too_large(message: str, where: str) -> InvalidFileError:
     """The error for what exceeds a limit."""
-    return InvalidFileError(message, where=os.fspath(where), hint="TTT_LIMITS=10 raises the limits tenfold")
+    return InvalidFileError(message, where=where, hint="TTT_LIMITS=10 raises the limits tenfold")

@@ -9,7 +9,6 @@ import csv
 import io
 import json
 import math
-import os
 import re
 import shlex
 from collections import Counter
@@ -19,7 +18,7 @@ from typing import Any, NoReturn
 import orjson
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.system import LIMIT, AnyPath, scaled, too_large
+from ttt_cli.store.system import LIMIT, scaled, too_large
 
 _MARKS = {
     b"\x1f\x8b": "is gzip-compressed; unpack it first: gunzip FILE",
@@ -67,7 +66,7 @@ _GROUPED = re.compile(r'"[^"]*"|\[[^\]]*\]|\([^)]*\)')
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
-def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> str:
+def decode(data: bytes, where: str, *, bom: bool = False, line: int = 1) -> str:
     """Decode strict UTF-8 without NUL.
 
     :param bom: whether to drop a byte order mark instead of refusing it.
@@ -77,9 +76,8 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> 
     refuse_binary(data, where)
     if data.startswith(BOM):
         if not bom:
-            name = os.fspath(where)
-            hint = f"save it without one: tail -c +4 {shlex.quote(name)} >{shlex.quote(name + '.new')}"
-            raise InvalidFileError("begins with a byte order mark (BOM)", where=name, hint=hint)
+            hint = f"save it without one: tail -c +4 {shlex.quote(where)} >{shlex.quote(where + '.new')}"
+            raise InvalidFileError("begins with a byte order mark (BOM)", where=where, hint=hint)
         data = data[len(BOM) :]
     try:
         text, at = data.decode(), data.find(b"\0")
@@ -90,7 +88,7 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> 
         at, hint = error.start, "save it as UTF-8"
         why = f"is not UTF-8: byte 0x{data[at]:02x}"
     place = f"line {data.count(NEWLINE, 0, at) + line}, byte {at - data.rfind(NEWLINE, 0, at)}"
-    raise InvalidFileError(why, where=f"{os.fspath(where)}, {place}", hint=hint)
+    raise InvalidFileError(why, where=f"{where}, {place}", hint=hint)
 
 
 def as_text(name: str) -> str:
@@ -98,7 +96,7 @@ def as_text(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
 
 
-def refuse_binary(data: bytes, where: AnyPath) -> None:
+def refuse_binary(data: bytes, where: str) -> None:
     """Raise InvalidFileError for archives, UTF-16 and other known kinds of binary files."""
     fault = next((text for mark, text in _MARKS.items() if data.startswith(mark)), "")
     if not fault and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
@@ -106,8 +104,7 @@ def refuse_binary(data: bytes, where: AnyPath) -> None:
         fault = f"is {wide}, not UTF-8; convert it: iconv -f {wide} -t UTF-8 FILE"
     if fault:
         message, _, hint = fault.partition("; ")
-        name = os.fspath(where)
-        raise InvalidFileError(message, where=name, hint=hint.replace("FILE", shlex.quote(name)))
+        raise InvalidFileError(message, where=where, hint=hint.replace("FILE", shlex.quote(where)))
 
 
 def quoted(text: object, most: int = 40) -> str:
@@ -116,9 +113,7 @@ def quoted(text: object, most: int = 40) -> str:
     return ascii(short) if not short.isprintable() else f"'{short}'"
 
 
-def load_json(
-    data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT, constants: bool = False
-) -> Any:
+def load_json(data: bytes, where: str, *, line: int = 1, limit: int = LIMIT, constants: bool = False) -> Any:
     """Parse a JSON text: dict, list, str, int (64 bits), finite float, bool or None.
 
     :param line: the number of the file's line on which ``data`` begins.
@@ -143,7 +138,7 @@ def load_json(
         again = orjson.dumps(value)
     except TypeError as error:
         why = "holds half a surrogate pair" if "surrogate" in str(error) else _TOO_DEEP
-        raise InvalidFileError(why, where=os.fspath(where)) from None
+        raise InvalidFileError(why, where=where) from None
     # Each member of an object has one colon outside strings, and orjson never escapes a colon. So a text
     # without escaped colons has as many as its value dumped again, unless duplicate keys were dropped.
     clear = again.count(b":") == data.count(b":") and b"\\u003a" not in data and b"\\u003A" not in data
@@ -153,19 +148,18 @@ def load_json(
     return value
 
 
-def _exactly(data: bytes, where: AnyPath, line: int) -> Any:
+def _exactly(data: bytes, where: str, line: int) -> Any:
     """The value of a JSON text without duplicate keys and huge integers."""
-    name = os.fspath(where)
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(found := dict(pairs)) < len(pairs):
             ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-            raise InvalidFileError("the key is repeated", where=f"{name}, key {quoted(twice)}")
+            raise InvalidFileError("the key is repeated", where=f"{where}, key {quoted(twice)}")
         return found
 
     def integer(digits: str) -> int:
         if len(digits) >= 19 and not (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64):
-            raise InvalidFileError(f"the integer {quoted(digits)} does not fit into 64 bits", where=name)
+            raise InvalidFileError(f"the integer {quoted(digits)} does not fit into 64 bits", where=where)
         return int(digits)
 
     try:
@@ -173,12 +167,12 @@ def _exactly(data: bytes, where: AnyPath, line: int) -> Any:
     except json.JSONDecodeError as error:
         _refuse_syntax(data, where, line, error)
     except RecursionError:
-        raise InvalidFileError(_TOO_DEEP, where=name) from None
+        raise InvalidFileError(_TOO_DEEP, where=where) from None
 
 
-def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: json.JSONDecodeError) -> NoReturn:
+def _refuse_syntax(data: bytes, where: str, line: int, error: json.JSONDecodeError) -> NoReturn:
     if not data.strip():
-        raise InvalidFileError("is empty", where=os.fspath(where)) from None
+        raise InvalidFileError("is empty", where=where) from None
     decode(data, where, line=line)
     known = (text for part, text in _MESSAGES.items() if part in error.msg)
     message = next(known, f"is not valid JSON: {error.msg}")
@@ -186,7 +180,7 @@ def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: json.JSONDecod
         message = f"{constant[0]} is not a JSON number"
     if printed := data.lstrip()[:2] in (b"{'", b"{("):
         message = "is a printed Python dict, not JSON"
-    place = f"{os.fspath(where)}, line {error.lineno + line - 1}, column {error.colno}"
+    place = f"{where}, line {error.lineno + line - 1}, column {error.colno}"
     raise InvalidFileError(message, where=place, hint=_PRINTED * printed) from None
 
 

@@ -72,8 +72,6 @@ def _fits(value: Any, schema: Schema) -> bool:
     """Whether a value is of a schema's type and within its limits; its items are not checked."""
     if "enum" in schema:
         return any(type(value) is type(one) and value == one for one in schema["enum"])
-    if "type" not in schema:
-        return True
     if type(value) not in _TYPES[schema["type"]][1]:
         return False
     least = schema.get("minimum")

@@ -278,7 +278,7 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
     content = Source(path).data
-    names = decode(content.partition(b"\n")[0], path, bom=True).strip().split(",")
+    names = decode(content.partition(b"\n")[0], str(path), bom=True).strip().split(",")
     at = names.index("seed") if "seed" in names else 0
     if names[:3] != ["learner", "preset", "call"] or tuple(names[at:]) != ("seed", "games", *MEASURES):
         raise InvalidFileError("is not a study", where=str(path), hint="ttt study … -o FILE makes one")

@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -44,15 +44,16 @@ class Candidate:
         columns = tuple([column[row] for row in rows] for column in self.columns)
         return Candidate([self.keys[row] for row in rows], [self.values[row] for row in rows], columns)
 
-    def without_filler(self, rules: Rules) -> tuple["Candidate", list[str]]:
-        """A table of all boards without those never seen, which share the commonest value; with a note."""
+    def without_filler(self, rules: Rules) -> "Candidate":
+        """A table of all boards without those never seen, which share the commonest value."""
         values = [str(value) for value in self.values]
         ((filler, many),) = Counter(values).most_common(1)
         parts = len(set(self.columns[0])) if self.columns else 1
         if len(values) != parts * 3**rules.cells or many < len(values) / 2:
-            return self, []
+            return self
         seen = self.select([row for row, value in enumerate(values) if value != filler])
-        return seen, [f"{many:,} rows with the most frequent value count as boards never seen"]
+        note = f"{many:,} rows with the most frequent value count as boards never seen"
+        return replace(seen, notes=(*self.notes, note))
 
 
 def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:

@@ -214,22 +214,21 @@ class _Frame(NamedTuple):
     stop: int
     length: int
 
-    def boards(self, keys: Sequence[list[str]], rules: Rules) -> list[Sequence[str]]:
-        """The symbols of the cells in every key, none where it holds no board."""
-        boards: list[Sequence[str]] = []
+    def parts(
+        self, keys: Sequence[list[str]], rules: Rules
+    ) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
+        """The symbols of the cells in every key, none where it holds no board; and its other items by column,
+        of which one that could be a board keeps its blanks."""
+        boards, others = list[Sequence[str]](), list[list[str]]()
         for items in keys:
-            fits = len(items) == self.length
-            symbols = _symbols(self.form, items[self.start : self.stop], rules) if fits else ""
+            symbols: Sequence[str] = ""
+            rest = [""] * (self.length - self.stop + self.start)
+            if len(items) == self.length:
+                symbols = _symbols(self.form, items[self.start : self.stop], rules)
+                rest = items[: self.start] + items[self.stop :]
             boards.append(symbols if len(symbols) == rules.cells else "")
-        return boards
-
-    def extras(self, keys: Sequence[list[str]], rules: Rules) -> list[Sequence[str]]:
-        """The other items of every key; one that could be a board keeps its blanks."""
-        columns: list[Sequence[str]] = []
-        for at in (*range(self.start), *range(self.stop, self.length)):
-            column = (items[at] if len(items) == self.length else "" for items in keys)
-            columns.append([item if len(item) == rules.cells else item.strip() for item in column])
-        return columns
+            others.append([item if len(item) == rules.cells else item.strip() for item in rest])
+        return boards, [*zip(*others, strict=True)]
 
 
 def _frames(keys: Sequence[list[str]], rules: Rules) -> Iterator[_Frame]:
@@ -265,18 +264,17 @@ def spellings(
             continue
         tried.append(items)
         for frame in _frames(items, rules):
-            if frame.boards(items[:PEEK], rules).count("") >= len(items[:PEEK]) * LEAST_BOARDS:
+            if frame.parts(items[:PEEK], rules)[0].count("") >= len(items[:PEEK]) * LEAST_BOARDS:
                 continue
-            cells = frame.boards(items, rules)
-            mark = str((cells, frame.extras(items, rules)))  # of frames that give the same, keep the first
+            cells, extras = frame.parts(items, rules)
+            mark = str((cells, extras))  # of frames that give the same, keep the first
             if mark in seen or cells.count("") >= len(cells) * LEAST_BOARDS or len(set(cells)) < fewest:
                 continue
             seen.add(mark)
             likely = _spelled(frame.form, cells, (), space, relative)
             if any(spelling.left_out.mean() < 1 - least for spelling in likely):
-                whole = [*map(split, keys)]
-                cells, extras = frame.boards(whole, rules), (*frame.extras(whole, rules), *columns)
-                every = _spelled(frame.form, cells, extras, space, relative)
+                cells, extras = frame.parts([*map(split, keys)], rules)
+                every = _spelled(frame.form, cells, [*extras, *columns], space, relative)
                 found += [spelling for spelling in every if spelling.left_out.mean() <= 1 - least]
     return sorted(found, key=lambda spelling: (spelling.left_out.sum(), spelling.rarity))
 
@@ -301,7 +299,7 @@ def _spelled(
     no_board: Bools = np.all(ids < 0, axis=1)
     roles: list[str | None] = [*usual, None, None, None]
     bits = ONE << np.arange(space.cells, dtype=np.uint64)
-    for empty, first, second in dict.fromkeys(permutations(roles[: max(3, len(usual))], 3)):
+    for empty, first, second in dict.fromkeys(permutations(roles[:3])):
         stones = first is not None or second is not None
         if (names and empty != OWN) or not (stones or empty in _BLANKS or empty in _ZEROS):
             continue

@@ -27,7 +27,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.keys import LAST_FIRST, NUMBERED, Spelling
 from ttt_cli.store.foreign.values import Values, namings
-from ttt_cli.store.plays import entries_of
+from ttt_cli.store.plays import Plays, entries_of
 
 Images = Sequence[tuple[int, ...]]
 NEARLY_ALL = 0.95
@@ -203,6 +203,12 @@ class Reading:
             parts.append((places[new], slots[new], self.numbers[new]))
         indexes, slots, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return replace(self, indexes=indexes, slots=slots, numbers=numbers, classes=self.positions)
+
+    def plays(self, unknown: float | str, wins: str = Plays.wins) -> Plays:
+        """How its program plays if a move that the table does not hold counts as ``unknown``."""
+        x, o = self.signs
+        pair = unknown if isinstance(unknown, str) else (unknown * x + 0.0, unknown * o + 0.0)
+        return Plays("random", "draw" if self.drawn else "most", pair, wins, self.tables)
 
     def entries(self, visits: int, *, zeros: bool = True) -> dict[str, Any]:
         """The entries of a native table: each number for the side whose good it measures. All experience
@@ -452,14 +458,12 @@ def _of_positions(meaning: _Meaning) -> Iterator[Reading]:
     given = {"indexes": indexes, "numbers": values.numbers[known], "left_out": left_out}
     if player is not None:
         usual = "owner"
-        slots = (player < 0).astype(np.int64)
-        yield meaning.reading("owner", usual, {}, **given, slots=slots, signs=(1, 1))
+        yield meaning.reading("owner", usual, {}, **given, slots=(player < 0) + 0, signs=(1, 1))
         if len(np.unique(indexes)) < len(indexes):
             return  # each player has a value of its own for a position
     for measure, good in measures.items():
-        slots = (np.where(side > 0, *good) < 0).astype(np.int64)
-        signs = good[1], -good[0]  # after a move the other side is to move
-        yield meaning.reading(measure, usual or measure, {}, **given, slots=slots, signs=signs)
+        slots, signs = np.where(side > 0, *good), (good[1], -good[0])  # after a move the other side moves
+        yield meaning.reading(measure, usual or measure, {}, **given, slots=(slots < 0) + 0, signs=signs)
 
 
 def _of_moves(meaning: _Meaning, folded: bool) -> Iterator[Reading]:

@@ -111,12 +111,11 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     asked += list(filter(None, (_about_unknown(reading, options) for reading in [best, *rivals])))[:1]
     if asked or rivals:
         raise _undecided(asked, where, options)
-    least = best.spelling.left_out.sum()
-    never_won = [
-        it for it in ranked if it.of_moves and it.never_won and it.spelling.first != best.spelling.first
-    ]
-    near = [it for it in ranked if best.score - it.score < LEAD or it in never_won]
-    near = [reading for reading in near if reading.spelling.left_out.sum() <= least]
+    near = []
+    for it in (it for it in ranked if it.spelling.left_out.sum() <= best.spelling.left_out.sum()):
+        never_won = it.of_moves and it.never_won and it.spelling.first != best.spelling.first
+        if never_won or best.score - it.score < LEAD:
+            near.append(it)
     assumed = {  # what only custom tells
         name: value
         for name, value in sorted(best.facets.items())
@@ -190,12 +189,10 @@ def _boards(
             counts = [(~it.left_out).sum() for it in spelled(STATED) if of_keys.items() <= it.facets.items()]
             many = f": {max(counts, default=0):,} of {len(table.keys):,} keys would be boards of the game"
             raise _not_borne_out(of_keys, [spelling.facets for spelling in likely], where, many)
+    elif whole:
+        fitting = _usual(whole, any(type(value) is float for value in table.values), where, options)
     else:
-        fitting = whole
-    if not fitting:
         raise _misfit(table.keys, found, space.rules, where)
-    if not of_keys:
-        fitting = _usual(fitting, any(type(value) is float for value in table.values), where, options)
     return fitting[:MOST_SPELLINGS]
 
 
@@ -341,12 +338,12 @@ def _about_unknown(reading: Reading, options: Options) -> Question | None:
     often, many, space = int(counts.argmax()), len(reading.numbers), reading.spelling.space
     x, o = reading.signs
     value = abs(float(numbers[often])) if x != o else float(numbers[often])
-    plays = Plays(wins=options.stated.get("wins", Plays.wins), tables=reading.tables)
-    values = reading.by_slot if reading.of_moves else values_of_moves(reading.by_slot, space, plays)
+    wins, values = options.stated.get("wins", Plays.wins), reading.by_slot
+    if not reading.of_moves:
+        values = values_of_moves(values, space, reading.plays(0.0))
 
     def played(guess: float) -> Floats:
-        counted = replace(plays, unknown=(guess * x + 0.0, guess * o + 0.0))
-        return policy_by(values, space, counted).table(space).played
+        return policy_by(values, space, reading.plays(guess, wins)).table(space).played
 
     answers = {"unknown=0": "0"}
     is_initial = numbers[often] and counts[often] >= MANY and counts[often] > OFTEN * many

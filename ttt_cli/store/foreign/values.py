@@ -47,7 +47,7 @@ class Values:
     :ivar rows: int64[m], the key of each number.
     :ivar numbers: float64[m]; NaN for null, infinite for anything but a number of sensible size.
     :ivar names: the names of cells.
-    :ivar ids: int64[m], the name of each number; of ``free`` its place in the list.
+    :ivar ids: int64[m], the name of each number, which in a list is its place.
     :ivar are_counts: whether the file calls them counts of beads.
     :ivar are_decisions: whether each is 1, for a cell that a policy answers its board with.
     """
@@ -63,14 +63,11 @@ class Values:
     @classmethod
     def of(cls, shape: str, entries: Sequence[Sequence[tuple[str, Any]]], **flags: bool) -> "Values":
         """From the names and numbers of each key."""
-        lengths = np.array([len(pairs) for pairs in entries], np.int64)
-        rows = np.repeat(np.arange(len(entries)), lengths)
+        rows = np.repeat(np.arange(len(entries)), [len(pairs) for pairs in entries])
         numbers = np.array([_number(number) for pairs in entries for _, number in pairs], np.float64)
         names = list(dict.fromkeys(name for pairs in entries for name, _ in pairs))
         id_of = {name: at for at, name in enumerate(names)}
         ids = np.array([id_of[name] for pairs in entries for name, _ in pairs], np.int64)
-        if shape == "free":
-            ids = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         return cls(shape, rows, numbers, names, ids, **flags)
 
     def odd_name(self, rules: Rules) -> tuple[int, str] | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
@@ -248,7 +249,6 @@ class Format:
         *,
         choice: str = "article",
         rules: Rules = STANDARD,
-        games: int | None = None,
         results: Mapping[str, int] | None = None,
         plays: Plays | None = None,
         spelled: Mapping[str, float] | None = None,
@@ -262,7 +262,7 @@ class Format:
         :param learner: the method whose table the file holds.
         :param entries: as in a native file of that learner; the run of a book's rows is left empty.
         :param choice: the choice rule it is played by.
-        :param games: the number of games, if the file says so; results: how these ended.
+        :param results: how the games ended, if the file says so.
         :param plays: how its author's program plays by it, if not as the learner does.
         :param spelled: numbers that an export must spell as the file does (0 for 0.0), by position.
         :raises UsageError: if it cannot become a table of the learner that the options name.
@@ -282,16 +282,18 @@ class Format:
             entries, made = _values_of_moves(table, made, plays, options.visits), learner_of("q", choice)
             table = made.from_entries(rules, False, entries.items())
         details = {"format": self.name, **({"spelled": spelled} if spelled else {})}
-        run = Run(source.sha256[:24], "import", games, results, details)
+        digest = sha256(source.data).hexdigest()
+        games = None if results is None else sum(results.values())
+        run = Run(digest[:24], "import", games, results, details)
         made.tag_run(table, run.id)
-        state, digest = State(made, rules, False, table, (run,), plays), f"sha256:{source.sha256}"
+        state = State(made, rules, False, table, (run,), plays)
         put_right, left_out, odd = [*repaired], truncated(rejected), truncated(odd)
         kept = [f"kept {text}" for text in in_short(odd)]
         faults = [*put_right, *kept, *(f"left out {text}" for text in in_short(left_out))]
         if options.strict and faults:
             raise InvalidFileError(f"refused by --strict: {'; '.join(faults)}", where=source.where)
         said = put_right, left_out, [*notes, *kept], odd
-        return Loaded(state, Path(source.where), self.name, digest, options, *said)
+        return Loaded(state, Path(source.where), self.name, f"sha256:{digest}", options, *said)
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         """Report every fault in a file; by default, what ``read`` reports.

@@ -151,7 +151,6 @@ class GameCsv(Format):
             book_entries(counted),
             choice="default",
             rules=rules,
-            games=sum(results.values()),
             results=results,
             rejected=rejected,
             notes=notes,

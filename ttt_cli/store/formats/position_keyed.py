@@ -84,19 +84,18 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     if len(longest := max(table.keys, key=len)) > LONGEST:
         message = f"a key of {len(longest):,} characters is not a position"
         raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
-    notes = [*table.notes]
-    table, filler = table.without_filler(space.rules)
-    notes += filler
+    table = table.without_filler(space.rules)
     reading, assumed = search(table, options, space, where)
     is_policy = reading.values.are_decisions
-    plays = _plays(reading, options, "draw" if reading.drawn else "most")
+    unknown = options.stated.get("unknown", RANDOM if is_policy else 0.0)
+    plays = reading.plays(unknown, options.stated.get("wins", Plays.wins))
     is_usual = reading.of_moves and plays == Plays()  # then it is a table of q, which needs no zeros
     entries = reading.entries(options.visits, zeros=not is_usual)
     if not entries:
         message = "holds only zeros for moves that can be made, so nothing has been learned"
         raise InvalidFileError(message, where=where, hint="was it saved before its training?")
     facets = {name: it for name, it in reading.facets.items() if name != "values" or not is_policy}
-    notes += [f"read as {in_words(facets)}", *assumed, *remarks(reading, entries)]
+    notes = [*table.notes, f"read as {in_words(facets)}", *assumed, *remarks(reading, entries)]
     if is_policy:
         notes.append("a policy: each board is answered with a cell; other boards are played at random")
     elif reading.drawn:
@@ -116,16 +115,6 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         notes=notes,
         plays=None if is_usual else plays,
     )
-
-
-def _plays(reading: Reading, options: Options, choice: str) -> Plays:
-    counts = options.stated.get("unknown", RANDOM if reading.values.are_decisions else 0.0)
-    unknown: tuple[float, float] | str = RANDOM
-    if counts != RANDOM:
-        x, o = (counts * sign + 0.0 for sign in reading.signs)
-        unknown = (x, o)
-    wins = options.stated.get("wins", Plays.wins)
-    return Plays(choice=choice, unknown=unknown, wins=wins, tables=reading.tables)
 
 
 def left_out(reading: Reading, table: Candidate) -> list[Rejected]:
