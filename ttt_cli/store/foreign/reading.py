@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import chain, permutations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -313,33 +313,8 @@ def symmetry_of(space: StateSpace, indexes: Int64s, *, relative: bool = False) -
     return "no"
 
 
-class _Meaning(NamedTuple):
-    """What keys and values are taken for.
-
-    :ivar values: those of the file, of moves where the keys name cells.
-    :ivar owners: int64[keys], the player in every key, +1 X, -1 O; None: whoever is to move.
-    """
-
-    spelling: Spelling
-    values: Values
-    owners: Int64s | None
-    facets: Mapping[str, str]
-    rarity: int
-
-    def reading(self, measure: str, usual: str, words: Mapping[str, str], **numbers: Any) -> Reading:
-        """The reading under which values measure the good of ``x``, ``o``, …
-
-        If O moves first in the file, what is X here is called O.
-
-        :param usual: what values usually measure.
-        :param words: further facets.
-        :param numbers: the other fields of ``Reading``.
-        """
-        spelling, rarity = self.spelling, self.rarity + OTHER_MEANING * (measure != usual)
-        if (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.turn:
-            measure = {"x": "o", "o": "x"}.get(measure, measure)
-        facets = {**spelling.facets, **self.facets, **words, "values": measure}
-        return Reading(spelling, self.values, facets, rarity, **numbers)
+Measured = tuple[str, str, Mapping[str, str], dict[str, Any]]
+"""Whose good numbers measure, whose they usually do, further facets, and the other fields of ``Reading``."""
 
 
 def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterator[Reading]:
@@ -347,9 +322,11 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
 
     :param group: the symmetries that a key stands for, if it does for any.
     """
-    usual = NUMBERED.get(spelling.form)
-    for meaning in _meanings(spelling, values):
-        of_moves, found = meaning.values.shape != "position", list[Reading]()
+    usual, called = NUMBERED.get(spelling.form), dict[str, str]()
+    if (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.turn:
+        called = {"x": "o", "o": "x"}  # O moves first in the file, where X here is called O
+    for taken, owners, named, cost in _meanings(spelling, values):
+        of_moves, found = taken.shape != "position", list[Reading]()
         if of_moves and spelling.turn == "moved":
             continue  # moves are valued before they are made
         for oriented in chain([spelling], spelling.reoriented()):
@@ -361,14 +338,23 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
                 continue
             else:
                 break
-            rarity += spelling.rarity + meaning.rarity
-            ordered = meaning._replace(spelling=oriented, rarity=rarity)
-            found += _of_moves(ordered, group is not None) if of_moves else _of_positions(ordered)
+            rarity += spelling.rarity + cost
+            measured = _of_positions(oriented, taken, owners)
+            if of_moves:
+                measured = _of_moves(oriented, taken, owners, ADDED in named.values(), group is not None)
+            for measure, custom, words, fields in measured:
+                facets = {**oriented.facets, **named, **words, "values": called.get(measure, measure)}
+                odd = OTHER_MEANING * (measure != custom)
+                found.append(Reading(oriented, taken, facets, rarity + odd, **fields))
         yield from found if group is None else (reading.unfolded(group) for reading in found)
 
 
-def _meanings(spelling: Spelling, values: Values) -> Iterator[_Meaning]:
-    """The ways to explain the extras of the keys: a move's cell, a player, nothing."""
+def _meanings(
+    spelling: Spelling, values: Values
+) -> Iterator[tuple[Values, Int64s | None, Mapping[str, str], int]]:
+    """The ways to explain the extras of the keys, a move's cell, a player, nothing: the values, of moves if
+    the keys name cells; int64[keys], the player in every key, +1 X, -1 O (None: whoever is to move); facets;
+    and the rarity."""
     columns = range(len(spelling.extras))
     ways: list[tuple[tuple[int, ...], Values]] = [((), values)]
     if values.shape == "position":
@@ -388,10 +374,10 @@ def _meanings(spelling: Spelling, values: Values) -> Iterator[_Meaning]:
         varied = UNEXPLAINED * sum(len(set(column)) > 1 for column in rest)
         players = [(column, way) for column in rest for way in _players(column, spelling)]
         if not any(named for _, (named, _, _) in players):
-            yield _Meaning(spelling, taken, None, {}, varied)
+            yield taken, None, {}, varied
         for column, (_, facets, owners) in players:
             rarity = varied - UNEXPLAINED * (len(set(column)) > 1)
-            yield _Meaning(spelling, taken, owners, facets, rarity + ADDED_UP * (ADDED in facets.values()))
+            yield taken, owners, facets, rarity + ADDED_UP * (ADDED in facets.values())
 
 
 def second_board(spelling: Spelling) -> str | None:
@@ -441,9 +427,8 @@ def _players(
         yield False, {"player-x": ADDED}, None
 
 
-def _of_positions(meaning: _Meaning) -> Iterator[Reading]:
+def _of_positions(spelling: Spelling, values: Values, owners: Int64s | None) -> Iterator[Measured]:
     """The readings of numbers as values of positions: one for each side whose good they may measure."""
-    spelling, values, owners = meaning.spelling, meaning.values, meaning.owners
     space, known = spelling.space, np.isfinite(values.numbers)
     rows, lost = values.rows[known], np.flatnonzero(~known)
     indexes = spelling.indexes[rows]
@@ -458,22 +443,23 @@ def _of_positions(meaning: _Meaning) -> Iterator[Reading]:
     given = {"indexes": indexes, "numbers": values.numbers[known], "left_out": left_out}
     if player is not None:
         usual = "owner"
-        yield meaning.reading("owner", usual, {}, **given, slots=(player < 0) + 0, signs=(1, 1))
+        yield "owner", usual, {}, {**given, "slots": (player < 0) + 0, "signs": (1, 1)}
         if len(np.unique(indexes)) < len(indexes):
             return  # each player has a value of its own for a position
     for measure, good in measures.items():
         slots, signs = np.where(side > 0, *good), (good[1], -good[0])  # after a move the other side moves
-        yield meaning.reading(measure, usual or measure, {}, **given, slots=(slots < 0) + 0, signs=signs)
+        yield measure, usual or measure, {}, {**given, "slots": (slots < 0) + 0, "signs": signs}
 
 
-def _of_moves(meaning: _Meaning, folded: bool) -> Iterator[Reading]:
+def _of_moves(
+    spelling: Spelling, values: Values, owners: Int64s | None, added: bool, folded: bool
+) -> Iterator[Measured]:
     """The readings of numbers as values of moves, for each way to number the cells and each measure."""
-    values, owners, space = meaning.values, meaning.owners, meaning.spelling.space
-    every = meaning.spelling.indexes[values.rows]
+    space, every = spelling.space, spelling.indexes[values.rows]
     goes_on: Bools = ~space.terminal[every]
     if owners is not None:
         goes_on &= owners[values.rows] == space.movers[every]
-    for words, cells, numbers, rows in _placed(every, meaning):
+    for words, cells, numbers, rows in _placed(every, values, space):
         indexes, opened, known = every[rows], goes_on[rows], np.isfinite(numbers)
         free = space.legal[indexes, cells]
         filler = Counter(numbers[opened & ~free & known].tolist())
@@ -485,7 +471,7 @@ def _of_moves(meaning: _Meaning, folded: bool) -> Iterator[Reading]:
         if folded and occupied:  # cells may be those of the board as it is played, not of the key
             kept = opened & known
         places, which = np.unique(indexes[kept] * space.cells + cells[kept], return_inverse=True)
-        if len(places) < len(which) and meaning.facets.get("player-x") != ADDED:
+        if len(places) < len(which) and not added:
             continue
         at, cell = np.divmod(places, space.cells)
         summed: Floats = np.bincount(which, numbers[kept]).astype(np.float64)
@@ -493,15 +479,16 @@ def _of_moves(meaning: _Meaning, folded: bool) -> Iterator[Reading]:
         given |= {"occupied": occupied, "left_out": left_out}
         for measure, signs in {"mover": (1, 1), "x": (1, -1), "o": (-1, 1)}.items():
             if measure == "mover" or not values.are_decisions:
-                yield meaning.reading(measure, "mover", words, **given, signs=signs)
+                yield measure, "mover", words, {**given, "signs": signs}
 
 
-def _placed(every: Int64s, meaning: _Meaning) -> Iterator[tuple[dict[str, str], Int64s, Floats, Int64s]]:
+def _placed(
+    every: Int64s, values: Values, space: StateSpace
+) -> Iterator[tuple[dict[str, str], Int64s, Floats, Int64s]]:
     """The ways to place numbers: the facets, the cells (from 0), the numbers, and their rows in ``every``.
 
     :param every: int64[m], the position of each number.
     """
-    values, space = meaning.values, meaning.spelling.space
     places, rows = values.ids, np.arange(len(values.rows))
     if values.shape == "cells":
         for words, cells in namings(values.names, space.rules):
