@@ -53,6 +53,7 @@ Question = tuple[str, Mapping[str, str]]
 OF_KEYS = ("board", "empty", "first", "second", "mine", "theirs", "turn")
 """The facets of how keys are spelled."""
 FACETS = (*OF_KEYS, "order", "cells", "player-x", "symmetry")
+SYMMETRIES = ("rotations", "yes", "no")
 STONES = "who moves first"
 QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     STONES: {
@@ -137,13 +138,10 @@ def _stated_facets(options: Options) -> dict[str, str]:
         if name != option and name not in FACETS:
             near, known = did_you_mean(name, FACETS), f"it has {', '.join(FACETS)}"
             raise UsageError(f"a spelling has no {name!r}", hint=f"{near} {known}" if near else known)
-        if option not in ("unknown", "wins"):
+        if name == "symmetry" and value not in SYMMETRIES:
+            raise UsageError(f"{name} is {', '.join(SYMMETRIES)}, not {value!r}")
+        if name not in ("unknown", "wins", "symmetry"):
             stated[name] = value
-    for facets in QUESTIONS.values():
-        for name in facets.keys() & {"symmetry", "values"} & stated.keys():
-            if stated[name] not in facets[name]:
-                raise UsageError(f"{name} is {', '.join(facets[name])}, not {stated[name]!r}")
-    stated.pop("symmetry", "")
     return stated
 
 
@@ -201,18 +199,16 @@ def _usual(found: list[Spelling], of_positions: bool, where: str, options: Optio
     first, if some of them leave out no key or, because games were played on after their end, no more keys
     than an unusual spelling of mine and theirs would.
 
+    :param found: those that leave out the fewest keys first.
     :param of_positions: whether positions may be valued, as by a player that looks at them after its move: if
         the other's stones are then usual ones for whoever is to move, its own are.
     :raises UndecidedError: if a common spelling of mine and theirs explains the keys as well.
     """
-    whole = [spelling for spelling in found if not spelling.left_out.any()]
     fixed = [spelling for spelling in found if not spelling.turn]
-    if not fixed or not all(spelling.turn for spelling in whole):
-        return whole or [it for it in found if it.left_out.sum() == found[0].left_out.sum()]
+    if not fixed or not fixed[0].left_out.any():
+        return [it for it in found if it.left_out.sum() == found[0].left_out.sum()]
     first, alternative = fixed[0], ""
-    for other in found:
-        if not other.turn:
-            continue
+    for other in (it for it in found if it.turn):
         if other.is_unusual and first.left_out.mean() <= min(GIVES_WAY, other.left_out.mean()):
             alternative = f"spelling.mine={other.first}"
             continue
@@ -225,7 +221,7 @@ def _usual(found: list[Spelling], of_positions: bool, where: str, options: Optio
             if other.left_out.sum() < first.left_out.sum():  # the likelier one is the one to paste
                 ways.reverse()
             raise _undecided(_questions(ways)[:1], where, options)
-    return [replace(spelling, alternative=alternative or spelling.alternative) for spelling in fixed]
+    return [replace(spelling, alternative=alternative) for spelling in fixed]
 
 
 def _misfit(keys: Sequence[str], found: Sequence[Spelling], rules: Rules, where: str) -> InvalidFileError:
@@ -366,8 +362,8 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
         alike = [it for it in agreeing if {**it.facets, "values": ""} == {**best.facets, "values": ""}]
         undecided.append(min(alike, key=lambda reading: reading.rarity))
     undecided.sort(key=lambda reading: reading.rarity)
-    symmetries = [{"symmetry": name} for name in ("rotations", "yes", "no") if "symmetry" in best.facets]
-    return _questions(symmetries) + _questions([{**it.facets, "symmetry": ""} for it in undecided])
+    symmetries = [{"symmetry": name} for name in SYMMETRIES if "symmetry" in best.facets]
+    return _questions(symmetries) + _questions([it.facets for it in undecided])
 
 
 def _questions(rivals: Sequence[Mapping[str, str]]) -> list[Question]:
