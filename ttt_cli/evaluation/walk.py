@@ -169,21 +169,9 @@ def forecast(sizes: list[int], rules: Rules) -> float:
 def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
     """The layer of these positions, with the moves that a policy makes or else all legal ones, and the
     positions after them."""
-    chosen, resigning, known, rows, cells, probabilities = _moves(positions, policy)
-    space = enumerated(positions.rules)
-    step = positions.after if space is None else partial(space.successors_of, positions)
-    after, targets = step(rows, cells)
-    game = positions.cells, int(positions.plies[0]), positions.results, ~positions.terminal
-    return Layer(*game, chosen, targets, probabilities, resigning, known), after
-
-
-def _moves(
-    positions: Positions, policy: Policy | None
-) -> tuple[Uint8s, Int64s, int | None, Int32s, Int8s, Floats | None]:
-    """The ``chosen``, ``resigning`` and ``known`` of a layer; the rows of its moves, their cells, and their
-    ``probabilities``."""
+    ply, space = int(positions.plies[0]), enumerated(positions.rules)
     still_open = ~positions.terminal
-    most = int(still_open.sum()) * (positions.cells - int(positions.plies[0]))
+    most = int(still_open.sum()) * (positions.cells - ply)
     rows, cells = np.empty(most, np.int32), np.empty(most, np.int8)
     probabilities = None if policy is None else np.empty(most)
     chosen: list[Uint8s] = [np.zeros(0, np.uint8)]
@@ -204,14 +192,20 @@ def _moves(
                 known = (known or 0) + int(learned.sum())
     if probabilities is not None:
         probabilities.resize(first, refcheck=False)  # in place: what it does not need is free
-    return (
-        np.concatenate(chosen),
-        np.concatenate(resigning),
-        known,
-        rows[:first],
-        cells[:first],
-        probabilities,
+    step = positions.after if space is None else partial(space.successors_of, positions)
+    after, targets = step(rows[:first], cells[:first])
+    layer = Layer(
+        cells=positions.cells,
+        ply=ply,
+        results=positions.results,
+        open=still_open,
+        chosen=np.concatenate(chosen),
+        targets=targets,
+        probabilities=probabilities,
+        resigning=np.concatenate(resigning),
+        known=known,
     )
+    return layer, after
 
 
 def _batches(still_open: Bools) -> Iterator[Int64s]:
