@@ -100,7 +100,7 @@ def test_at_a_terminal_it_asks_whom_to_play_who_begins_and_what_next(ttt):
     assert result.code == 0 and "broken" not in result.out
     easy, medium, hard, q = re.findall(r"^ *\d +([a-z]+ .+?) *$", result.out, re.MULTILINE)[:4]
     assert easy.startswith("easy") and q.startswith("q")
-    assert medium.startswith("medium") and "wins 79 %" in medium and "never loses" in hard
+    assert medium.startswith("medium") and "blocks" in medium and "plays perfectly" in hard
     assert "policy  plays by what the file says\n" in result.out
     assert result.err.count("no such name") == 2
     assert "Who begins?\n" in result.out and "Game 1: X is you, O is medium" in result.out

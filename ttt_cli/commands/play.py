@@ -6,15 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from ttt_cli.agents.grammar import Agent, resolve, resolve_all
-from ttt_cli.agents.registry import LEVELS, meaning
-from ttt_cli.agents.uniform import Uniform
+from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.documents import put
-from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, Stopped, TttError, UsageError
-from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.play.player import exploration, players_of
 from ttt_cli.play.session import Session
@@ -34,6 +30,13 @@ from ttt_cli.store import library
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.games import try_log
 from ttt_cli.views.numbers import counted, percent
+
+IN_WORDS = {
+    "easy": "takes a win",
+    "medium": "blocks one, too",
+    "hard": "plays perfectly, as far as it can see",
+}
+"""The levels in the menu."""
 
 MENU, LARGE = 12, 4_000_000
 """The most opponents that the menu lists, and the bytes of a state that takes too long to describe."""
@@ -95,7 +98,7 @@ def play(
 
 def _choose_opponent(env: Environment) -> str:
     """Let a person choose among the levels and the first states of the store that can play this game."""
-    options = [(name, _level_in_words(env, name)) for name in LEVELS]
+    options = [*IN_WORDS.items()]
     stored = {path.stem: path for path in stored_files(env.store) if path.stem != "games"}
     if stored:
         env.say(f"judging {counted(len(stored), 'player')} in {env.store}")
@@ -104,17 +107,6 @@ def _choose_opponent(env: Environment) -> str:
             with suppress(TttError):
                 options.append((name, _state_in_words(env, name, stored.get(name))))
     return options[choose(env, "Who do you want to play?", options)][0]
-
-
-def _level_in_words(env: Environment, name: str) -> str:
-    rules = given_rules(env) or STANDARD
-    agent = meaning(name, rules) or name
-    if enumerated(rules) is None:
-        return agent
-    sides = both_sides(resolve(agent, env.store, rules).policy, Uniform(rules))
-    win, loss = (sum(getattr(rates, end) for rates in sides) / 2 for end in ("win", "loss"))
-    loses = f"loses {percent(loss, 0)}" if loss else "never loses"
-    return f"{agent}; against random play it wins {percent(win, 0)}, {loses}"
 
 
 def _state_in_words(env: Environment, name: str, path: Path | None) -> str:
