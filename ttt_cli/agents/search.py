@@ -8,13 +8,13 @@ import numpy as np
 
 from ttt_cli.agents.registry import WHOLE, AgentType
 from ttt_cli.engine.alpha_beta import Search
-from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.arrays import Floats
+from ttt_cli.engine.policy import Modified, Policy, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.scores import move_scores
 
 
-class LookingAhead(Policy):
+class LookingAhead(Modified):
     """A player with a full-width search on top of its values.
 
     :param depth: plies in all; the player's values are those of the last one.
@@ -22,8 +22,8 @@ class LookingAhead(Policy):
     """
 
     def __init__(self, player: Policy, depth: int, scale: tuple[float, float]) -> None:
-        self.rules = player.rules
-        self._player, self._depth, self._scale = player, depth, scale
+        super().__init__(player)
+        self._depth, self._scale = depth, scale
 
     def probabilities(self, positions: Positions) -> Floats:
         return uniform(best(self._scores(positions), positions.legal))
@@ -34,15 +34,12 @@ class LookingAhead(Policy):
         values = (lowest + highest) / 2 + scores * ((highest - lowest) / 2)
         return np.where(positions.legal, values, np.nan)
 
-    def known(self, positions: Positions) -> Bools | None:
-        return self._player.known(positions)
-
     def _scores(self, positions: Positions) -> Floats:
         """float64[k, cells]: as in ``engine.scores``, the player's values between -0.5 and 0.5."""
         return move_scores(positions, self._depth, self._estimate)
 
     def _estimate(self, positions: Positions) -> Floats:
-        values, (lowest, highest) = self._player.values(positions), self._scale
+        values, (lowest, highest) = self.player.values(positions), self._scale
         assert values is not None
         scaled = np.clip((values - lowest) / (highest - lowest) - 0.5, -0.5, 0.5)
         return np.where(np.isnan(values), 0.0, scaled)

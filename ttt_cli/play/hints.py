@@ -6,7 +6,7 @@ import numpy as np
 
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import Modified, Policy
 from ttt_cli.engine.position import Cell, Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.evaluation.analysis import Analysis, analyse
@@ -44,11 +44,11 @@ def beat(position: Position, policy: Policy) -> Response | None:
         return None
 
 
-class _Hurried(Policy):
+class _Hurried(Modified):
     """A policy that raises TimeoutError instead of answering after ``MAX_SECONDS``."""
 
     def __init__(self, policy: Policy) -> None:
-        self.policy, self.rules, self.external = policy, policy.rules, policy.external
+        super().__init__(policy)
         self.deadline = monotonic() + MAX_SECONDS
         self.batch = 1  # grows with the time taken, so that the last batch overruns by that time at most
 
@@ -59,6 +59,6 @@ class _Hurried(Policy):
             if monotonic() > self.deadline:
                 raise TimeoutError
             batch = slice(start, start + self.batch)
-            found[batch] = self.policy.probabilities(positions[batch])
+            found[batch] = self.player.probabilities(positions[batch])
             start, self.batch = batch.stop, 2 * self.batch
         return found
