@@ -10,8 +10,9 @@ from tests.engine.test_positions import sample
 from ttt_cli import Game, Position, Positions, Rules
 from ttt_cli.engine.kernel import uncompiled
 from ttt_cli.engine.perfect import game_value, move_values_of, values_of
+from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.scores import move_scores, solve
-from ttt_cli.engine.solver import UNPROVEN, Solver
+from ttt_cli.engine.solver import Solver
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 

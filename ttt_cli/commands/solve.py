@@ -91,10 +91,6 @@ def solve(
     with progress(env, nodes, title="solve", unit="nodes") as tick:
         solver = Solver(rules)
         try:
-            return Solution.of(
-                solver.solve(
-                    asked, nodes=nodes, seconds=seconds, report=lambda visited, deviations: tick(visited)
-                )
-            )
+            return Solution.of(solver.solve(asked, nodes=nodes, seconds=seconds, report=tick))
         except Stopped as end:
             return Solution.of(solver.so_far(asked), end.exit_code)

@@ -47,10 +47,8 @@ class Checked(Policy):
         return probabilities
 
     def values(self, positions: Positions) -> Floats | None:
-        values, rows = (
-            np.full((len(positions), self.rules.cells), np.nan),
-            np.flatnonzero(~positions.terminal),
-        )
+        values = np.full((len(positions), self.rules.cells), np.nan)
+        rows = np.flatnonzero(~positions.terminal)
         answer = self._ask("values", positions[rows], (self.rules.cells,))
         if answer is None:
             return None

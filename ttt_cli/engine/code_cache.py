@@ -71,6 +71,6 @@ def _folder() -> Path:
     known = folder.lstat()
     if not stat.S_ISDIR(known.st_mode):
         raise OSError(errno.ENOTDIR, "not a folder", str(folder))
-    if sys.platform != "win32" and (known.st_uid != os.geteuid() or known.st_mode & 0o022):
+    if known.st_uid != os.geteuid() or known.st_mode & 0o022:
         raise OSError(errno.EPERM, "others own the folder, or may write there", str(folder))
     return folder

@@ -111,9 +111,6 @@ class PolicyTable(Policy):
     def table(self, space: StateSpace) -> "PolicyTable":
         return self if space is self.space else super().table(space)
 
-    def tabulated(self) -> Policy:
-        return self
-
 
 Answer = tuple[Floats, Floats, Bools]
 """The probabilities, values and knowledge of a policy that has them all."""

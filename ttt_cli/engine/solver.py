@@ -57,16 +57,14 @@ from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import NotationError
 
-__all__ = ["MIN_PLACES", "UNPROVEN", "Proof", "Solver"]
-
 MIN_PLACES, MAX_PLACES = 1 << 15, 1 << 24
 """The first and the largest number of places in the table, of 17 bytes each."""
 
 LINE_NODES = 100_000
 """Nodes for the line of play, beyond those of the proof, if there is no limit."""
 
-Report = Callable[[int, int], None]
-"""``report(nodes, deviations)``: the nodes visited so far, and the deviations that are tried now."""
+Report = Callable[[int], None]
+"""Called ten times a second with the nodes visited so far."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,6 @@ class Solver:
 
         :param nodes: the most positions to visit.
         :param seconds: the most processor time, without that of loading compiled code.
-        :param report: called ten times a second.
         :raises NotationError: if the position belongs to other rules.
         """
         if position.rules != self.rules:
@@ -171,7 +168,7 @@ class Solver:
         :param rule: which positions of a group are solved (``proof_search.ALL`` ...).
         :param question: the only one to ask (``proof_search.DOES_MOVER_WIN`` ...), with a move that answers
             it; 0: both, without a move.
-        :param until: the processor time at which to stop; report: as in ``solve``.
+        :param until: the processor time at which to stop.
         """
         state, values, rows = self._search, positions.outcomes, np.flatnonzero(~positions.terminal)
         limits = np.full(len(positions), nodes, np.int64)[rows]
@@ -185,7 +182,7 @@ class Solver:
 
         def look() -> bool:
             if report:
-                report(int(state.nodes), int(state.deviations))
+                report(int(state.nodes))
             return until is not None and time.process_time() >= until
 
         run_until(search.solve_positions, arguments, state, limits.sum(dtype=np.float64), look)

@@ -15,7 +15,7 @@ from ttt_cli.engine.arrays import Bools, Int32s, Int64s
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import INHERITED, Positions
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import NotationError, UsageError
+from ttt_cli.errors import UsageError
 
 CHUNK = 1 << 16
 """Positions that are worked on at a time, so that temporary arrays stay small."""
@@ -122,16 +122,7 @@ class StateSpace(Positions):
         return self._index[np.where((codes >= 0) & (codes < last), codes, last)].astype(np.int64)
 
     def index(self, position: Position) -> int:
-        """The index of a position.
-
-        :raises NotationError: if it belongs to other rules.
-        """
-        index = -1
-        if position.rules == self.rules:
-            index = int(self.rows(Positions.batch([position], self.rules))[0])
-        if index < 0:
-            raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
-        return index
+        return int(self.rows(Positions.batch([position], self.rules))[0])
 
 
 def enumerated(rules: Rules) -> StateSpace | None:

@@ -33,7 +33,7 @@ from ttt_cli.learners.entries import (
 )
 
 KEPT_ANSWERS = 1 << 17
-"""Answer of fixed sides that are kept."""
+"""Answers of fixed sides that are kept."""
 
 
 class Table(dict[str, Any]):
