@@ -26,12 +26,10 @@ class Heuristic(Policy):
         self._ties = ties
 
     def probabilities(self, positions: Positions) -> Floats:
-        x_to_move = positions.x_to_move
         chosen = positions.legal
         if self._centre:
             chosen = _prefer(chosen & (np.arange(self.rules.cells) == self.rules.cells // 2), chosen)
-        mine = np.where(x_to_move, positions.x, positions.o)
-        theirs = np.where(x_to_move, positions.o, positions.x)
+        mine, theirs = positions.stones_of_sides
         for stones in (theirs, mine):  # the last preference wins
             lines = completing(self.rules, stones) & positions.legal
             chosen = _prefer(first(lines) if self._ties == "first" else lines, chosen)

@@ -73,12 +73,6 @@ state of the search."""
 
 
 @Part
-def place_of(mine: Bitboard, theirs: Bitboard) -> Any:
-    """The place of a board in the table."""
-    return np.int64(hashed(mine, theirs)) & (PLACES - 1)
-
-
-@Part
 def negamax(
     mine: Bitboard, theirs: Bitboard, last: int, left: int, alpha: float, beta: float, depth: int, room: Room
 ) -> float:
@@ -117,7 +111,7 @@ def negamax(
             highest = max(highest, gain(network, pattern, first(free)))
             free &= free - ONE
         return squashed(total(network, pattern) + highest)
-    favourite, entry = -1, table[place_of(mine, theirs)]
+    favourite, entry = -1, table[np.int64(hashed(mine, theirs)) & (PLACES - 1)]
     if entry.stamp == state.stamp and entry.mine == mine and entry.theirs == theirs:
         favourite = entry.best
         if entry.left == left:

@@ -10,7 +10,7 @@ from ttt_cli.engine.arrays import Int8s
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.scores import move_scores, solve
+from ttt_cli.engine.scores import solve
 from ttt_cli.engine.state_space import enumerated
 
 if TYPE_CHECKING:
@@ -54,8 +54,6 @@ def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
 
 def move_values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
     """int8[k, cells]: the value of each move for the mover; ``UNPROVEN`` if unknown, or if it is illegal."""
-    if enumerated(positions.rules) is not None:
-        return np.where(positions.legal, np.sign(move_scores(positions)), UNPROVEN)
     move_values = np.full((len(positions), positions.rules.cells), UNPROVEN, np.int8)
     rows, cells = np.nonzero(positions.legal)
     values = values_of(positions.play(rows, cells), nodes=nodes)

@@ -55,9 +55,6 @@ from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import Column, Table, chunks, enlarged
 from ttt_cli.learners.table_learner import TableLearner
 
-SETTLING = 20_000.0
-"""Games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
-
 LATEST = 100.0
 """By the author's rule a move's score is this minus its earliest stage; 0: no row."""
 
@@ -158,6 +155,7 @@ class Book(TableLearner[BookTable]):
     article_behaviour: ClassVar[str | None] = "heuristic:ties=first"
     keeps_runs_apart: ClassVar[bool] = True
     one_number: ClassVar[bool] = True
+    half_way: ClassVar[float] = 20_000.0
     suffix: ClassVar[str] = ".csv"
     table_kind: ClassVar[type[Table]] = BookTable
 
@@ -177,9 +175,6 @@ class Book(TableLearner[BookTable]):
     def rule(self, table: BookTable) -> tuple[int, int, int, Int64s]:
         stages, article = stages_of(table.rules), self.choice == "article"
         return int(stages[0]), int(stages[-1]), centre_of(table.rules) if article else -1, table.spread()
-
-    def exploration(self, table: BookTable, number: int) -> tuple[float, float, float]:
-        return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), SETTLING
 
     def derive(self, table: BookTable) -> None:
         moves, rules = table.moves, table.rules

@@ -67,8 +67,11 @@ class TableLearner(Learner[AnyTable]):
     """The moves from which on a position has an entry, if those are by move."""
     one_number: ClassVar[bool] = False
     """Whether ``choose`` returns the rest of its uniform number."""
+    half_way: ClassVar[float] = 1.0
+    """The games after which exploration has fallen half way to ``epsilon_end``."""
 
     epsilon: float
+    epsilon_end: float = 1.0
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:
         return ()
@@ -90,7 +93,7 @@ class TableLearner(Learner[AnyTable]):
 
         :param number: of the next game in the run.
         """
-        return float(self.epsilon), float(self.epsilon), 1.0
+        return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), self.half_way
 
     def derive(self, table: AnyTable) -> None:
         """Compute the derived columns."""

@@ -50,9 +50,6 @@ from ttt_cli.learners.loop import RARE, shares
 from ttt_cli.learners.table import Column, Table, predecessors
 from ttt_cli.learners.table_learner import TableLearner
 
-SETTLING = 10_000.0
-"""Games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
-
 
 class Rule(NamedTuple):
     """The parameters as kernels read them; ``worst`` and ``means`` weigh the opponent's replies."""
@@ -80,6 +77,7 @@ class Td(TableLearner[Table]):
     units: ClassVar[tuple[str, str]] = ("position", "value")
     unseen_up_to: ClassVar[int] = DRAWN
     one_number: ClassVar[bool] = True
+    half_way: ClassVar[float] = 10_000.0
     article: ClassVar[dict[str, Any]] = {
         "choice": "article",
         "alpha": 0.5,
@@ -133,9 +131,6 @@ class Td(TableLearner[Table]):
             means=shares(float(self.slips), table.rules.cells),
             rare=0 if self.choice == "article" else RARE,
         )
-
-    def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
-        return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), SETTLING
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         at, cells = np.nonzero(legal)
