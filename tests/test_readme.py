@@ -7,7 +7,6 @@ import shutil
 import sys
 from collections.abc import Iterable
 from contextlib import chdir
-from io import StringIO
 from itertools import pairwise
 from json import loads
 from pathlib import Path
@@ -16,7 +15,7 @@ from unittest.mock import patch
 
 import pytest
 
-from tests.ttt import GAME_KEYS, ROOT, finish
+from tests.ttt import GAME_KEYS, ROOT, Stream, finish
 from ttt_cli.app import run as ttt
 from ttt_cli.commands import COMMANDS, HIDDEN
 from ttt_cli.environment import Environment
@@ -50,7 +49,7 @@ def run_each(work: Path, lines: Iterable[str], keys: str = GAME_KEYS) -> str:
             assert done.code == 0, (line, done)
             printed += done.out
             continue
-        env = Environment(StringIO(keys), StringIO(), StringIO())
+        env = Environment(Stream(keys), Stream(), Stream())
         with chdir(work), patch.dict(os.environ):
             os.environ.pop("TTT_STORE", None)
             assert ttt(split(line)[1:], env) == 0, (line, env.stderr.getvalue())

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from threading import Timer
 from typing import IO, Any
@@ -22,7 +22,17 @@ GAME_KEYS = "1\n2\n9\n8\n7\n6\n4\n3\n5\n"
 """Keys that get through any game; those that do not fit when they come get a hint."""
 
 
-class Terminal(StringIO):
+class Stream(TextIOWrapper):
+    """A stream in memory, of text upon bytes as those of a process are."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(BytesIO(text.encode()), "utf-8", "backslashreplace", newline="", write_through=True)
+
+    def getvalue(self) -> str:
+        return self.buffer.getvalue().decode()
+
+
+class Terminal(Stream):
     """A stream that says it is a terminal."""
 
     def isatty(self) -> bool:
@@ -56,7 +66,7 @@ def ttt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         monkeypatch.delenv(name, raising=False)
 
     def call(*arguments: object, stdin: str = "", terminal: bool = False, **variables: str) -> Outcome:
-        kind = Terminal if terminal else StringIO
+        kind = Terminal if terminal else Stream
         out, err = kind(), kind()
         env = Environment(kind(stdin), out, err, variables={**os.environ, **variables})
         return Outcome(run([str(argument) for argument in arguments], env), out.getvalue(), err.getvalue())

@@ -156,12 +156,7 @@ class Environment:
     def out_bytes(self, chunks: Iterable[bytes]) -> None:
         """Write the content of a file to stdout, byte for byte."""
         self.stdout.flush()
-        binary = getattr(self.stdout, "buffer", None)
-        for chunk in chunks:
-            if binary is None:
-                self.stdout.write(chunk.decode())
-            else:
-                binary.write(chunk)
+        self.stdout.buffer.writelines(chunks)
 
     def say(self, text: str, command: str = "") -> None:
         """Write a notice to stderr, unless ``--quiet`` is set.

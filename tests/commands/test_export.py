@@ -1,10 +1,10 @@
 """``ttt export``: which formats fit which player, the same bytes everywhere, and nothing lost on the way."""
 
-from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
+from tests.ttt import Stream
 from ttt_cli.app import run
 from ttt_cli.environment import Environment
 from ttt_cli.store import library
@@ -16,8 +16,8 @@ def test_stdout_gets_the_bytes_of_the_file(ttt, name):
     part = ["--depth", "2"] if name == "svg" else []
     call = ["export", "heuristic", "--format", name, *part]
     assert ttt(*call, "-o", "file").code == 0
-    out, err = TextIOWrapper(BytesIO(), write_through=True), StringIO()
-    assert run([*call, "-o", "-"], Environment(StringIO(), out, err)) == 0
+    out, err = Stream(), Stream()
+    assert run([*call, "-o", "-"], Environment(Stream(), out, err)) == 0
     assert out.buffer.getvalue() == Path("file").read_bytes()
     assert err.getvalue() == ""
 

@@ -10,7 +10,6 @@ import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import chdir
-from io import StringIO
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from unittest.mock import patch
 import numpy as np
 import orjson
 
+from tests.ttt import Stream
 from ttt_cli.app import run
 from ttt_cli.environment import Environment
 
@@ -59,9 +59,9 @@ def perform(commands: Sequence[str], folder: Path) -> Iterator[tuple[str, Left]]
         for command in commands:
             line, _, text = command.partition(" <<< ")
             arguments = shlex.split(line)
-            out = StringIO()
+            out = Stream()
             left: Left = {
-                "exit": int(run(arguments, Environment(StringIO(text.replace("|", "\n")), out, StringIO())))
+                "exit": int(run(arguments, Environment(Stream(text.replace("|", "\n")), out, Stream())))
             }
             printed = out.getvalue()
             if "--json" in arguments:

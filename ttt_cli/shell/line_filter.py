@@ -4,6 +4,7 @@ They serve programs that wait for each answer as well as files with millions of 
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ttt_cli.documents import Document, Error, dumped
 from ttt_cli.engine.position import Position
@@ -46,8 +47,9 @@ def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool =
 
 def _arriving(env: Environment) -> Iterator[list[str]]:
     """Yield the stripped lines of stdin, as many at a time as have arrived; long lines are truncated."""
-    binary, rest = getattr(env.stdin, "buffer", None), b""
-    while chunk := binary.read1(1 << 17) if binary else env.stdin.read().encode():
+    binary: Any = env.stdin.buffer
+    rest = b""
+    while chunk := binary.read1(1 << 17):
         *lines, rest = (rest + chunk).split(b"\n")
         rest = rest[:LONGEST]
         yield [line.decode("utf-8", "backslashreplace").strip() for line in lines]
