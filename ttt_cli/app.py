@@ -24,7 +24,7 @@ from ttt_cli.learners import LEARNERS, any_offered
 from ttt_cli.shell.command import make_command, split_examples
 from ttt_cli.shell.options import player_names
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
-from ttt_cli.streams import give_up
+from ttt_cli.streams import give_up, standard_streams
 from ttt_cli.user_code import describe_error, file_at_fault
 
 
@@ -237,7 +237,8 @@ def _usage_error(error: typer.TyperException) -> UsageError:
 def main() -> None:
     """Run ``ttt`` as a process."""
     try:
-        env = Environment.of_process()  # first, since a file that is opened may get a closed stream's number
+        # First, since a file that is opened may get a closed stream's number.
+        env = Environment(*standard_streams())
         stop_by_signals()
         gc.set_threshold(100_000)  # loading libraries makes many objects but little garbage
         code = run(sys.argv[1:], env)

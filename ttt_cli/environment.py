@@ -15,8 +15,6 @@ from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ttt_cli.streams import standard_streams
-
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -49,10 +47,6 @@ class Environment:
     debug: bool = common(False, "Show the traceback of an error.", "--debug")
     notes: list[str] = field(default_factory=list)
     players: list[Any] = field(default_factory=list)
-
-    @classmethod
-    def of_process(cls) -> "Environment":
-        return cls(*standard_streams())
 
     @property
     def given_options(self) -> list[str]:

@@ -230,8 +230,8 @@ def test_other_boards(ttt):
 
 def test_a_game_is_played_and_learnt_without_loading_numba(tmp_path):
     code = (
-        "import sys\nfrom ttt_cli.app import Environment, run\n"
-        "code = run('play td --as x --games 1'.split(), Environment.of_process())\n"
+        "import sys\nfrom ttt_cli.app import Environment, run, standard_streams\n"
+        "code = run('play td --as x --games 1'.split(), Environment(*standard_streams()))\n"
         "assert code == 0 and 'numba' not in sys.modules, code\n"
     )
     process = start(program=[sys.executable, "-c", code], cwd=tmp_path, stdin=PIPE)

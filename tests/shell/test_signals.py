@@ -23,6 +23,7 @@ from contextlib import nullcontext
 from ctypes import CDLL, create_string_buffer
 from ttt_cli.shell.signals import graceful, stop_by_signals
 from ttt_cli.environment import Environment
+from ttt_cli.streams import standard_streams
 
 mutex, threads = create_string_buffer(64), CDLL(None)
 threads.pthread_mutex_init(mutex, None)
@@ -90,7 +91,7 @@ def test_code_that_heeds_no_signal_is_left():
 
 
 def test_a_second_signal_ends_at_once_what_would_finish_its_block():
-    process = stuck("graceful(Environment.of_process(), 'stopping')")
+    process = stuck("graceful(Environment(*standard_streams()), 'stopping')")
     seconds, code, _, err = seconds_to_end(process, signal.SIGINT, times=2)
     assert (code, err) == (130, "Error: interrupted\n")
     assert seconds < 1.5, seconds
