@@ -107,7 +107,7 @@ def analyze(
         here = Positions.batch(asked, rules)
         opinions = zip(*(consult(one.name, one.policy, here) for one in agents), strict=True)
         found = zip(analyse(here), opinions if agents else [None] * len(here), strict=True)
-        return [AnalysisResult(each, own, each.result) for each, own in found]
+        return [AnalysisResult(each, own, each.position.result) for each, own in found]
 
     if position == "-":
         return answer_lines(env, rules, results)

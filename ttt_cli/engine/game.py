@@ -54,10 +54,7 @@ class Game:
     @property
     def result(self) -> Result | None:
         """How it ended; None while it is open."""
-        if self.resigned:
-            return Result(self.to_move.other.sign)
-        board = self._boards[-1]
-        return Result.parse((board.winner or "draw").lower()) if board.terminal else None
+        return Result(self.to_move.other.sign) if self.resigned else self.position.result
 
     @property
     def is_over(self) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property
 from operator import index
 
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.side import Result, Side
 from ttt_cli.errors import NotationError
 
 Cell = int
@@ -146,6 +147,13 @@ class Position:
     @property
     def terminal(self) -> bool:
         return self.winning_line is not None or "." not in self.text
+
+    @property
+    def result(self) -> Result | None:
+        """How the game ended; None while it is open."""
+        if not self.terminal:
+            return None
+        return Result(Side[self.winner].sign) if self.winner else Result.DRAW
 
     @property
     def legal(self) -> tuple[Cell, ...]:

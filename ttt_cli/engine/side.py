@@ -37,14 +37,6 @@ class Result(IntEnum):
     DRAW = 0
     X_WINS = 1
 
-    @classmethod
-    def parse(cls, key: str) -> Self:
-        """The result of a key in files and documents.
-
-        :raises KeyError: for any other text.
-        """
-        return cls({"x": 1, "o": -1, "draw": 0}[key])
-
     @property
     def key(self) -> str:
         """The result in files and documents: ``x``, ``o`` or ``draw``."""

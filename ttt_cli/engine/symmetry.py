@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Uint8s, Uint64s
-from ttt_cli.engine.bits import ONE
+from ttt_cli.engine.bits import ONE, turned
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 
@@ -61,11 +61,11 @@ def classes(positions: Positions) -> Classes:
     chosen, smallest = np.zeros(len(positions), np.intp), positions.keys
     ties = np.zeros(len(positions), np.bool_)  # whether several images are the smallest
     for number in range(1, len(images)):
-        turned = _joined(keys[number], x) << ONE | _joined(keys[number], o)
-        smaller = _less(turned, smallest)
+        candidate = _joined(keys[number], x) << ONE | _joined(keys[number], o)
+        smaller = _less(candidate, smallest)
         chosen[smaller] = number
-        ties = np.where(smaller, False, ties | (turned == smallest).all(axis=1))
-        smallest = np.where(smaller[:, None], turned, smallest)
+        ties = np.where(smaller, False, ties | (candidate == smallest).all(axis=1))
+        smallest = np.where(smaller[:, None], candidate, smallest)
     own = Positions(rules, _joined(boards, x, chosen), _joined(boards, o, chosen))
     lowest = np.broadcast_to(np.arange(cells, dtype=np.int8), (len(positions), cells)).copy()
     moves, some = images[chosen], np.flatnonzero(ties)
@@ -86,7 +86,8 @@ def _tables(rules: Rules) -> tuple[Uint64s, Uint64s]:
     count = (rules.cells + 7) // 8
     single = np.arange(256, dtype=np.uint64) << (8 * np.arange(count, dtype=np.uint64))[:, None]
     single &= np.uint64(2**rules.cells - 1)
-    boards = np.stack([_turned(single, np.array(image, np.int8)) for image in rules.symmetries])
+    sources = np.array(rules.sources, np.int8)
+    boards = np.stack([turned(sources, single, image) for image in range(len(sources))])
     flat = boards.reshape(-1)
     return boards, Positions(rules, np.zeros_like(flat), flat).keys.reshape(*boards.shape, -1)
 
@@ -107,16 +108,8 @@ def orbit(positions: Positions) -> Positions:
     """All distinct images of these positions, in order."""
     rules, (boards, _) = positions.rules, _tables(positions.rules)
     x, o = _bytes(positions.x, rules), _bytes(positions.o, rules)
-    turned = (np.concatenate([_joined(board, stones) for board in boards]) for stones in (x, o))
-    return Positions(rules, *turned).distinct()
-
-
-def _turned(boards: Uint64s, image: Int8s) -> Uint64s:
-    """uint64[k]: the images of bitboards by a symmetry."""
-    turned = np.zeros_like(boards)
-    for cell, goal in enumerate(image.tolist()):
-        turned |= (boards >> np.uint64(cell) & ONE) << np.uint64(goal)
-    return turned
+    images = (np.concatenate([_joined(board, stones) for board in boards]) for stones in (x, o))
+    return Positions(rules, *images).distinct()
 
 
 def _less(first: Uint64s, second: Uint64s) -> Bools:

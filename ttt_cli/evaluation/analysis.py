@@ -12,7 +12,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.scores import move_plies
-from ttt_cli.engine.side import Result, Side
+from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 
 Board = Annotated[Position, note(type="string", pattern="^[XO.]+$", description="the board row by row"), str]
@@ -55,11 +55,6 @@ class Analysis:
     def to_move(self) -> Side | None:
         """The side to move; None if the game is over."""
         return Side.to_move(self.position.plies) if self.moves else None
-
-    @property
-    def result(self) -> Result | None:
-        """The result; None if the game is open."""
-        return None if self.moves else Result({"X": 1, "O": -1, None: 0}[self.position.winner])
 
 
 def analyse(positions: Positions, *, nodes: int = NODES) -> list[Analysis]:
