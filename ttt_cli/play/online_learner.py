@@ -4,7 +4,7 @@ Games are in the store's log before any of this happens, so that no failure lose
 until the state is next written.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -44,6 +44,7 @@ class OnlineLearner:
     name: str
     state: State
     _run: Run | None = None
+    _followed: Run | None = None
 
     @cached_property
     def taught_name(self) -> str:
@@ -52,7 +53,8 @@ class OnlineLearner:
 
     def follow(self, record: GameRecord) -> None:
         """Learn from a game in memory alone, to play by it at once."""
-        self.state = teach(replace(self.state, runs=()), [record], self.name).state
+        lesson = teach(self.state, [record], self.name, going_on=self._followed)
+        self.state, self._followed = lesson.state, lesson.run or self._followed
 
     def catch_up(self) -> Learned:
         """Learn from the games that wait in the log, and save, if the file is free."""
