@@ -95,10 +95,15 @@ def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = 
     :raises InvalidFileError: if there is no file at this path.
     """
     path = find(store, name, rules)
-    if path is None:
-        kind = InvalidFileError if is_path(name) else UsageError
-        raise kind(f"there is no such {what}", where=name, hint=_suggestion(store, name, what))
-    return path
+    if path is not None:
+        return path
+    names = [other.stem for other in store.glob("*.*") if other.suffix in SUFFIXES]
+    hint = did_you_mean(name, names) or did_you_mean(Path(name).stem, names)  # q.jsn
+    if trained := Trained.named(name):
+        hint = f"{trained.command()} makes it"
+    kind = InvalidFileError if is_path(name) else UsageError
+    hint = hint or "ttt show lists the states; ttt train makes one" * ("state" in what)
+    raise kind(f"there is no such {what}", where=name, hint=hint)
 
 
 def is_path(name: str) -> bool:
@@ -132,14 +137,6 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
     learner = learner_of(trained.learner, "article" if trained.article else "default")
     path = path_in(store, trained._replace(rules=game).name, trained.learner)
     return Loaded(State.empty(learner, game), path, FORMAT, "")
-
-
-def _suggestion(store: Path, name: str, what: str) -> str:
-    names = [path.stem for path in store.glob("*.*") if path.suffix in SUFFIXES]
-    if trained := Trained.named(name):
-        return f"{trained.command()} makes it"
-    near = did_you_mean(name, names) or did_you_mean(Path(name).stem, names)  # q.jsn
-    return near or "ttt show lists the states; ttt train makes one" * ("state" in what)
 
 
 def would_lose_runs(path: Path, state: State) -> bool:

@@ -9,9 +9,9 @@ import fcntl
 import os
 import stat
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 from ttt_cli.errors import BusyError, InvalidFileError
 from ttt_cli.store.system import NO_WAITING, AnyPath, fault, status, translate_os_errors
@@ -20,7 +20,7 @@ FOLDER = ".locks"
 _held: "dict[Path, Lock]" = {}
 
 
-class Lock:
+class Lock(AbstractContextManager["Lock", None]):
     """A held lock; ``release`` it, or use it as a context manager.
 
     :ivar path: the locked file, links followed.
@@ -40,9 +40,6 @@ class Lock:
             fcntl.flock(self.file, fcntl.LOCK_UN)  # a child forked just now may still have it open
             self.file.close()
             del _held[self.path]
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.release()
@@ -112,7 +109,10 @@ def lock(
         while not take(file):
             if time.monotonic() >= until:
                 file.close()
-                raise BusyError(f"busy: {real.name} is being {_holder(place)}; {remedy}")
+                text = place.read_bytes()[:100].decode(errors="replace")
+                sound = text and text.isprintable() and "\ufffd" not in text
+                holder = text if sound else "written by another process"
+                raise BusyError(f"busy: {real.name} is being {holder}; {remedy}")
             time.sleep(0.01)
     with suppress(OSError):  # of another user, or on a full disk
         os.chmod(place, mode & 0o666)
@@ -127,8 +127,3 @@ def take(file: BinaryIO) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _holder(place: Path) -> str:
-    text = place.read_bytes()[:100].decode(errors="replace")
-    return text if text and text.isprintable() and "\ufffd" not in text else "written by another process"

@@ -57,7 +57,11 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     mixed = {name for one in kept for run in one.state.runs for name in run.mixed}
     overlap = [name for name in _shared_runs(kept) if name in mixed or not learner.keeps_runs_apart]
     if not (games or overlap):
-        runs = _union(kept)
+        union: dict[str, Run] = {}
+        for run in (run for loaded in kept for run in loaded.state.closed().runs):
+            if run.id not in union or run.contains(union[run.id]):
+                union[run.id] = run
+        runs = tuple(union[key] for key in sorted(union))
     elif allow_overlap:
         runs = (_overlap_run(kept),)
     else:
@@ -83,14 +87,6 @@ def _shared_runs(inputs: Iterable[Loaded]) -> list[str]:
 
 def _repeated(pairs: Iterable[tuple[str, Any]]) -> list[str]:
     return sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-
-
-def _union(inputs: Sequence[Loaded]) -> tuple[Run, ...]:
-    runs: dict[str, Run] = {}
-    for run in (run for loaded in inputs for run in loaded.state.closed().runs):
-        if run.id not in runs or run.contains(runs[run.id]):
-            runs[run.id] = run
-    return tuple(runs[key] for key in sorted(runs))
 
 
 def _overlap_run(inputs: Sequence[Loaded]) -> Run:

@@ -92,25 +92,19 @@ def policy_by(values: Floats, space: StateSpace, plays: Plays) -> Policy:
         drawn = beads / np.where(many > 0, many, 1)
         probabilities = np.where(known[:, None], drawn, uniform(space.legal))
     else:
-        probabilities = uniform(_chosen(values, held, space, plays))
+        side, some = (space.plies % 2)[:, None], known[:, None]
+        if isinstance(plays.unknown, str):
+            missing = np.where(some, -np.inf, 0.0)
+        else:
+            missing = np.array(plays.unknown)[side]
+        worth = np.where(held, values, missing)
+        if plays.wins == "known":
+            wins = space.legal & (space.results[space.successors] == 1 - 2 * side)
+            worth = np.where(wins & ~held, np.inf, worth)
+        chosen = best(worth, space.legal)
+        played = broken(chosen, plays.ties, np.any(space.legal & (worth != 0), axis=1))
+        probabilities = uniform(played if plays.unknown != RANDOM else np.where(some, played, chosen))
     return PolicyTable(space, probabilities, np.where(held, values, np.nan), known)
-
-
-def _chosen(values: Floats, held: Bools, space: StateSpace, plays: Plays) -> Bools:
-    side = (space.plies % 2)[:, None]
-    some = held.any(axis=1, keepdims=True)
-    if isinstance(plays.unknown, str):
-        missing = np.where(some, -np.inf, 0.0)
-    else:
-        missing = np.array(plays.unknown)[side]
-    worth = np.where(held, values, missing)
-    if plays.wins == "known":
-        wins = space.legal & (space.results[space.successors] == 1 - 2 * side)
-        worth = np.where(wins & ~held, np.inf, worth)
-    chosen = best(worth, space.legal)
-    learned: Bools = np.any(space.legal & (worth != 0), axis=1)
-    played = broken(chosen, plays.ties, learned)
-    return played if plays.unknown != RANDOM else np.where(some, played, chosen)
 
 
 def broken(chosen: Bools, ties: str, learned: Bools) -> Bools:

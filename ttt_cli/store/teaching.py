@@ -19,13 +19,6 @@ FEW = 100
 """Up to this many games, learning skips compilation."""
 
 
-def own_sides(record: GameRecord, name: str) -> str:
-    """The sides that the agent called ``name`` played, with any options; both if none."""
-    agents = {"x": record.x, "o": record.o}
-    own = [side for side, agent in agents.items() if agent == name or agent.startswith(f"{name}:")]
-    return "".join(own) or "xo"
-
-
 def teach_waiting(state: State, store: Path, path: Path, *, going_on: Run | None = None) -> "Lesson":
     """Teach the state in a file the games that wait for it in the store's log, as ``teach``."""
     waiting = waiting_games(store, library.taught_name(store, path), state)
@@ -37,7 +30,8 @@ def teach(
 ) -> "Lesson":
     """Teach games to a state, each once; those that it cannot learn from are skipped.
 
-    :param name: of the state in the records, for learners that learn only from their own moves.
+    :param name: of the state in the records, perhaps followed by options, for learners that learn only from
+        their own moves; from those of both sides if none is theirs.
     :param going_on: the record of an earlier lesson to continue, if the state still has it unchanged.
     """
     known, counts = set(state.learned_games), Counter[str]()
@@ -61,8 +55,9 @@ def teach(
     with prefer_uncompiled() if len(first) <= FEW else nullcontext():
         table = deepcopy(state.table)
         for record in chain(first, fitting):
-            sides = own_sides(record, name or "") if own_only else "xo"
-            state.learner.learn(table, record.game(), sides)
+            agents = {"x": record.x, "o": record.o} if own_only else {}
+            own = [side for side, agent in agents.items() if f"{agent}:".startswith(f"{name}:")]
+            state.learner.learn(table, record.game(), "".join(own) or "xo")
             results[record.result] += 1
             ids.append(record.id)
     learnt, identity = len(ids), ""

@@ -158,7 +158,11 @@ def _tables_of_object(value: dict[str, Any], rules: Rules) -> Iterator[Candidate
         level = [(name, part) for name, part in inner if isinstance(part, dict) and part]
         if not level or len(level) > MOST_PARTS:
             return
-        tables = [(name, part) for name, part in level if _is_table(list(part), rules)]
+        tables = [
+            (name, part)
+            for name, part in level
+            if len(part) == 3**rules.cells or (not any(namings([*part], rules)) and spellings([*part], rules))
+        ]
         if tables:
             keys = [key for _, part in tables for key in part]
             values = [item for _, part in tables for item in part.values()]
@@ -172,10 +176,6 @@ def _by_board(value: Any, rules: Rules) -> Any:
     """A list with a row for each board as an object keyed by the boards' numbers; anything else as it is."""
     is_whole = isinstance(value, list) and len(value) == 3**rules.cells
     return {str(number): row for number, row in enumerate(value)} if is_whole else value
-
-
-def _is_table(keys: list[str], rules: Rules) -> bool:
-    return len(keys) == 3**rules.cells or (not any(namings(keys, rules)) and bool(spellings(keys, rules)))
 
 
 def tables_of_rows(
@@ -210,7 +210,8 @@ def tables_of_rows(
         if len(row) != len(rows[0]):
             message = f"has {len(row)} fields, but the first {unit} has {len(rows[0])}"
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
-    kinds = [_kind(row[-1]) for row in (*rows[:2], *rows[-1:])]
+    parsed = [_parse(row[-1]) for row in (*rows[:2], *rows[-1:])]
+    kinds = [float if isinstance(value, int) else type(value) for value in parsed]
     if rows and isinstance(rows[0][-1], str) and kinds[0] not in kinds[1:]:
         rows, notes = _value_last(rows[0], rows[1:], where, rules)  # a header
     if not rows or len(rows[0]) < 2:
@@ -254,8 +255,3 @@ def _parse(field: Any) -> Any:
     if _NOTHING.fullmatch(field):
         return math.nan
     return field if _CELL.fullmatch(field) else number_in(field)
-
-
-def _kind(field: Any) -> type:
-    value = _parse(field)
-    return float if isinstance(value, int) else type(value)

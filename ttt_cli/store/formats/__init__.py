@@ -49,21 +49,17 @@ def _made(place: str) -> Format:
 def get(name: str) -> Format | None:
     """The format of this name, a plug-in's included; None if there is none.
 
-    :raises TttError: if the plug-in cannot be loaded.
+    :raises TttError: if the plug-in cannot be loaded, is no format, or lacks a name or a description.
     """
     if name in FORMATS:
         return _made(FORMATS[name])
-    kind = plugin(FORMAT_PLUGINS, name, type)
-    return None if kind is None else _checked(kind, name)
-
-
-def _checked(kind: type, where: str) -> Format:
-    """The format of a plug-in's class; raises TttError if it is none, or lacks a name or a description."""
-    with guarded(where, "the plug-in fails: "):
+    if (kind := plugin(FORMAT_PLUGINS, name, type)) is None:
+        return None
+    with guarded(name, "the plug-in fails: "):
         form = kind()
     told = (getattr(form, "name", None), getattr(form, "about", None))
     if not isinstance(form, Format) or not all(isinstance(text, str) for text in told):
-        raise TttError("the plug-in's class is no Format with name and about", where=where)
+        raise TttError("the plug-in's class is no Format with name and about", where=name)
     return form
 
 

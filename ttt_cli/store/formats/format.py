@@ -18,8 +18,6 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.learners.base import Learner
-from ttt_cli.learners.table import Table
 from ttt_cli.store.plays import Plays, entries_of, values_by_move
 from ttt_cli.store.runs import Run
 from ttt_cli.store.source import Source
@@ -279,7 +277,10 @@ class Format:
                 message = f"a {self.name} file cannot become a table of {options.learner}"
                 hint = f"it becomes one of {learner}" + " or q" * (learner == "td")
                 raise UsageError(message, where="--learner", hint=hint)
-            entries, made = _values_of_moves(table, made, plays, options.visits), learner_of("q", choice)
+            values, made = values_by_move(made, table, plays or Plays(tables="own")), learner_of("q", choice)
+            if plays is None:  # chances of 0 to 1 become values of -1 to 1
+                values = np.where(values == 0.5, np.nan, 2 * values - 1)
+            entries = entries_of(values, True, StateSpace.of(rules), options.visits)
             table = made.from_entries(rules, False, entries.items())
         details = {"format": self.name, **({"spelled": spelled} if spelled else {})}
         digest = sha256(source.data).hexdigest()
@@ -366,15 +367,6 @@ def fault_of(error: TttError, where: str) -> Rejected:
     place = error.where.removeprefix(where).lstrip(":, ")
     why = f"{error.message} ({error.hint})" if error.hint else error.message
     return Rejected(place or "the whole file", why)
-
-
-def _values_of_moves(table: Table, td: Learner[Any], plays: Plays | None, visits: int) -> dict[str, Any]:
-    """Entries of the values of moves, which are those of the positions after them; chances of 0 to 1 become
-    values of -1 to 1."""
-    values = values_by_move(td, table, plays or Plays(tables="own"))
-    if plays is None:
-        values = np.where(values == 0.5, np.nan, 2 * values - 1)
-    return entries_of(values, True, StateSpace.of(table.rules), visits)
 
 
 BookRow = tuple[str, int, int, str]

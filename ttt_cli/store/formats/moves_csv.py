@@ -75,13 +75,6 @@ def _endings() -> Int64s:
     return found
 
 
-def _is_possible(row: Row) -> bool:
-    """Whether a game with a row's move can end as the row says."""
-    space, (text, move, stage) = StateSpace.of(STANDARD), row
-    after = space.successors[space.index_of[text], move - 1]
-    return bool(_endings()[after] >> stage & 1)
-
-
 def to_bytes(rows: Iterable[Row]) -> bytes:
     """The file of a book's rows, sorted, each once."""
     lines = set()
@@ -125,7 +118,11 @@ class MovesCsv(Format):
         lines = [(number, line) for number, row in source.rows if (line := ",".join(row).strip())]
         found, rejected = judged(lines, _row, source.where)
         rows = dict.fromkeys(found.values())
-        strange = {line for line, row in found.items() if not _is_possible(row)}
+        space, strange = StateSpace.of(STANDARD), set[str]()
+        for line, (text, move, stage) in found.items():
+            after = space.successors[space.index_of[text], move - 1]
+            if not _endings()[after] >> stage & 1:
+                strange.add(line)
         odd = (Rejected(f"line {number}", ODD) for number, line in lines if line in strange)
         notes, repaired = list[str](), list[str]()
         if twice := sum(line in found for _, line in lines) - len(rows):  # no error: a book is a set of rows

@@ -24,7 +24,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ttt_cli.engine.arrays import Floats, Int32s
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy, are_sound
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -128,10 +128,9 @@ def _recorded(where: str, rules: Rules | None, moves: Iterable[Move]) -> Recorde
     positions = _positions(where, rules or STANDARD, list(texts))
     played, opinions = np.zeros(positions.legal.shape), np.full(positions.legal.shape, nan)
     held = np.frombuffer(at, np.int64), np.frombuffer(cells, np.int8)
-    opinions[held] = 0.0  # to see that each move is there once
-    if np.count_nonzero(opinions == 0.0) < len(at):
-        keys, times = np.unique(held[0] * len(opinions[0]) + held[1], return_counts=True)
-        row, cell = divmod(int(keys[times > 1][0]), len(opinions[0]))
+    keys, times = np.unique(held[0] * positions.cells + held[1], return_counts=True)
+    for key in keys[times > 1][:1].tolist():
+        row, cell = divmod(key, positions.cells)
         raise InvalidFileError(f"has move {cell + 1} twice", where=f"{where}, position {list(texts)[row]!r}")
     played[held], opinions[held] = np.frombuffer(probabilities), np.frombuffer(values)
     return Recorded(where, positions, played, opinions)
@@ -296,24 +295,19 @@ class Npz(Format):
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         positions, values = player.positions, player.answers.values(player.positions)
-        probabilities = player.answers.probabilities(positions)
+        probabilities, texts = player.answers.probabilities(positions), positions.texts()
+        numbers = {text: number for number, text in enumerate(texts)}
+        at, cells = np.nonzero(positions.legal)
+        successors = np.full(positions.legal.shape, -1, np.int32)
+        successors[at, cells] = [numbers.get(text, -1) for text in positions.play(at, cells).texts()]
         stream = io.BytesIO()
         np.savez_compressed(
             stream,
-            positions=np.array(positions.texts(), dtype=f"U{positions.rules.cells}"),
+            positions=np.array(texts, dtype=f"U{positions.rules.cells}"),
             probabilities=probabilities,
             values=np.full(probabilities.shape, np.nan) if values is None else values,
-            successors=_successors(positions),
+            successors=successors,
             results=positions.results,
             ended=positions.terminal,
         )
         return [stream.getvalue()]
-
-
-def _successors(positions: Positions) -> Int32s:
-    """int32[n, cells], which of the positions a move leads to; -1: none."""
-    numbers = {text: number for number, text in enumerate(positions.texts())}
-    at, cells = np.nonzero(positions.legal)
-    found = np.full(positions.legal.shape, -1, np.int32)
-    found[at, cells] = [numbers.get(text, -1) for text in positions.play(at, cells).texts()]
-    return found
