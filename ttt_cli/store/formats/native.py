@@ -34,6 +34,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner
+from ttt_cli.learners.base import Entry
 from ttt_cli.learners.entries import MAX_COUNT, all_faults
 from ttt_cli.store.formats.format import (
     ANY_SIZE,
@@ -57,9 +58,6 @@ from ttt_cli.store.typed import check, rules_of
 VERSION = 1
 BATCH = 1000
 """Entries that are written at a time."""
-
-Entries = Iterable[tuple[str, Any]]
-"""Positions with their entries."""
 
 _NO_DIGEST, _STATED = b'"digest":""', b'"digest":"%s"'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
@@ -197,7 +195,7 @@ def _read_header(found: Any, where: str) -> State:
     return state
 
 
-def _with_table(state: State, entries: Entries) -> State:
+def _with_table(state: State, entries: Iterable[Entry]) -> State:
     trained = [run.details["params"] for run in state.runs if run.kind == "train"]
     learner = state.learner.trained_with(trained)
     with no_collection():
@@ -219,10 +217,10 @@ def _check_order(keys: list[str], where: str) -> str:
 class _AtMost:
     """Entries, and a bound on their number, for which a table makes room."""
 
-    entries: Entries
+    entries: Iterable[Entry]
     most: int
 
-    def __iter__(self) -> Iterator[tuple[str, Any]]:
+    def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
 
     def __length_hint__(self) -> int:
@@ -241,7 +239,7 @@ class NativeFormat(Format):
         """The content of a state's file in parts, the digest in the first still empty."""
         raise NotImplementedError
 
-    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Entries]:
+    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Iterable[Entry]]:
         """The header and the entries of a file.
 
         :param blocks: its content, in blocks of whole lines.
@@ -324,7 +322,7 @@ class StateJson(NativeFormat):
             separator = b",\n"
         yield b"\n}}\n"
 
-    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Entries]:
+    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Iterable[Entry]]:
         where, head = source.where, b""
         if edited:
             found = load_json(source.data, where)
@@ -345,7 +343,7 @@ def _lines(items: Sequence[tuple[str, Any]]) -> bytes:
     return b",\n".join([dumps(name) + b":" + dumps(value, option=keys) for name, value in items])
 
 
-def _json_entries(blocks: Iterable[bytes], line: int, where: str) -> Iterator[tuple[str, Any]]:
+def _json_entries(blocks: Iterable[bytes], line: int, where: str) -> Iterator[Entry]:
     """The entries in blocks of lines, the first of which has the number ``line``."""
     ended, last = False, ""
     for block in blocks:
@@ -387,7 +385,7 @@ class StateCsv(NativeFormat):
             lines = [",".join([key, *map(str, row)]) for key, rows in batch for row in rows]
             yield "".join(f"{line}\n" for line in lines).encode()
 
-    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Entries]:
+    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Iterable[Entry]]:
         where, lines = source.where, _text_lines(blocks, source.where)
         if source.start.startswith(MARK):
             found = load_json(next(lines)[1].encode()[len(MARK) :], f"{where}: line 1")
