@@ -16,7 +16,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.walk import layers_of
-from ttt_cli.evaluation.worst_case import guaranteed_result
+from ttt_cli.evaluation.worst_case import worst_case
 
 
 def cells(policy: PolicyTable, text: str) -> list[int]:
@@ -97,7 +97,7 @@ def test_without_a_state_space_minimax_proves_its_moves():
     rules = Rules(4, 4, 4)
     policy = Minimax(rules)
     for side in Side:
-        assert guaranteed_result(layers_of(policy, side), side) == 0
+        assert worst_case(layers_of(policy, side), side).guaranteed == 0
     positions = Positions.batch(sample(rules, 8), rules)
     rows = positions[~positions.terminal]
     values = move_values_of(rows)

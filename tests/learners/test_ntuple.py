@@ -10,7 +10,7 @@ from ttt_cli import Game, Positions, Rules, Side
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.walk import layers_of
-from ttt_cli.evaluation.worst_case import guaranteed_result
+from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.ntuple import NTuple, NTupleTable, sets_of, shape_of
 from ttt_cli.training.runs import Plan, train_blocks
@@ -95,4 +95,4 @@ def test_impossible_keys_are_refused(key: str, says: str):
 def test_4x4_is_proven_for_x(sized: Any):
     for seed in range(1, sized(1, 10) + 1):
         *_, last = train_blocks(Plan(NTuple(), sized(100_000, 200_000), seed), NTuple().empty(LARGE))
-        assert guaranteed_result(layers_of(NTuple().policy(last.table), Side.X), Side.X) == 0
+        assert worst_case(layers_of(NTuple().policy(last.table), Side.X), Side.X).guaranteed == 0

@@ -18,7 +18,7 @@ from ttt_cli.evaluation.blunders import wrong_moves
 from ttt_cli.evaluation.matchup import Games, Rates
 from ttt_cli.evaluation.refutation import losing_line
 from ttt_cli.evaluation.walk import BUDGET, Layer, OutgrownError, Tick, layers_of, walk
-from ttt_cli.evaluation.worst_case import WorstCase, guaranteed_result, worst_case
+from ttt_cli.evaluation.worst_case import WorstCase, worst_case
 
 MAX_PROVED = 20_000
 """The most positions in each role whose mistakes are counted, on a board without a state space."""
@@ -207,10 +207,10 @@ def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
 
     def holds_as(side: Side) -> bool | None:
         try:
-            guaranteed = guaranteed_result(layers_of(policy, side, budget=budget), side)
+            found = worst_case(layers_of(policy, side, budget=budget), side)
         except OutgrownError:
             return None
-        return holds(policy.rules, side, guaranteed)
+        return holds(policy.rules, side, found.guaranteed)
 
     return _all(map(holds_as, Side))
 

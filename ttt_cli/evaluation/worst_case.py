@@ -63,16 +63,6 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
     )
 
 
-def guaranteed_result(layers: Sequence[Layer], side: Side) -> int:
-    """Return ``WorstCase.guaranteed`` alone."""
-    worst = np.zeros(0, np.int8)
-    for layer in reversed(layers):
-        here = _results(layer, side.other)
-        backward(layer, [here], [worst])
-        worst = here
-    return -int(worst[0])
-
-
 def backward(layer: Layer, values: Sequence[NDArray[Any]], following: Sequence[NDArray[Any]]) -> None:
     """Find values of a layer's positions for the opponent: floats are those of its best response, and
     integers the best that can come about at all.
