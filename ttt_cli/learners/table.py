@@ -6,6 +6,7 @@ is complete from the start; on any other it grows, by a row for each position th
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,9 +37,10 @@ CHUNK = 1 << 14
 VERY_FEW_ROWS, FEW_ROWS = 64, 10_000
 """Up to ``VERY_FEW_ROWS`` rows are always linked uncompiled, more than ``FEW_ROWS`` always compiled."""
 
-MAX_STRIDE = 1 << 23
-"""Small tables grow by a factor of eight, but by no more rows than this; then they double. Copying a table
-costs more than learning what is in it, and room takes no memory until it is used."""
+COPIED = 1 << 20
+"""Tables of up to this many rows grow by a factor of eight: copying one costs more than learning what is in
+it, and room takes no memory until it is used. Larger ones grow by a sixteenth, in place if they can: a copy would
+take as much memory again."""
 
 COUNTED = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977}
 """Known numbers of positions, and of classes, of boards without a state space."""
@@ -166,8 +168,8 @@ class Table:
         cells, (count, moves_now, _) = self.rules.cells, self.used.tolist()
         rows, moves = count + games * (cells + 1), moves_now + games * cells * (cells + 1) // 2
         if rows > len(self._rows) or moves > len(self._moves):
-            more = max(count, min(7 * count, MAX_STRIDE))
-            self._resize(max(rows, count + more), max(moves, moves_now + moves_now * more // count))
+            more = 7.0 if count <= COPIED else 0.0625
+            self._resize(max(rows, int(count * (1 + more))), max(moves, int(moves_now * (1 + more))))
         self._grow_slots(games * (cells + 1))
         self.link()
 
@@ -214,6 +216,12 @@ class Table:
         return {**vars(self), "_rows": self.rows, "_moves": self.moves}
 
     def _resize(self, rows: int, moves: int) -> None:
+        rows, moves = max(rows, len(self._rows)), max(moves, len(self._moves))
+        if len(self._rows) > COPIED:
+            with suppress(ValueError):  # somebody else holds a view of it
+                self._rows.resize(rows)
+                self._moves.resize(moves)
+                return
         self._rows, self._moves = enlarged(self.rows, rows), enlarged(self.moves, moves)
 
     def _grow_slots(self, more: int) -> None:
