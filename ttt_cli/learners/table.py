@@ -218,7 +218,7 @@ class Table:
     def _resize(self, rows: int, moves: int) -> None:
         rows, moves = max(rows, len(self._rows)), max(moves, len(self._moves))
         if len(self._rows) > COPIED:
-            with suppress(ValueError):  # somebody else holds a view of it
+            with suppress(ValueError):  # somebody else holds a view of them
                 self._rows.resize(rows)
                 self._moves.resize(moves)
                 return
