@@ -148,11 +148,16 @@ def _game(rules: Rules | None) -> Rules | None:
 
 
 def _whole(name: str, number: Any, least: int) -> int | None:
-    """A whole number or None; NumPy's are fine, too."""
-    whole = number.item() if isinstance(number, np.integer) else number
+    """A whole number or None."""
+    whole = _plain(number)
     if whole is not None and not (type(whole) is int and least <= whole < 1 << 63):
         raise UsageError(f"{name} is {number!r}, not an int from {least} to 2**63 - 1")
     return whole
+
+
+def _plain(value: Any) -> Any:
+    """A parameter, of NumPy's numbers too."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _name(player: Any) -> str:
@@ -183,7 +188,7 @@ def evaluate(
 
     :param opponents: by default random, heuristic and, on a board with a state space, minimax.
     :param budget: how many positions may be visited for each side.
-    :raises TttError: if more positions can be reached, or the player's choices vary.
+    :raises TttError: if more positions can be reached, or the choices of a function or a program vary.
     """
     if not opponents:
         rules = policy(player, rules=rules, store=store).rules
@@ -229,7 +234,7 @@ def train(
     opponent: Player | None = None,
     seed: int | None = None,
     preset: Literal["article"] | None = None,
-    rules: Rules = STANDARD,
+    rules: Rules | None = None,
     symmetry: bool = False,
     store: str | PathLike[str] = DEFAULT_STORE,
     **parameters: Any,
@@ -254,13 +259,13 @@ def train(
     """
     if preset not in (None, "article"):
         raise UsageError(f"preset is {preset!r}, not 'article' or None")
-    if preset and isinstance(learner, State):
-        raise UsageError("preset is for a new state: this one has its own rule")
+    if isinstance(learner, State) and (preset or rules or symmetry):
+        raise UsageError("preset, rules and symmetry are for a new state: this one has its own")
     if isinstance(learner, State):
         kind = learner.learner
     else:
         kind = learner_of(learner if isinstance(learner, str) else checked(learner), preset or "default")
-    kind = kind.changed(**parameters)
+    kind = kind.changed(**{name: _plain(value) for name, value in parameters.items()})
     if isinstance(learner, State):
         start = replace(learner, learner=kind, table=deepcopy(learner.table))
     else:

@@ -6,6 +6,8 @@ bit of its answer. ``PolicyTable`` is a policy as arrays over a whole state spac
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace, enumerated
+from ttt_cli.errors import UsageError
 
 
 class Policy(ABC):
@@ -26,6 +29,11 @@ class Policy(ABC):
 
     rules: Rules
     external: bool = False
+
+    def __init_subclass__(cls) -> None:
+        for name in ("probabilities", "values", "known"):
+            if name in vars(cls):
+                setattr(cls, name, _of_its_game(vars(cls)[name]))
 
     @abstractmethod
     def probabilities(self, positions: Positions) -> Floats:
@@ -74,6 +82,18 @@ class Policy(ABC):
     def remarks(self) -> list[str]:
         """Notes on how it has played."""
         return []
+
+
+def _of_its_game(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a policy answer for positions of its own game alone; a kernel would read beyond its arrays."""
+
+    @wraps(method)
+    def answer(self: Policy, positions: Positions) -> Any:
+        if positions.rules != self.rules:
+            raise UsageError(f"plays {self.rules.describe()}, not {positions.rules.describe()}")
+        return method(self, positions)
+
+    return answer
 
 
 class PolicyTable(Policy):
@@ -135,6 +155,8 @@ class Answering(Policy):
     def _answer_for(self, positions: Positions) -> Answer:
         if self._last is None or self._last[0] is not positions:
             self._last = positions, self._answer(positions)
+            for array in self._last[1]:
+                array.flags.writeable = False  # lest whoever asked changes the next answer
         return self._last[1]
 
 

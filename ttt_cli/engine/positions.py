@@ -87,7 +87,9 @@ class Positions:
             yield self[at : at + size]
 
     def __getitem__(self, rows: Any) -> "Positions":
-        """A part of the batch, by a slice, a mask or indices."""
+        """A part of the batch, by a slice, a mask or indices, or one position by its index."""
+        if isinstance(rows, int | np.integer):
+            rows = [range(len(self))[rows]]
         known = {name: self.__dict__[name][rows] for name in INHERITED if name in self.__dict__}
         return Positions(self.rules, self.x[rows], self.o[rows], **known)
 
