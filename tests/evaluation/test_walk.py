@@ -1,17 +1,14 @@
-"""Walks: the same on bitboards as by index, within their budget, and on boards that nobody enumerates."""
+"""Walks: within their budget, and on boards that nobody enumerates."""
 
 import numpy as np
 import pytest
 
 from ttt_cli import Game, Positions, Rules, Side
 from ttt_cli.agents.heuristic import Heuristic
-from ttt_cli.agents.minimax import Minimax
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy, first
-from ttt_cli.evaluation import walk as walks
 from ttt_cli.evaluation.refutation import losing_line
-from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError, layers_of
 
 
@@ -23,18 +20,6 @@ class Decided(Policy):
 
     def probabilities(self, positions: Positions) -> Floats:
         return first(self._policy.probabilities(positions) > 0).astype(np.float64)
-
-
-@pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, misere=True)], ids=str)
-def test_bitboards_give_the_digits_that_indexes_give(rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
-    policies = [Uniform(rules), Heuristic(rules), Minimax(rules, depth=2, ties="first")]
-
-    def figures() -> list[object]:
-        return [judge(policy, [("any", other) for other in policies]) for policy in policies]
-
-    by_index = figures()
-    monkeypatch.setattr(walks, "enumerated", lambda rules: None)
-    assert figures() == by_index
 
 
 def test_a_walk_that_would_be_too_large_is_given_up_at_once() -> None:

@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Int32s, Int64s
 from ttt_cli.engine.position import Position
@@ -89,20 +88,6 @@ class StateSpace(Positions):
     def rows(self, positions: Positions) -> Int64s:
         """int64[k]: the index of each position, all of them in this space."""
         return self.find(self._codes_of(positions))
-
-    def successors_of(
-        self, positions: Positions, rows: NDArray[Any], cells: NDArray[Any]
-    ) -> tuple[Positions, Int32s]:
-        """``Positions.after`` by look-up, for positions of one layer of this space."""
-        after: Int32s = self.successors[self.rows(positions)[rows], cells]
-        if not len(after):
-            return self[:0], after
-        layer = self.layers[int(positions.plies[0]) + 1]
-        after -= layer.start
-        reached = np.zeros(layer.stop - layer.start, np.bool_)
-        reached[after] = True
-        place = np.cumsum(reached, dtype=np.int32)
-        return self[layer.start + np.flatnonzero(reached)], place[after] - np.int32(1)
 
     @cached_property
     def index_of(self) -> dict[str, int]:

@@ -8,7 +8,6 @@ so that a longer walk through the same positions gives the same digits.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import comb
 from typing import NamedTuple
 
@@ -169,8 +168,7 @@ def forecast(sizes: list[int], rules: Rules) -> float:
 def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
     """The layer of these positions, with the moves that a policy makes or else all legal ones, and the
     positions after them."""
-    ply, space = int(positions.plies[0]), enumerated(positions.rules)
-    still_open = ~positions.terminal
+    ply, still_open = int(positions.plies[0]), ~positions.terminal
     most = int(still_open.sum()) * (positions.cells - ply)
     rows, cells = np.empty(most, np.int32), np.empty(most, np.int8)
     probabilities = None if policy is None else np.empty(most)
@@ -192,8 +190,7 @@ def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions
                 known = (known or 0) + int(learned.sum())
     if probabilities is not None:
         probabilities.resize(first, refcheck=False)  # in place: what it does not need is free
-    step = positions.after if space is None else partial(space.successors_of, positions)
-    after, targets = step(rows[:first], cells[:first])
+    after, targets = positions.after(rows[:first], cells[:first])
     layer = Layer(
         cells=positions.cells,
         ply=ply,
