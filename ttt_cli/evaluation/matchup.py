@@ -64,11 +64,8 @@ class Games:
                 if layer.probabilities is not None:
                     chances = layer.probabilities[moves.some]
                 elif opponent is not None and (live := self.reach[game][moves.numbers] > 0).any():
-                    if live.all():
-                        played = opponent.probabilities(batch)
-                    else:
-                        played = np.zeros((len(batch), batch.cells))
-                        played[live] = opponent.probabilities(batch[live])
+                    played = np.zeros((len(batch), batch.cells))
+                    played[live] = opponent.probabilities(batch[live])
                     gone[game, moves.numbers] = live & (played @ anything == 0)
                     chances = played.ravel().take(moves.at * batch.cells + moves.cells)
                 else:
