@@ -39,7 +39,7 @@ class UnsteadyError(TttError):
     """A player has answered the same question in two ways."""
 
     def __init__(self, name: str, text: str, answers: tuple[int, int]) -> None:
-        first, second = map(_word, answers)
+        first, second = ("resign" if answer == RESIGNS else answer + 1 for answer in answers)
         super().__init__(
             f"answered {text!r} with {first}, then with {second}: its choices vary",
             where=name,
@@ -179,7 +179,3 @@ class Asked(Policy):
         if not self._lenient:
             raise TttError(failed, where=self._name, hint=error.hint) from error.__cause__
         self._log.failures.append(failed)
-
-
-def _word(cell: int) -> str:
-    return "resign" if cell == RESIGNS else str(cell + 1)

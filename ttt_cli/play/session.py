@@ -106,11 +106,6 @@ class Session:
         return self.player(self.game.to_move)
 
     @property
-    def machine(self) -> Player | None:
-        """The first player that is a machine."""
-        return next((player for player in self.players if not player.is_person), None)
-
-    @property
     def over(self) -> bool:
         """Whether the current game is over."""
         return self.game.is_over
@@ -123,14 +118,6 @@ class Session:
         self.game.push(cell)
         self._settle()
 
-    def resign(self) -> None:
-        """Let the player to move resign.
-
-        :raises NotationError: if the game is over.
-        """
-        self.game.resign()
-        self._settle()
-
     def machine_move(self) -> Cell | None:
         """Let the machine to move play.
 
@@ -141,7 +128,8 @@ class Session:
         here = Positions.batch([self.game.position], self.rules)
         cell = int(policy.choose(here, np.zeros(1, np.int64), self._rng.random(1))[0])
         if cell < 0:
-            self.resign()
+            self.game.resign()
+            self._settle()
             return None
         self.push(cell)
         return cell

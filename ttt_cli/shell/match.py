@@ -20,9 +20,10 @@ from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
 def play_with_people(env: Environment, session: Session, games: int | None) -> int:
     """Play until the people leave."""
     screen = PlayScreen(env, session)
-    if session.machine and (found := record_against_people(env.store / LOG, session.machine.name)):
-        won, drawn, lost = found
-        env.say(f"{session.machine.name} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
+    for name in [player.name for player in session.players if not player.is_person]:
+        if found := record_against_people(env.store / LOG, name):
+            won, drawn, lost = found
+            env.say(f"{name} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
     if not env.interactive:
         env.say("a number plays that cell; ? lists the other keys")
     last: Review | None = None
