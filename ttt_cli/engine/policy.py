@@ -89,7 +89,7 @@ def _of_its_game(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def answer(self: Policy, positions: Positions) -> Any:
-        if positions.rules != self.rules:
+        if positions.rules != getattr(self, "rules", positions.rules):  # a plug-in's may not say
             raise UsageError(f"plays {self.rules.describe()}, not {positions.rules.describe()}")
         return method(self, positions)
 

@@ -39,8 +39,8 @@ VERY_FEW_ROWS, FEW_ROWS = 64, 10_000
 
 COPIED = 1 << 20
 """Tables of up to this many rows grow by a factor of eight: copying one costs more than learning what is in
-it, and room takes no memory until it is used. Larger ones grow by a sixteenth, in place if they can: a copy would
-take as much memory again."""
+it, and room takes no memory until it is used. Larger ones grow by a sixteenth, in place if they can: a copy
+would take as much memory again."""
 
 COUNTED = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977}
 """Known numbers of positions, and of classes, of boards without a state space."""
