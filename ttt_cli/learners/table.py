@@ -5,7 +5,7 @@ is complete from the start; on any other it grows, by a row for each position th
 (``learners.growth``).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -34,8 +34,8 @@ MOVE = [("after", np.uint32), ("cell", np.int8)]
 CHUNK = 1 << 14
 """Rows that are worked on at a time."""
 
-VERY_FEW_ROWS, FEW_ROWS = 64, 10_000
-"""Up to ``VERY_FEW_ROWS`` rows are always linked uncompiled, more than ``FEW_ROWS`` always compiled."""
+FEW_ROWS = 500
+"""Rows that are linked uncompiled, in a tenth of a second; more are always linked by compiled code."""
 
 COPIED = 1 << 20
 """Tables of up to this many rows grow by a factor of eight: copying one costs more than learning what is in
@@ -205,9 +205,8 @@ class Table:
         with _linking:  # once, not again in each shard's copy
             self.link()
         copied = copy(self)
-        copied._rows, copied._moves = enlarged(self.rows, len(self._rows)), self._moves
-        if not self.complete or self.move_columns:
-            copied._moves = enlarged(self.moves, len(self._moves))
+        copied._rows = enlarged(self.rows, len(self._rows))
+        copied._moves = enlarged(self.moves, len(self._moves))
         if not self.complete:
             copied.slots, copied.used = self.slots.copy(), self.used.copy()
         return copied
@@ -273,11 +272,7 @@ class Table:
         """Set the links of the rows that were added without them."""
         if self._unlinked is not None and not self.complete:
             kernel, count = LINKING[self.symmetric], len(self.rows) - self._unlinked
-            link: Callable[..., None] = kernel
-            if count <= VERY_FEW_ROWS:
-                link = kernel.run_uncompiled
-            elif count > FEW_ROWS:
-                link = kernel.compiled_call
+            link = kernel.run_uncompiled if count <= FEW_ROWS else kernel.compiled_call
             link(*self.buffers, self.growth, self._unlinked)
         self._unlinked = None
 
