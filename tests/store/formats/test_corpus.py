@@ -31,8 +31,10 @@ def test_readings_that_fit_equally_well_are_named_with_what_decides():
 def test_the_columns_of_moves_may_be_called_like_cells():
     lines = (CORPUS / "games_from_zero.csv").read_text().split()
     header = ",".join(f"m{ply}" for ply in range(1, 10))
-    padded = [
-        ",".join([*moves, *[""] * (9 - len(moves)), end]) for *moves, end in (x.split(",") for x in lines)
-    ]
-    found = read("\n".join([f"{header},result", *padded]))
-    assert (found.format, found.state.games, found.rejected) == ("game-csv", len(lines), [])
+    for nothing in ("", "?", "-1"):
+        padded = [
+            ",".join([*moves, *[nothing] * (9 - len(moves)), end])
+            for *moves, end in (line.split(",") for line in lines)
+        ]
+        found = read("\n".join([f"{header},result", *padded]))
+        assert (found.format, found.state.games, found.rejected) == ("game-csv", len(lines), [])

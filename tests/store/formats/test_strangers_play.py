@@ -135,6 +135,10 @@ BEADS: dict[str, Callable[[Boxes], object]] = {
         text: [round(box.get(cell, 0) / sum(box.values()), 9) for cell in range(9)]
         for text, box in boxes.items()
     },
+    "probabilities in per cent": lambda boxes: {
+        text: [round(box.get(cell, 0) / sum(box.values()) * 100, 7) for cell in range(9)]
+        for text, box in boxes.items()
+    },
 }
 
 
@@ -147,7 +151,8 @@ def test_a_file_of_beads_or_probabilities_is_drawn_by(form, tmp_path):
         return {cell: count / sum(box.values()) for cell, count in box.items() if count}
 
     found = judged(BEADS[form](boxes), draws, tmp_path)
-    assert any(f"look like {form if form == 'probabilities' else 'beads'}" in note for note in found.notes)
+    looks = f"look like {'probabilities' if form.startswith('probabilities') else 'beads'}"
+    assert any(looks in note for note in found.notes)
     fullest = lambda board: picked(boxes.get(board) or dict.fromkeys(free(board), 1.0))  # noqa: E731
     plays_as(library.load(tmp_path / "file.json").state.choosing("most"), fullest, "X")
 
@@ -300,6 +305,11 @@ def test_a_move_may_be_told_by_the_board_after_it():
     reads_as("\n".join(["before,after,value", *lines]), goes_by(MOVES))
 
 
+def test_pandas_writes_an_index_without_a_heading():
+    lines = [",".join(map(str, ["", *range(9)])), *(f"{text},{str(row)[1:-1]}" for text, row in ROWS.items())]
+    assert not reads_as("\n".join(lines), goes_by(MOVES)).rejected
+
+
 def test_two_tables_may_be_added_up(tmp_path):
     """Double Q-learning: each table has learned from half of the games, the program goes by their sum."""
     halves = [move_values(seed=seed) for seed in (1, 2)]
@@ -319,6 +329,8 @@ def test_what_is_known_for_a_player_counts_on_its_turn_alone():
 
 POLICIES: dict[str, Callable[[str, int], object]] = {
     "a cell from 1": lambda board, cell: cell + 1,
+    "a cell as a float": lambda board, cell: float(cell),
+    "the board after it": lambda board, cell: [*after(board, cell)],
     "row and column": lambda board, cell: [cell // 3, cell % 3],
     "row and column by name": lambda board, cell: {"row": cell // 3, "col": cell % 3},
     "best cells in a list": lambda board, cell: [cell],

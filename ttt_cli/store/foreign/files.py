@@ -21,7 +21,7 @@ MOST_NAMES = 9
 MOST_PARTS = 100
 """The most objects inside a file's object that are tried as tables."""
 _KEY_AND_VALUE = re.compile(r"(\S.*?)\s*(?:->|=>|[:=]|\s)\s*([^\s:=>]+|[(\[][0-9, ]+[)\]])\s*")
-_CELL = re.compile(r"[A-Ca-c][1-4]")
+_CELL = re.compile(r"[A-Da-d][1-4]")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 _NOTHING = re.compile("-?|nan|none|null|[-+]?inf(inity)?", re.IGNORECASE)
 
@@ -212,7 +212,8 @@ def tables_of_rows(
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
     parsed = [_parse(row[-1]) for row in (*rows[:2], *rows[-1:])]
     kinds = [float if isinstance(value, int) else type(value) for value in parsed]
-    if rows and isinstance(rows[0][-1], str) and kinds[0] not in kinds[1:]:
+    indexed = rows and not str(rows[0][0]).strip()  # as pandas heads its index
+    if rows and isinstance(rows[0][-1], str) and (indexed or kinds[0] not in kinds[1:]):
         rows, notes = _value_last(rows[0], rows[1:], where, rules)  # a header
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
@@ -224,10 +225,10 @@ def tables_of_rows(
     values = [[_parse(field) for field in row[-rules.cells :]] for row in rows]
     if len(rows[0]) > rules.cells and all(type(value) in (int, float) for row in values for value in row):
         yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values, notes=notes)
-    for row, parsed in zip(rows, values, strict=True):
-        if parsed[-1] is None:
-            message = f"{quoted(row[-1])} is not a value or a cell: boards with labels are not a player"
-            raise InvalidFileError(message, where=f"{where}, key {quoted(row[0])}")
+    if unread := [row for row, parsed in zip(rows, values, strict=True) if parsed[-1] is None]:
+        row = unread[min(1, len(unread) - 1)]  # the first may be a header
+        message = f"{quoted(row[-1])} is not a value or a cell: boards with labels are not a player"
+        raise InvalidFileError(message, where=f"{where}, key {quoted(row[0])}")
     yield Candidate(["\t".join(row[:-1]) for row in rows], [parsed[-1] for parsed in values], notes=notes)
 
 

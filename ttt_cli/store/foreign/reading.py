@@ -137,7 +137,7 @@ class Reading:
     @cached_property
     def drawn(self) -> str:
         """What the numbers look like if moves are drawn by them: ``beads``, whole and called so or of three
-        values, or ``probabilities``, which sum to 1 on nearly all boards, also on those with unequal ones."""
+        values, or ``probabilities``, which sum to 1 or 100 on nearly all boards, with unequal ones too."""
         numbers = self.worth
         if not self.of_moves or self.signs != (1, 1) or not np.all(numbers >= 0):
             return ""
@@ -145,7 +145,8 @@ class Reading:
             return "beads"
         values = np.nan_to_num(self.by_slot)
         sums, most = values.sum(axis=1), values.max(axis=1, keepdims=True)
-        whole, unequal = abs(sums - 1) < INEXACT, ((values > 0) & (values < most)).any(axis=1)
+        whole = (abs(sums - 1) < INEXACT) | (abs(sums - 100) < 100 * INEXACT)  # per cent
+        unequal = ((values > 0) & (values < most)).any(axis=1)
         many = min(whole[sums > 0].mean(), whole[unequal].mean()) if unequal.sum() >= MANY else 0.0
         return "probabilities" * bool(many >= NEARLY_ALL)
 
@@ -391,15 +392,23 @@ def _may_be_board(column: Sequence[str], cells: int) -> bool:
     return len(set(column)) > cells + 1 or _is_board(column, cells)
 
 
-def _is_board(column: Sequence[str], cells: int) -> bool:
+def _is_board(column: Sequence[Sequence[str]], cells: int) -> bool:
     words = len(set(column)) > 1 and all(len(item) == cells for item in column)
-    return words and not {*"".join(column)} & {*",()[]"}
+    return words and not {*chain(*column)} & {*",()[]"}
 
 
-def _cells_played(column: Sequence[str], spelling: Spelling) -> Int64s | None:
+def boards_reached(values: Sequence[Any], spelling: Spelling) -> Iterator[Values]:
+    """Values as those of a policy: the board after its move, as text or a list of the cells."""
+    boards = [tuple(map(str, value)) if isinstance(value, list) else str(value) for value in values]
+    if (played := _cells_played(boards, spelling)) is not None:
+        rows, names = np.arange(len(boards)), [str(cell) for cell in range(spelling.space.cells)]
+        yield Values("cells", rows, np.ones(len(boards)), names, played, are_decisions=True)
+
+
+def _cells_played(column: Sequence[Sequence[str]], spelling: Spelling) -> Int64s | None:
     """int64[keys], the cells that lead from each key's position to the board in a column, if all do."""
     space, digits = spelling.space, {spelling.empty: 0, spelling.second: 1, spelling.first: 2}
-    if spelling.turn or not _is_board(column, space.cells) or not {*"".join(column)} <= digits.keys():
+    if spelling.turn or not _is_board(column, space.cells) or not {*chain(*column)} <= digits.keys():
         return None
     codes = np.array([[digits[symbol] for symbol in item] for item in column], np.int64) @ space.powers
     moves = space.legal[spelling.indexes] & (space.successors[spelling.indexes] == space.find(codes)[:, None])

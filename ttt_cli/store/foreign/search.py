@@ -8,6 +8,7 @@ whose stones are whose, and about keys that fit no reading for no reason of the 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -18,7 +19,16 @@ from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import LEAST_BOARDS, Spelling, spellings
-from ttt_cli.store.foreign.reading import ADDED, Reading, alone, groups, readings, second_board, symmetry_of
+from ttt_cli.store.foreign.reading import (
+    ADDED,
+    Reading,
+    alone,
+    boards_reached,
+    groups,
+    readings,
+    second_board,
+    symmetry_of,
+)
 from ttt_cli.store.foreign.values import EXPECTED, Values, collect, decisions
 from ttt_cli.store.formats.format import Options
 from ttt_cli.store.plays import Plays, policy_by, values_of_moves
@@ -85,6 +95,10 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 empty value stands for any other."""
 MOST_VALUES, MOST_ANSWERS = 12, 5
 """The most values of a facet, and answers to a question, that are named."""
+
+
+OTHERWISE = "--board and --line name another game; ttt import --help says how a spelling is stated"
+"""The hint where keys are no positions."""
 
 
 class NoPositionsError(InvalidFileError):
@@ -241,7 +255,7 @@ def _misfit(keys: Sequence[str], found: Sequence[Spelling], rules: Rules, where:
         telling = sorted(keys[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
         shown = ", ".join(map(quoted, telling[:SHOWN]))
         message = f"these keys are not positions of {rules.describe()}: {shown}"
-        return NoPositionsError(message, where=where, hint="ttt import --help: say how they are spelled")
+        return NoPositionsError(message, where=where, hint=OTHERWISE)
     what = "in no spelling are all keys positions"
     if begun and np.all([it.left_out for it in fixed], axis=0).sum() < found[0].left_out.sum():
         what = "it holds games that either side began"
@@ -263,7 +277,8 @@ def _spelled_readings(
     if stated and group and alone(space, fitting.indexes, group) is None:
         raise _not_borne_out({"symmetry": stated}, [{"symmetry": "no"}], where)
     found: list[Reading] = []
-    for policy in decisions(kept.values) if "values" not in options.stated else ():
+    policies = chain(boards_reached(kept.values, fitting), decisions(kept.values))
+    for policy in policies if "values" not in options.stated else ():
         most = MISPLACED * len(policy.rows)
         found = found or [it for it in readings(fitting, policy, group) if it.occupied <= most]
     if not found:
@@ -392,8 +407,10 @@ def _undecided(asked: Sequence[Question], where: str, options: Options) -> Undec
         ways = [f"{words} ({option})" for option, words in list(answers.items())[:MOST_ANSWERS]]
         texts.append(f"{text}: {', '.join(ways[:-1])} or {ways[-1]}?")
     stated = [f"{name}={value}" for name, value in options.stated.items()]
-    paste = f"{where}:{','.join([*stated, *(next(iter(answers)) for _, answers in asked)])}"
-    hint = f"answer behind the colon, as in {command_line('ttt', 'evaluate', paste)}"
+    words = ["ttt", "evaluate", f"{where}:{','.join([*stated, *(next(iter(given)) for _, given in asked)])}"]
+    if rules := options.rules:
+        words += ["--board", f"{rules.rows}x{rules.cols}", "--line", str(rules.line)]
+    hint = f"answer behind the colon, as in {command_line(*words)}"
     return UndecidedError(f"the file does not say: {' And '.join(texts)}", where=where, hint=hint)
 
 

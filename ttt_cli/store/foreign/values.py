@@ -26,14 +26,14 @@ SCALARS = {*_NUMBERS, "q_value", "qvalue", "q-value", "values", "q_values", "v",
 """The usual names of the field of a record that holds the value."""
 COUNTS = {"visits", "visit_count", "num_visits", "count", "counts", "n", "games", "wins", "losses", "draws"}
 """The usual names of fields that tell how much a value is worth, or how it came about."""
-_CELL = re.compile(r"[(\[]?\s*[0-9A-Ca-c]\s*[,; ]?\s*[0-9]?\s*[)\]]?")
+_CELL = re.compile(r"[(\[]?\s*[0-9A-Da-d]\s*[,; ]?\s*[0-9]?\s*[)\]]?")
 _PART = re.compile(r"[0-9]+|[A-Za-z]")
 _NAMINGS: dict[tuple[bool, ...], tuple[str, ...]] = {
     (False,): ("{}",),
     (True,): ("{}",),
-    (False, False): ("row,column from {}",),
-    (True, False): ("A{}, A a row", "A{}, A a column"),
-    (False, True): ("{}A, A a column",),
+    (False, False): ("row and column from {}",),
+    (True, False): ("A{} with A a row", "A{} with A a column"),
+    (False, True): ("{}A with A a column",),
 }
 """What the parts of a name may mean, by which of them are letters."""
 
@@ -101,7 +101,8 @@ def decisions(values: Sequence[Any]) -> Iterator[Values]:
             if None in cells or len({*cells}) < len(cells):
                 break
             entries.append([(name, 1) for name in cells if name])
-        if any(entries) and len(entries) == len(values):
+        few = len({name for pairs in entries for name, _ in pairs}) <= 2  # as of values that are 0.0 and 1.0
+        if any(entries) and len(entries) == len(values) and not (few and float in {*map(type, values)}):
             yield Values.of("cells", entries, are_decisions=True)
 
 
@@ -114,7 +115,9 @@ def _cell(value: Any) -> str | None:
     if isinstance(value, str):
         return value if _CELL.fullmatch(value.strip()) else None
     parts = value if isinstance(value, list) and len(value) == 2 else [value]
-    return _name(parts) if all(type(part) is int and 0 <= part <= 99 for part in parts) else None
+    if not all(type(part) in (int, float) and part % 1 == 0 and 0 <= part <= 99 for part in parts):
+        return None
+    return _name([*map(int, parts)])
 
 
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
@@ -197,7 +200,7 @@ def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
     for words in ways.pop() if len(ways) == 1 else ():
         for first in (0, 1):
             at = np.array([[_index(item, first) for item in part] for part in parts])
-            row, col = (at[:, 0], at[:, -1]) if words != "A{}, A a column" else (at[:, 1], at[:, 0])
+            row, col = (at[:, 0], at[:, -1]) if words != "A{} with A a column" else (at[:, 1], at[:, 0])
             cells = row if at.shape[1] == 1 else row * rules.cols + col
             if at.shape[1] == 2 and not ((col >= 0) & (col < rules.cols) & (row < rules.rows)).all():
                 continue

@@ -27,6 +27,7 @@ SAMPLE = 100
 """The rows on which the ways to read a file are tried."""
 
 _CELL = re.compile(r"[A-Za-z][0-9]|[0-9]")
+_NO_MOVE = re.compile(r"(?<!\S)(-1|[?]|nan|None)(?!\S)")
 _BETWEEN = re.compile(r"[\s,;:|>()\[\]'\"/-]*")
 _RESULTS = {1: "X", -1: "O", 0: "draw"}
 
@@ -48,7 +49,7 @@ class _Layout:
 
     def names(self, row: Sequence[str]) -> list[str]:
         """The names of the cells in a row; none if the fields hold anything else."""
-        text = " ".join(row[self.moves])
+        text = _NO_MOVE.sub("", " ".join(row[self.moves]))
         return [] if _BETWEEN.sub("", _CELL.sub("", text)) else _CELL.findall(text)
 
     def word(self, row: Sequence[str]) -> str:
@@ -59,7 +60,7 @@ class _Layout:
         """The game of a row, or the fault in it."""
         names, word = self.names(row), self.word(row)
         if not names or not all(name in self.cells for name in names):
-            return f"no cells in {quoted(' '.join(row))}"
+            return "the moves are not cells"
         try:
             game = Game.of(rules, [self.cells[name] for name in names])
         except NotationError as error:

@@ -52,7 +52,7 @@ from ttt_cli.store.plays import PLAYED, Plays
 from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.text import decode, load_json, quoted
+from ttt_cli.store.text import BOM, decode, load_json, quoted
 from ttt_cli.store.typed import check, rules_of
 
 VERSION = 1
@@ -69,6 +69,7 @@ _NUMBERS = re.compile(r"[0-9]{1,19} [0-9]{1,19} [0-9]{1,19}")
 MARK = b"#ttt-state "
 COLUMNS = ["position", "move", "plies", "result", "run", "count"]
 
+_GOOD_COPY = "go back to a good copy (ttt restore lists backups)"
 _CUT_OFF = "ends in the middle: it was cut off"
 _OTHERWISE = "is not as this program writes it: cut off, damaged or edited"
 
@@ -103,7 +104,7 @@ class ChangedError(InvalidFileError):
     """A file is not as this program has written it."""
 
     def __init__(self, where: str, why: str, line: int = 0) -> None:
-        hint = "go back to a good copy (ttt restore lists backups)"
+        hint = _GOOD_COPY
         if why != _CUT_OFF:
             accept = command_line("ttt", "verify", "--accept", where)
             hint = f"if you edited it on purpose: {accept}; if not, {hint}"
@@ -267,7 +268,9 @@ class NativeFormat(Format):
         deque(blocks, maxlen=0)
         if not options.trust_edits and str(digest) != found["digest"]:  # damage explains a fault
             why = "the content does not match its digest: the file is damaged or was edited"
-            raise ChangedError(where, why)
+            changed = ChangedError(where, why)
+            changed.hint = _GOOD_COPY if fault else changed.hint  # what has a fault cannot be accepted
+            raise changed
         if fault:
             raise fault
         return Loaded(state, Path(where), FORMAT, digest.learned, options)
@@ -305,7 +308,7 @@ class StateJson(NativeFormat):
     endings = (".json",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return b'"ttt-state"' in source.start and not source.start.startswith(b"#")
+        return b'"ttt-state"' in source.start and not source.start.removeprefix(BOM).startswith(b"#")
 
     def content(self, state: State) -> Iterator[bytes]:
         yield b"{" + _lines([*_header(state).items()]) + b',\n"entries":{\n'
@@ -375,7 +378,7 @@ class StateCsv(NativeFormat):
     endings = (".csv",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return source.start.startswith((MARK, ",".join(COLUMNS[:4]).encode()))
+        return source.start.removeprefix(BOM).startswith((MARK, ",".join(COLUMNS[:4]).encode()))
 
     def content(self, state: State) -> Iterator[bytes]:
         head = orjson.dumps(_header(state), option=orjson.OPT_SORT_KEYS)

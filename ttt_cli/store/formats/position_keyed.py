@@ -14,7 +14,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
 from ttt_cli.store.foreign.reading import Reading
-from ttt_cli.store.foreign.search import NoPositionsError, UndecidedError, in_words, search
+from ttt_cli.store.foreign.search import OTHERWISE, NoPositionsError, UndecidedError, in_words, search
 from ttt_cli.store.formats.format import Format, Loaded, Options, Rejected
 from ttt_cli.store.plays import RANDOM, Plays, policy_by
 from ttt_cli.store.source import Source
@@ -79,8 +79,10 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     if not table.keys:
         raise InvalidFileError("holds no positions", where=where)
     if (many := len(table.keys)) > 2 * len(space) * space.cells:
-        message = f"has {many:,} keys, but there are only {len(space):,} positions"
-        raise InvalidFileError(message, where=where)
+        message = (
+            f"has {many:,} keys, but there are only {len(space):,} positions of {space.rules.describe()}"
+        )
+        raise InvalidFileError(message, where=where, hint=OTHERWISE)
     if len(longest := max(table.keys, key=len)) > LONGEST:
         message = f"a key of {len(longest):,} characters is not a position"
         raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
