@@ -146,3 +146,13 @@ def test_a_notebook_shows_verdicts_and_boards():
     texts = [part.text for part in ElementTree.fromstring(board).iter() if part.text]
     assert texts == ["X", "X", "X", "4", "O", "O", "7", "8", "9"]
     assert board.count("background") == 3  # the winning line
+
+
+def test_a_policy_answers_for_its_own_game_and_cannot_be_changed():
+    state, own = ttt.train("q", games=100, seed=1), ttt.positions()
+    for player in (state.policy, *ttt.policies("search", "heuristic", first_free)):
+        with pytest.raises(ttt.TttError, match="plays 3x3, 3 in a row, not 4x4"):
+            player.probabilities(ttt.Positions.parse(["." * 16], ttt.Rules(4, 4, 4)))
+    with pytest.raises(ValueError, match="read-only"):
+        state.policy.probabilities(own)[:] = 0
+    assert [one.texts() for one in own][-1] == own[-1].texts() == [own.text(len(own) - 1)]
