@@ -48,7 +48,7 @@ class Agent:
     :ivar fixed_rules: the only game that it can play; None: any.
     :ivar make: makes its policy; None for a person.
     :ivar source: the file it comes from.
-    :ivar fingerprint: returns the digest of a program.
+    :ivar fingerprint: returns the digest of its file or program; an empty one of a file that is not there.
     :ivar loaded: the state that it plays by.
     :ivar options: the values behind the colon.
     :ivar reproducible: whether it always plays in the same way, which is unknown of programs.
@@ -93,9 +93,7 @@ class Agent:
     @cached_property
     def digest(self) -> str | None:
         """The digest of its state or program; None for others."""
-        if self.loaded is not None:
-            return self.loaded.digest or None
-        return self.fingerprint() if self.fingerprint else None
+        return (self.fingerprint() or None) if self.fingerprint else None
 
     def fields(self) -> AgentFields:
         """The agent's fields in a document."""
@@ -249,6 +247,7 @@ def _of_state(text: str, loaded: "Loaded", values: dict[str, Any]) -> Agent:
         fixed_rules=loaded.state.rules,
         make=lambda rules: play_by(loaded.state, **values),
         source=loaded.path,
+        fingerprint=lambda: loaded.digest,
         loaded=loaded,
         options=values,
     )

@@ -134,8 +134,8 @@ def _record(env: Environment, session: Session) -> None:
 
 
 def _document(env: Environment, session: Session) -> None:
-    if env.json:
-        put(env, PlayedGame.of(session))
+    if env.json and session.record is not None:
+        put(env, PlayedGame(**session.record.fields(), score=session.score))
 
 
 def _say_unfinished(env: Environment, session: Session) -> None:

@@ -42,11 +42,6 @@ class PlayedGame(Document, name="game"):
     end: Literal["resigned"] | None = optional()
     score: Score | None = optional()
 
-    @classmethod
-    def of(cls, session: Session) -> "PlayedGame":
-        assert session.record is not None
-        return cls(**session.record.fields(), score=session.score)
-
 
 class PlayScreen:
     """What one session shows."""
