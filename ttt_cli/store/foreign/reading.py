@@ -27,7 +27,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.keys import LAST_FIRST, NUMBERED, Spelling
 from ttt_cli.store.foreign.values import Values, namings
-from ttt_cli.store.plays import Plays, entries_of
+from ttt_cli.store.plays import Plays
 
 Images = Sequence[tuple[int, ...]]
 NEARLY_ALL = 0.95
@@ -210,17 +210,6 @@ class Reading:
         x, o = self.signs
         pair = unknown if isinstance(unknown, str) else (unknown * x + 0.0, unknown * o + 0.0)
         return Plays("random", "draw" if self.drawn else "most", pair, wins, self.tables)
-
-    def entries(self, visits: int, *, zeros: bool = True) -> dict[str, Any]:
-        """The entries of a native table: each number for the side whose good it measures. All experience
-        enters a table in this form, though an array like ``by_slot`` is what is played by.
-
-        :param zeros: whether zeros are entries; else they are as good as missing.
-        """
-        values = self.by_slot
-        if not zeros:
-            values[values == 0] = np.nan
-        return entries_of(values, self.of_moves, self.spelling.space, visits)
 
 
 @lru_cache(maxsize=4)

@@ -16,7 +16,7 @@ from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_row
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import OTHERWISE, NoPositionsError, UndecidedError, in_words, search
 from ttt_cli.store.formats.format import Format, Loaded, Options, Rejected
-from ttt_cli.store.plays import RANDOM, Plays, policy_by
+from ttt_cli.store.plays import RANDOM, Plays, entries_of, policy_by
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -92,7 +92,10 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     unknown = options.stated.get("unknown", RANDOM if is_policy else 0.0)
     plays = reading.plays(unknown, options.stated.get("wins", Plays.wins))
     is_usual = reading.of_moves and plays == Plays()  # then it is a table of q, which needs no zeros
-    entries = reading.entries(options.visits, zeros=not is_usual)
+    values = reading.by_slot
+    if is_usual:
+        values[values == 0] = np.nan
+    entries = entries_of(values, reading.of_moves, space, options.visits)
     if not entries:
         message = "holds only zeros for moves that can be made, so nothing has been learned"
         raise InvalidFileError(message, where=where, hint="was it saved before its training?")

@@ -22,6 +22,7 @@ from ttt_cli.store.foreign.reading import readings, symmetry_of
 from ttt_cli.store.foreign.values import collect
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options
 from ttt_cli.store.formats.position_keyed import left_out, read_tables, remarks
+from ttt_cli.store.plays import entries_of
 from ttt_cli.store.source import Source
 
 _SYMBOLS = str.maketrans("012.XO", ".XO???")
@@ -62,10 +63,10 @@ class QTable(Format):
         candidate = Candidate([*table], [*table.values()])
         if reading.drawn:
             return read_tables(iter([candidate]), source, options, self)
-        entries, rejected = reading.entries(options.visits, zeros=False), left_out(reading, candidate)
-        return self.imported(
-            source, options, "q", entries, rejected=rejected, notes=remarks(reading, entries)
-        )
+        known = np.where(reading.by_slot, reading.by_slot, np.nan)  # zeros are as good as missing
+        entries = entries_of(known, True, StateSpace.of(STANDARD), options.visits)
+        rejected, notes = left_out(reading, candidate), remarks(reading, entries)
+        return self.imported(source, options, "q", entries, rejected=rejected, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         """The values of all open positions."""
