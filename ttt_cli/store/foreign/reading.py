@@ -14,7 +14,7 @@ any table. ``score`` is a standard score: about 0, give or take 1, for numbers t
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, permutations
 from typing import Any
@@ -56,9 +56,9 @@ class Reading:
     :ivar slots: int64[k], of moves the cells, from 0; of positions the side whose good it is, 0 X's, 1 O's.
     :ivar numbers: float64[k], as in the file.
     :ivar signs: +1 or -1, whether a large number is good for X when X moves, and for O when O does.
-    :ivar occupied: how many numbers at occupied cells are not filler.
     :ivar left_out: int64[m, 2], values of positions or free cells that are not numbers: their places in
         ``values``, cells.
+    :ivar occupied: how many numbers at occupied cells are not filler.
     :ivar classes: how many positions the file has, if each stands for all its images; else 0.
     """
 
@@ -70,8 +70,8 @@ class Reading:
     slots: Int64s
     numbers: Floats
     signs: tuple[int, int]
+    left_out: Int64s
     occupied: int = 0
-    left_out: Int64s = field(default_factory=lambda: np.zeros((0, 2), np.int64))
     classes: int = 0
 
     @property
@@ -175,19 +175,14 @@ class Reading:
 
     @cached_property
     def wins(self) -> Floats:
-        """float64[k], what the moves that win at once are worth."""
+        """float64[k], what moves that win at once are worth: nothing if its opponent never let it win."""
         return self.worth[self.spelling.space.results[self.after] != 0]
-
-    @property
-    def never_won(self) -> bool:
-        """Whether it has learned nothing of moves that win at once: its opponent may never have let it."""
-        return not self.wins.any()
 
     @property
     def rank_of_wins(self) -> float:
         """The mean rank of the moves that win at once, 0 (worst) to 1: a table that wins knows."""
         ranks = np.searchsorted(np.sort(self.worth), self.wins)
-        return 1.0 if self.never_won else float(ranks.mean() / len(self.worth))
+        return float(ranks.mean() / len(self.worth)) if self.wins.any() else 1.0
 
     def unfolded(self, group: Images) -> "Reading":
         """The reading over all images of its positions, of a table whose keys are up to symmetry. Where

@@ -128,7 +128,7 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
         raise _undecided(asked, where, options)
     near = []
     for it in (it for it in ranked if it.spelling.left_out.sum() <= best.spelling.left_out.sum()):
-        never_won = it.of_moves and it.never_won and it.spelling.first != best.spelling.first
+        never_won = it.of_moves and not it.wins.any() and it.spelling.first != best.spelling.first
         if never_won or best.score - it.score < LEAD:
             near.append(it)
     assumed = {  # what only custom tells
