@@ -9,8 +9,8 @@ import hashlib
 import logging
 import platform
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,10 @@ from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.training.runs import Executor as ShardTrainer
 from ttt_cli.training.runs import Trained, train_shard
 
+notices = logging.getLogger("ttt_cli")
+
 PATIENCE = 10
-"""Seconds to wait for a cluster's scheduler, and for its first worker."""
+"""Seconds to wait for a cluster's scheduler, for its first worker, and before asking whether one is left."""
 
 ATTEMPTS = 5
 """Attempts of a cluster at a shard whose workers die."""
@@ -52,11 +54,21 @@ def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alon
     return train_shard(learner, table, shard, alone)
 
 
-def _by(executor: Executor, train: Callable[..., Trained]) -> ShardTrainer:
+def _by(
+    executor: Executor, train: Callable[..., Trained], waiting: Callable[[], object] = lambda: None
+) -> ShardTrainer:
+    """:param waiting: called every few seconds until all shards are trained."""
+
+    def result(future: Future[Trained]) -> Trained:
+        while not future.done():
+            with suppress(TimeoutError):
+                return future.result(PATIENCE)
+            waiting()
+        return future.result()
 
     def trained(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
         task = partial(train, learner, table, alone=len(shards) == 1)
-        return [future.result() for future in [executor.submit(task, shard) for shard in shards]]
+        return [result(future) for future in [executor.submit(task, shard) for shard in shards]]
 
     return trained
 
@@ -97,9 +109,17 @@ def cluster_workers(address: str) -> Iterator[ShardTrainer]:
         except TimeoutError:
             hint = f"dask worker {address} starts one"
             raise TttError("no worker is connected", where=f"--cluster {address}", hint=hint) from None
-        executor = client.get_executor(pure=False, retries=ATTEMPTS)
+        executor, told = client.get_executor(pure=False, retries=ATTEMPTS), list[str]()
+
+        def missing() -> None:
+            if not (told or client.nthreads()):
+                told.append(
+                    f"the cluster has no workers left; it goes on once there are: dask worker {address}"
+                )
+                notices.warning(*told)
+
         try:
-            yield _by(executor, partial(train_alike, code_digest()))
+            yield _by(executor, partial(train_alike, code_digest()), missing)
         except KilledWorker:
             raise TttError(
                 "workers died too often", where=f"--cluster {address}", hint="do they have enough memory?"
