@@ -190,7 +190,7 @@ class Positions:
             found = reached.keys[order[new]]
         last = -1
         for some in _chunks(0, len(order)):
-            ranks = last + np.cumsum(new[some])
+            ranks = last + np.cumsum(new[some], dtype=np.int32)
             places[order[some]], last = ranks, ranks[-1]
         return order[new], places, found
 
