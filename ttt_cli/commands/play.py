@@ -32,8 +32,8 @@ from ttt_cli.store.games import try_log
 from ttt_cli.views.numbers import counted, percent
 
 IN_WORDS = {
-    "easy": "takes a win",
-    "medium": "blocks one, too",
+    "easy": "takes a win if there is one",
+    "medium": "blocks yours, too",
     "hard": "plays perfectly, as far as it can see",
 }
 """The levels in the menu."""
