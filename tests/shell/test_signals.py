@@ -35,7 +35,7 @@ with {body}:
 """
 
 
-def busy(process: subprocess.Popen[str], seconds: float = 1.0) -> None:
+def busy(process: subprocess.Popen[str], seconds: float = 2.5) -> None:
     """Wait until a process has computed for so long: more than it takes to start."""
     stat, ticks = Path(f"/proc/{process.pid}/stat"), seconds * os.sysconf("SC_CLK_TCK")
     until = time.monotonic() + (60 if stat.exists() else 4)
