@@ -421,3 +421,18 @@ def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(ttt: Run, site:
     assert ttt("export", "./mine.json", "-o", "again.toy").code == 0
     mine, again = (sorted(Path(name).read_text().splitlines()) for name in ("mine.toy", "again.toy"))
     assert mine == again
+
+
+def test_a_plug_in_that_reads_no_player_is_named(ttt: Run, site: Path) -> None:
+    (site / "fives.py").write_text(
+        "from ttt_cli import Format\n"
+        "class Five(Format):\n"
+        "    name, about, holds = 'five', 'a number', 'table'\n"
+        "    def recognises(self, source, options): return source.where.endswith('.five')\n"
+        "    def read(self, source, options): return 5\n"
+    )
+    install(site, "fives", formats={"five": "fives:Five"})
+    Path("a.five").write_text("what is this?\n")
+    for command in ("evaluate", "show", "verify"):
+        found = ttt(command, "./a.five")
+        assert found.code and "five reads int, not Loaded or Policy" in found.err + found.out, found

@@ -237,7 +237,7 @@ def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
     :raises UsageError: if it cannot become a table of the learner that is named.
     """
     source = Source(path)
-    return _in_its_format(source, options, lambda form: form.read(source, options))
+    return _in_its_format(source, options, lambda form: form.player(source, options))
 
 
 def _in_its_format(source: Source, options: Options, use: Callable[[Format], T]) -> T:

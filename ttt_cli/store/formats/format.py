@@ -238,6 +238,17 @@ class Format:
         hint = f"what it is for: {self.then.replace('FILE', command_line(source.where))}"
         raise InvalidFileError(f"is a {self.name} file, not a player", where=source.where, hint=hint)
 
+    def player(self, source: Source, options: Options) -> Loaded | Policy:
+        """What ``read`` returns; a plug-in's may return anything.
+
+        :raises TttError: if it is no player.
+        """
+        found = self.read(source, options)
+        if not isinstance(found, Loaded | Policy):
+            what = f"the format {self.name} reads {type(found).__name__}, not Loaded or Policy"
+            raise TttError(what, where=source.where)
+        return found
+
     def imported(
         self,
         source: Source,
@@ -301,7 +312,7 @@ class Format:
 
         :raises InvalidFileError: if it cannot be read.
         """
-        found = self.read(source, options)
+        found = self.player(source, options)
         if not isinstance(found, Loaded):
             return Verification(self.name, len(found) if isinstance(found, Sized) else 0)
         state, rejected = found.state, found.rejected + found.odd
