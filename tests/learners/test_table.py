@@ -10,6 +10,7 @@ import pytest
 
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.conformance import block, content
+from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
@@ -18,6 +19,7 @@ from ttt_cli.learners import table as tables
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import COUNTED
+from ttt_cli.store.plays import BreakingTies
 from ttt_cli.store.state import learner_of
 
 GROWN = ("q", "td", "menace")
@@ -66,6 +68,16 @@ def test_a_table_that_grows_learns_the_same(
     assert np.array_equal(learner.seen(found).distinct().keys, positions.distinct().keys)
     answers = (learner.policy(table).probabilities(positions) for table in (found, expected))
     assert np.array_equal(*answers)
+
+
+@pytest.mark.parametrize("name", ["q", "ntuple"])
+def test_each_fixed_side_is_asked_on_its_own_turns(name: str, monkeypatch: pytest.MonkeyPatch):
+    learner, rules = learner_of(name, "default"), Rules()
+    anything, played = Uniform(rules), list[Game]()
+    sides = {"opponent": BreakingTies(anything, "first"), "behaviour": BreakingTies(anything, "last")}
+    with growing(learner_of("q", "default").empty(rules), monkeypatch):
+        learner.train(learner.empty(rules), Shard(0, 2, np.random.default_rng(1), **sides, journal=played))
+    assert [game.moves for game in played] == [(8, 0, 7, 1, 6), (0, 8, 1, 7, 2)]
 
 
 @pytest.mark.parametrize(

@@ -246,7 +246,7 @@ def batches(
             if not len(games):
                 luck = luck[:0]
                 break
-            own = ((shard.taught or 1 + ((number + games) & 1)) >> positions.plies) & 1
+            own = ((shard.taught or 1 + ((number + games) & 1)) >> positions.plies % 2) & 1
             for side, policy in enumerate((shard.opponent, shard.behaviour)):
                 some = np.flatnonzero(own == side)
                 if policy is not None and len(some):
