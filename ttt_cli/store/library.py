@@ -47,15 +47,10 @@ class Trained(NamedTuple):
 
     @classmethod
     def named(cls, name: str) -> "Trained | None":
-        """What ``q`` or ``q.article.4x4-4`` stands for; None if training gives no such name.
-
-        :raises UsageError: if no article describes the method.
-        """
+        """What ``q`` or ``q.article.4x4-4`` stands for; None if training gives no such name."""
         match = re.fullmatch(r"(\w+)(\.article)?(?:\.(\d+x\d+)-(\d+))?", name)
         if match is None or match[1] not in LEARNERS:
             return None
-        if match[2]:
-            learner_of(match[1], "article")
         return cls(match[1], bool(match[2]), Rules.parse(match[3], int(match[4])) if match[3] else None)
 
     @property
@@ -64,7 +59,12 @@ class Trained(NamedTuple):
         return f"{self.learner}{'.article' * self.article}{board}"
 
     def command(self, *more: str) -> str:
-        """The command that trains it, with ``more`` options."""
+        """The command that trains it, with ``more`` options.
+
+        :raises UsageError: if no article describes the method.
+        """
+        if self.article:
+            learner_of(self.learner, "article")
         words = ["ttt", "train", self.learner, *["--preset", "article"] * self.article]
         if (rules := self.rules) not in (None, STANDARD):
             words += ["--board", f"{rules.rows}x{rules.cols}", "--line", str(rules.line)]
