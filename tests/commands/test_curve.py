@@ -46,6 +46,7 @@ def test_several_curves_and_a_poor_terminal(ttt, curves):
     assert out.count("unbeatable from") == 1 and "beatable\n" in out
     plot = out.split("exploitability 0")[0]
     assert max(map(len, plot.splitlines())) <= 60
+    assert len(re.findall("^ +└─+$", plot, re.MULTILINE)) == 2  # one below the other
 
 
 @pytest.mark.parametrize(("width", "last"), [(1, 0), (75, 1), (76, 7), (300, 10**12)])

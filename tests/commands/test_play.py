@@ -164,6 +164,13 @@ def test_machines_learn_and_are_recorded_only_on_request(ttt):
     assert run.results == {side: sum(game.result == side for game in log()) for side in ("x", "o", "draw")}
 
 
+def test_machines_play_the_next_game_by_what_they_have_learned(ttt):
+    """Both are free of chance: without it all their games would be one."""
+    players = ("--x", "minimax:ties=first", "--o", "td.article:epsilon=0")
+    assert ttt("play", *players, "--games", 9, "--learn").code == 0
+    assert len({(game.x, game.moves) for game in log()}) > len({game.x for game in log()})
+
+
 def test_a_machine_that_plays_itself_learns_each_game_once(ttt):
     assert ttt("play", "--x", "td", "--o", "td:epsilon=0.5", "--games", 1, "--learn").code == 0
     (game,) = log()

@@ -91,11 +91,13 @@ def test_compiled_code_that_cannot_be_read_is_compiled_anew(said: list[str], tmp
     assert said == ["default", "default"]
 
 
-@pytest.mark.parametrize("others", ["own", "write"])
-def test_a_folder_that_others_own_or_could_write_to_is_not_used(said: list[str], tmp_path: Path, others: str):
+@pytest.mark.parametrize("others", [0o720, 0o702, None], ids=["group", "world", "owned"])
+def test_a_folder_that_others_own_or_could_write_to_is_not_used(
+    said: list[str], tmp_path: Path, others: int | None
+):
     run()
-    if others == "write":
-        (tmp_path / "cache" / "ttt").chmod(0o777)
+    if others:
+        (tmp_path / "cache" / "ttt").chmod(others)
     elif os.geteuid() == 0:
         os.chown(tmp_path / "cache" / "ttt", 12345, 12345)
     else:

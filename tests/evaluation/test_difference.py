@@ -34,6 +34,18 @@ def test_what_choices_are_worth() -> None:
     assert (back.a_better, back.b_better) == (2, 0)
 
 
+def test_what_costs_most_comes_first_then_what_differs() -> None:
+    space = StateSpace.of()
+    third = np.arange(len(space)) % 3
+    a = PolicyTable(space, tables.heuristic(space).played, known=third > 0)
+    b = PolicyTable(space, tables.minimax(space).played, known=third < 2)
+    found = compare(a, b)
+    stakes = -np.round(np.abs(found.worth[0] - found.worth[1]), 12)
+    keys = [(stakes[place], not found.differs[place], place) for place in found.order.tolist()]
+    assert keys == sorted(keys)
+    assert 0 < found.differs.sum() < len(keys)
+
+
 def test_positions_one_of_them_alone_knows() -> None:
     space = StateSpace.of()
     policy = tables.minimax(space)

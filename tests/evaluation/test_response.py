@@ -56,3 +56,12 @@ def test_where_nothing_can_be_won_it_saves_what_can_be_saved(text: str):
     assert found.save[legal].tolist() == (values[legal] >= 0).tolist()
     assert np.isnan(np.delete(found.win, legal)).all()
     assert set(found.best) == {cell for cell in legal if values[cell] == values[legal].max()}
+
+
+def test_a_certain_win_is_exactly_that():
+    """Though the probabilities of nine replies do not add up to 1."""
+    position = Position.start(rules := Rules(3, 4)).play(5).play(11)
+    found = best_response(policy("random", rules=rules), position)
+    certain = move_values_of(Positions.batch([position], rules))[0] == 1
+    assert certain.any() and (found.win[certain] == 1).all()
+    assert np.nanmax(found.save) == 1

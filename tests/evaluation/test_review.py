@@ -34,11 +34,18 @@ def test_slower_wins_and_sooner_losses_cost_time_and_no_accuracy():
     assert found.accuracy["x"] == 1.0
 
 
-def test_resigning_a_draw_is_no_move_and_has_no_turning_point():
-    found = review(played("1 5", resigned=True))
-    assert (found.resigned, found.turning_point, len(found.moves)) == (0, None, 2)
-    lost = review(played("1 2 4", resigned=True))
-    assert (lost.resigned, lost.turning_point) == (-1, 2)
+@pytest.mark.parametrize(
+    ("cells", "value", "turning_point"),
+    [
+        ("1 5", 0, None),
+        ("1 2 4", -1, 2),
+        ("1 2 3", 0, None),  # the mistake was forgiven
+    ],
+)
+def test_resigning_is_no_move_and_a_draw_given_up_has_no_turning_point(cells, value, turning_point):
+    found = review(played(cells, resigned=True))
+    assert (found.resigned, found.turning_point) == (value, turning_point)
+    assert len(found.moves) == len(cells.split())
 
 
 @pytest.mark.parametrize("seed", range(1, 13))

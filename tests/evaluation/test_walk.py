@@ -7,8 +7,11 @@ from ttt_cli import Game, Positions, Rules, Side
 from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.policy import Policy, first
+from ttt_cli.engine.policy import Policy, PolicyTable, first, uniform
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation import walk
 from ttt_cli.evaluation.refutation import losing_line
+from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError, layers_of
 
 
@@ -32,6 +35,14 @@ def test_a_spent_budget_ends_a_walk() -> None:
     assert sum(map(len, layers_of(Uniform(Rules()), Side.X, budget=5478))) == 5478
     with pytest.raises(OutgrownError, match="more than 5,477 positions can be reached"):
         layers_of(Uniform(Rules()), Side.X, budget=5477)
+
+
+def test_the_positions_asked_about_at_once_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    space = StateSpace.of()
+    policy = PolicyTable(space, uniform(space.legal), known=np.arange(len(space)) % 3 > 0)
+    whole = judge(policy, [("random", policy)])
+    monkeypatch.setattr(walk, "WALK_BATCH", 64)
+    assert judge(policy, [("random", policy)]) == whole
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(8, 8, 5), Rules(4, 4, 3, misere=True)], ids=str)

@@ -4,6 +4,7 @@ import pytest
 
 from ttt_cli import Position, Rules
 from ttt_cli.agents.uniform import Uniform
+from ttt_cli.evaluation.analysis import Analysis, MoveWorth
 from ttt_cli.play import hints
 from ttt_cli.play.hints import beat, hint
 
@@ -16,6 +17,15 @@ def test_perfect_play_is_shown_with_distances():
         *((2, 1, 1), (5, 0, 5), (6, -1, 2), (7, -1, 2), (8, -1, 2)),
     ]
     assert hint(Position("X...O...X"))[0].best == (1, 3, 5, 7)
+
+
+@pytest.mark.parametrize(
+    ("values", "best"),
+    [((0, 1, 1), (1, 2)), ((None, 1, 0), (1,)), ((None, 0, -1), ()), ((None, None, None), ())],
+)
+def test_a_move_is_best_if_no_unproved_one_can_be_better(values, best):
+    moves = tuple(MoveWorth(cell, value, None) for cell, value in enumerate(values))
+    assert Analysis(Position(), None, moves).best == best
 
 
 @pytest.mark.compiled

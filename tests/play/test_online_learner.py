@@ -69,7 +69,14 @@ def test_waiting_games_are_found_by_any_name(tmp_path, name):
     assert list(waiting_games(tmp_path, name, lesson.state)) == waiting[2:]
 
 
-@pytest.mark.parametrize("x, o, sides", [("human", "td:epsilon=1", [False, True]), ("a", "b", [True, True])])
+@pytest.mark.parametrize(
+    "x, o, sides",
+    [
+        ("human", "td:epsilon=1", [False, True]),
+        ("td2", "td", [False, True]),
+        ("a", "b", [True, True]),
+    ],
+)
 def test_some_learn_from_their_own_moves_alone(monkeypatch, x, o, sides):
     monkeypatch.setattr(Td, "learns_both_sides", False)
     table = teach(untaught(), [GameRecord((1, 4, 2, 5, 3), "x", x, o)], "td").state.table

@@ -1,6 +1,7 @@
 """Merging: what each input has beyond the others, once, whatever the order."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
@@ -43,6 +44,18 @@ def test_the_longer_of_two_stages_of_a_run_wins():
     full = loaded(trained("td", planned, 7, rules=SMALL), "full")
     assert early.state.runs[0].id == full.state.runs[0].id
     assert content(merge([early, full])) == content(merge([full, early])) == library.content(full.state)
+
+
+def test_beside_other_runs_too_the_longer_of_two_stages_of_a_run_wins():
+    """Whichever input comes first; only a book can tell the runs of its rows apart."""
+    start = State.empty(learner_of("book", "default"), SMALL)
+    planned = 3 * start.learner.block_games
+    early = loaded(continued(start, 0, 7, planned=planned), "early")
+    full = loaded(trained("book", planned, 7, rules=SMALL), "full")
+    others = [loaded(trained("book", seed=seed, rules=SMALL), f"{seed}") for seed in (1, 2, 3)]
+    for one, other in permutations(others, 2):
+        parts = [loaded(merge(pair).state, f"{at}") for at, pair in enumerate([[early, one], [full, other]])]
+        assert content(merge(parts)) == content(merge([full, one, other]))
 
 
 def test_files_that_tell_different_things_of_the_same_runs_are_refused(three):

@@ -13,7 +13,7 @@ from ttt_cli.learners.q import Q
 from ttt_cli.store import library
 from ttt_cli.training import study as studies
 from ttt_cli.training.curve import measure
-from ttt_cli.training.study import Design, Study, carry_out, read, to_csv, unbeatable_from
+from ttt_cli.training.study import Design, Study, carry_out, middle, read, to_csv, unbeatable_from
 
 BOARD = Rules(2, 3)
 
@@ -95,3 +95,12 @@ def test_unbeatable_counts_from_the_look_after_the_last_defeat():
         replace(lost, games=games, unbeatable=games in (100, 300, 400)) for games in (0, 100, 200, 300, 400)
     ]
     assert [unbeatable_from(held[:looks]) for looks in (1, 2, 3, 5)] == [None, 100, None, 300]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "together"), [([1, 1], 1), ([1, 0], 0), ([0, 0], 0), ([1, None], None), ([0, None], None)]
+)
+def test_seeds_are_unbeatable_together_if_each_is(verdicts: list[int | None], together: int | None):
+    row = measure(0, Graph().policy(Graph().empty(BOARD)))
+    (found,) = middle([[replace(row, unbeatable=verdict)] for verdict in verdicts])
+    assert found.unbeatable == together

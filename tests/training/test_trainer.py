@@ -8,7 +8,9 @@ from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
+from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.training import trainer
 from ttt_cli.training.curve import Curve, measure
 from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run
 
@@ -63,10 +65,31 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     assert [row.games for row in curve] == [0, 256, 600, 700]
 
 
-def test_an_observer_that_has_seen_enough_ends_the_run_for_good(tmp_path: Path):
+def test_the_time_of_a_run_is_that_of_its_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    clock = [0.0]
+    monkeypatch.setattr(trainer, "monotonic", lambda: clock[0])
+
+    def look(run: TrainingRun) -> bool:
+        clock[0] += 100
+        return False
+
     run = started(tmp_path / "td.json")
+    execute(run, after_block=look)
+    assert (clock[0] >= 200, run.seconds) == (True, 0)
+
+
+def test_waiting_games_are_learned_at_the_end(tmp_path: Path):
+    record_game(tmp_path, GameRecord((1, 4, 2, 5, 3), "x", "a", "b", Rules(2, 3), teaches=("td.json",)))
+    execute(started(tmp_path / "td.json"), store=tmp_path)
+    assert library.load(tmp_path / "td.json").state.games == 601
+
+
+def test_an_observer_that_has_seen_enough_ends_the_run_for_good(tmp_path: Path):
+    """And what it saw is saved, without the games that wait for the state."""
+    run = started(tmp_path / "td.json")
+    record_game(tmp_path, GameRecord((1, 4, 2, 5, 3), "x", "a", "b", Rules(2, 3), teaches=("td.json",)))
     seen = []
-    execute(run, after_block=lambda now: not seen.append(now.record.games))
-    assert (seen, run.finished) == ([256], True)
+    execute(run, after_block=lambda now: not seen.append(now.record.games), store=tmp_path)
+    assert (seen, run.finished, library.load(run.path).state.games) == ([256], True, 256)
     with pytest.raises(InvalidFileError, match="no unfinished run"):
         resumed_run(run.path, library.load(run.path).state, tmp_path)

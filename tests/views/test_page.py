@@ -73,8 +73,9 @@ def test_chances_values_and_what_is_not_known(monkeypatch, most):
     values = np.full((len(SPACE), 9), np.nan)
     values[0, :3] = [0.123456, -1.0, 7]
     policy = PolicyTable(SPACE, probabilities, values, known)
-    _, described = held = covered(policy)
+    positions, described = held = covered(policy)
     found = page_data(policy, "q", held)
+    assert positions[np.array(found["described"]) == 1].texts() == described.texts()
     assert found["shares"][:9] == [found["unit"] - 1, 1, *[0] * 7]
     assert found["shares"][9:17] == [0] * 8
     assert found["unknown"] == list(range(1, len(described)))
