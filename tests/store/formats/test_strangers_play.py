@@ -36,6 +36,9 @@ from tests.store.formats.strangers import (
     symbols,
     winner,
 )
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store import library
 
 NUMBERED = Spell(stones="120")
@@ -459,3 +462,20 @@ def test_boards_played_on_after_a_win_do_not_make_stones_ones_own():
     assert {item.why for item in found.rejected} == {
         "the game went on after it was won, or ended otherwise (unless spelling.mine=-1)"
     }
+
+
+def test_games_that_were_played_again_count_again():
+    rows = ["1 4 2 5 3,X", "1 5 2 4 9 6,O", "1 4 2 5 3,X", "5 1 2 8 3 7 4 6 9,draw", "1 4 2 5 3,X"]
+    run = read("\n".join(rows), "games.csv").state.runs[0]
+    assert (run.games, run.results) == (5, {"x": 3, "o": 1, "draw": 1})
+
+
+@pytest.mark.parametrize("rules", [Rules(2, 4), Rules(4, 2)], ids=str)
+def test_a_cell_is_named_on_boards_of_four_rows_or_columns(rules: Rules):
+    space = StateSpace.of(rules)
+    boards = [text for text in space[~space.terminal].texts() if text.count(".") % 2 == 0]
+    named = ["ABCD"[cell // rules.cols] + str(cell % rules.cols + 1) for cell in range(rules.cells)]
+    rows = [f"{text},{named[text.rindex('.')]}" for text in boards]
+    policy = read("\n".join(rows), "policy.csv", rules=rules).state.policy
+    played = policy.probabilities(Positions.reached(boards, rules))
+    assert played.argmax(axis=1).tolist() == [text.rindex(".") for text in boards]
