@@ -64,8 +64,11 @@ class Games:
                 if layer.probabilities is not None:
                     chances = layer.probabilities[moves.some]
                 elif opponent is not None and (live := self.reach[game][moves.numbers] > 0).any():
-                    played = np.zeros((len(batch), batch.cells))
-                    played[live] = opponent.probabilities(batch[live])
+                    if live.all():  # what the batch has found out already is not found out again
+                        played = opponent.probabilities(batch)
+                    else:
+                        played = np.zeros((len(batch), batch.cells))
+                        played[live] = opponent.probabilities(batch[live])
                     gone[game, moves.numbers] = live & (played @ anything == 0)
                     chances = played.ravel().take(moves.at * batch.cells + moves.cells)
                 else:
