@@ -222,3 +222,8 @@ def command_line(*words: object) -> str:
         return f"$'{escaped}'"  # understood by bash, ksh and zsh
 
     return " ".join(quoted(str(word)) for word in words)
+
+
+def board_options(rules: Any) -> list[str]:
+    """The words that name a game, given its ``Rules``, in suggested commands."""
+    return ["--board", f"{rules.rows}x{rules.cols}", "--line", str(rules.line)]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.environment import command_line
+from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import newest, original, prune
@@ -67,7 +67,7 @@ class Trained(NamedTuple):
             learner_of(self.learner, "article")
         words = ["ttt", "train", self.learner, *["--preset", "article"] * self.article]
         if (rules := self.rules) not in (None, STANDARD):
-            words += ["--board", f"{rules.rows}x{rules.cols}", "--line", str(rules.line)]
+            words += board_options(rules)
         return command_line(*words, *more)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.environment import command_line
+from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import LEAST_BOARDS, Spelling, spellings
@@ -408,8 +408,7 @@ def _undecided(asked: Sequence[Question], where: str, options: Options) -> Undec
         texts.append(f"{text}: {', '.join(ways[:-1])} or {ways[-1]}?")
     stated = [f"{name}={value}" for name, value in options.stated.items()]
     words = ["ttt", "evaluate", f"{where}:{','.join([*stated, *(next(iter(given)) for _, given in asked)])}"]
-    if rules := options.rules:
-        words += ["--board", f"{rules.rows}x{rules.cols}", "--line", str(rules.line)]
+    words += board_options(options.rules) if options.rules else []
     hint = f"answer behind the colon, as in {command_line(*words)}"
     return UndecidedError(f"the file does not say: {' And '.join(texts)}", where=where, hint=hint)
 
