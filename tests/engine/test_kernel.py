@@ -91,6 +91,16 @@ def test_compiled_code_that_cannot_be_read_is_compiled_anew(said: list[str], tmp
     assert said == ["default", "default"]
 
 
+def test_compiled_code_is_loaded_without_the_compiler(said: list[str]):
+    """What Numba needs to compile takes a fifth of the time of a short command."""
+    run()
+    script = "from tests.engine.test_kernel import run; import sys; print(run(), *sys.modules)"
+    found = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    result, *modules = found.stdout.split()
+    assert (result, said) == ("15", ["default"])
+    assert "numba" in modules and "numba.cpython.listobj" not in modules
+
+
 @pytest.mark.parametrize("others", [0o720, 0o702, None], ids=["group", "world", "owned"])
 def test_a_folder_that_others_own_or_could_write_to_is_not_used(
     said: list[str], tmp_path: Path, others: int | None

@@ -269,19 +269,21 @@ class _Kept:
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         from numba.core.compiler import CompileResult
+        from numba.core.runtime import rtsys
         from numba.core.serialize import dumps
 
         types = [(str(kind), getattr(kind, "fields", ())) for kind in signature]
         made_of = sys.version, context.codegen().magic_tuple(), self._made_of, types
         name = f"{self._kernel.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
-        context.refresh()
         kept = code_cache.read(name)
         if kept:
             try:
+                rtsys.initialize(context)
                 return CompileResult._rebuild(context, *pickle.loads(kept))
             except Exception as error:  # a damaged file can raise anything
                 log.debug("the compiled code in %s cannot be read: %r", name, error)
         with announce(self._kernel.name, self._kernel.seconds):
+            context.refresh()  # loads all that the compiler needs, but compiled code does not
             made = self._compiled._compiler.compile(signature, None)
         if kept is not None:
             code_cache.write(name, dumps(made._reduce()))
