@@ -34,6 +34,8 @@ SMALL = {
     "control characters": (b'{"\\u001b[31mX\\u0007": 1}', "not positions"),
     "no such value": (b'{"X........": "good", "....X....": "bad"}', "expected a number"),
     "no numbers": (json.dumps({"0" * 9: [None] * 9}).encode(), "expected a number"),
+    "endgames": (b'{"XXXOO....": 1, "XX.OOOX..": -1, "XOXXOOOXX": 0}', "every board is the end of a game"),
+    "endgames in words": (b"XXXOO....,won\nXX.OOOX..,lost\n", "boards with labels are not a player"),
     "records beside a table": (
         b'{"q": {"XXXX.....": 0.5, "X........": 1, "XO.......": 0}, "log": [{"episode": 0, "note": "x0"}]}',
         "'XXXX.....'",

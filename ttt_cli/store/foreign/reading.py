@@ -427,8 +427,8 @@ def _of_positions(spelling: Spelling, values: Values, owners: Int64s | None) -> 
     indexes = spelling.indexes[rows]
     side, player = space.movers[indexes], None if owners is None else owners[rows]
     keys = indexes if player is None else indexes * 3 + player
-    if not known.any() or len(np.unique(keys)) < len(keys):
-        return
+    if space.terminal[indexes].all() or len(np.unique(keys)) < len(keys):
+        return  # ends of games show how they were won, not how to win
     measures = {"x": (1, 1), "o": (-1, -1), "mover": (1, -1), "moved": (-1, 1)}  # good as X and O move
     to_move = set(side[~space.terminal[indexes] & (space.plies[indexes] > 0)].tolist())
     usual = spelling.turn or ("moved" if len(to_move) == 1 else "")

@@ -285,14 +285,19 @@ def _spelled_readings(
         values = collect(kept.values, kept.keys, space.rules, where)
         found = list(readings(fitting, values, group))
         if not found:
-            raise _unfit(kept, values, space.rules, where)
+            raise _unfit(kept, values, fitting, where)
     # Keys that are the least of their turned images may be the least of some mirrored ones as well.
     is_open = {"symmetry": symmetry} if symmetry == "rotations" and not stated else {}
     return (replace(reading, spelling=spelling, facets={**reading.facets, **is_open}) for reading in found)
 
 
-def _unfit(table: Candidate, values: Values, rules: Rules, where: str) -> InvalidFileError:
+def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> InvalidFileError:
     """The error for values that fit the positions in no reading: the first one unlike the others, and why."""
+    rules = spelling.space.rules
+    if spelling.space.terminal[spelling.indexes].all():
+        return InvalidFileError(
+            "every board is the end of a game: endgames with labels are not a player", where=where
+        )
     ((key, times),) = Counter(zip(table.keys, *table.columns, strict=True)).most_common(1)
     lengths = np.bincount(values.rows, minlength=len(table.keys))
     usual = int(np.bincount(lengths).argmax())
