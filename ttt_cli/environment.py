@@ -57,9 +57,7 @@ class Environment:
 
     @property
     def store_option(self) -> list[str]:
-        """``--store`` for suggested commands, unless it is the default."""
-        usual = Path(self.variables.get("TTT_STORE") or DEFAULT_STORE)
-        return [] if self.store == usual else ["--store", str(self.store)]
+        return store_option(self.store, self.variables)
 
     @property
     def interactive(self) -> bool:
@@ -222,6 +220,12 @@ def command_line(*words: object) -> str:
         return f"$'{escaped}'"  # understood by bash, ksh and zsh
 
     return " ".join(quoted(str(word)) for word in words)
+
+
+def store_option(store: Path, variables: Mapping[str, str] = os.environ) -> list[str]:
+    """The words that name a store in suggested commands, unless it is the default."""
+    usual = Path(variables.get("TTT_STORE") or DEFAULT_STORE)
+    return [] if store == usual else ["--store", str(store)]
 
 
 def board_options(rules: Any) -> list[str]:

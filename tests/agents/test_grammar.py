@@ -111,7 +111,7 @@ def test_agents_that_meet_play_the_same_game(store: Path) -> None:
     [
         ("minmax", UsageError, "did you mean 'minimax'"),
         ("xyzzy", UsageError, "there are random, heuristic, minimax, search, human"),
-        ("q", UsageError, "ttt train q makes it"),
+        ("q", UsageError, "ttt train q --store "),
         ("ntupel", UsageError, "did you mean 'ntuple'"),
         ("ntuple.article", UsageError, "ntuple has no article preset"),
         ("./nothing", InvalidFileError, "no such file"),

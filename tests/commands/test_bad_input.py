@@ -1,6 +1,7 @@
 """Every command against every bad file: one line that says where and why, an exit code, nothing changed."""
 
 import os
+import re
 import shlex
 from collections.abc import Callable
 from functools import cache
@@ -236,3 +237,11 @@ def test_records_of_games_are_no_player(ttt: Run) -> None:
     refused = ttt("evaluate", "games.jsonl")
     assert refused.code == 3 and "is a game-records file, not a player" in refused.err
     assert "ttt train q --games-from games.jsonl" in refused.err
+
+
+@pytest.mark.parametrize("call", ["evaluate q --board 2x3", "evaluate td.article", "curve td", "show q"])
+def test_the_command_that_makes_a_missing_state_makes_it_in_the_same_store(ttt: Run, call: str) -> None:
+    refused = ttt(*call.split(), "--store", "other place")
+    (made,) = re.findall(r"\((ttt train .*) makes it\)", refused.err)
+    assert refused.code == 2 and ttt(*shlex.split(made)[1:], "--games", 10).code == 0
+    assert ttt(*call.split(), "--store", "other place").code == 0

@@ -30,6 +30,7 @@ from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Exploring, OneSided, Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
+from ttt_cli.environment import store_option
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS
 from ttt_cli.user_code import AGENT_PLUGINS, guarded, is_ours, plugin
@@ -164,7 +165,8 @@ def resolve_all(
             if rules and agent.loaded:
                 from ttt_cli.store.library import Trained
 
-                hint = f"{Trained(agent.loaded.state.learner.name, rules=game).command()} makes one"
+                trained = Trained(agent.loaded.state.learner.name, rules=game)
+                hint = f"{trained.command(*store_option(store))} makes one"
             what = f"plays {agent.fixed_rules.describe()}, not {game.describe()}"
             raise InvalidFileError(what, where=agent.name, hint=hint)
     return [replace(agent, rules=game) for agent in agents]
@@ -365,7 +367,7 @@ def _unknown(name: str, store: Path, rules: Rules | None) -> TttError:
     if trained := Trained.named(name):
         trained = trained._replace(rules=trained.rules or rules)
         misere = trained.rules is not None and trained.rules.misere
-        hint = "" if misere else f"{trained.command()} makes it"
+        hint = "" if misere else f"{trained.command(*store_option(store))} makes it"
         return UsageError(f"there is no state {trained.name!r} in {store.absolute()}", hint=hint)
     stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
     named = [*players(), *ALIASES, *stored, *LEARNERS, *(f"{one}.article" for one in LEARNERS)]

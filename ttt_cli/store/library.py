@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.environment import board_options, command_line
+from ttt_cli.environment import board_options, command_line, store_option
 from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import newest, original, prune
@@ -100,7 +100,7 @@ def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = 
     names = [other.stem for other in store.glob("*.*") if other.suffix in SUFFIXES]
     hint = did_you_mean(name, names) or did_you_mean(Path(name).stem, names)  # q.jsn
     if trained := Trained.named(name):
-        hint = f"{trained.command()} makes it"
+        hint = f"{trained.command(*store_option(store))} makes it"
     kind = InvalidFileError if is_path(name) else UsageError
     hint = hint or "ttt show lists the states; ttt train makes one" * ("state" in what)
     raise kind(f"there is no such {what}", where=name, hint=hint)
