@@ -81,6 +81,7 @@ def test_the_states_with_games_verdict_and_worst_case(ttt):
 def test_the_formats_are_listed(ttt):
     listed = ttt("show", "--formats").out
     assert re.search(r"^q-table +yes +yes +yes +q +JSON", listed, re.MULTILINE)
+    assert re.search(r"^game-records +yes {10,}yes +any", listed, re.MULTILINE)  # a log plays nothing
     narrow = ttt("show", "--formats", terminal=True, COLUMNS="60", NO_COLOR="1").out
     assert all(len(line) <= 60 for line in narrow.splitlines())
     assert ttt("show", "q", "--formats").code == 2

@@ -310,7 +310,7 @@ def _players() -> dict[str, BuiltIn]:
 def _formats() -> Formats:
     rows: dict[str, FormatRow] = {}
     for form in chain(all_formats(), plugged_formats()):
-        reads, plays = form.holds in ("table", "games"), form.holds in ("table", "policy", "games")
+        reads, plays = form.holds in ("table", "games"), form.holds in ("table", "policy")
         row = FormatRow(form.name, form.learner or None, form.about, reads, plays, form.written)
         rows.setdefault(form.name, row)
     return Formats(list(rows.values()))
