@@ -123,9 +123,13 @@ def test_a_killed_scheduler_is_reported_and_the_run_resumes_without_it(tmp_path:
     assert finish("train", "td", "-o", path, "--resume").code == 0
 
 
-def test_a_cluster_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_does_not_answer_is_named(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr("ttt_cli.training.workers.PATIENCE", 1)
     with scheduler() as (at, _), pytest.raises(TttError, match="no worker is connected"), cluster_workers(at):
         pass
+    caplog.set_level("INFO")
     with pytest.raises(TttError, match="no scheduler answers"), cluster_workers("tcp://127.0.0.1:9"):
         pass
+    assert "waiting for the cluster" in caplog.text

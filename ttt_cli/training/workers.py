@@ -98,6 +98,7 @@ def cluster_workers(address: str) -> Iterator[ShardTrainer]:
         raise UsageError("a cluster needs Dask", where="--cluster", hint="pip install distributed") from None
     for name in ("distributed", "distributed.client", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # errors that matter are raised too
+    notices.info("waiting for the cluster and its first worker, up to %s s each", PATIENCE)
     try:
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
