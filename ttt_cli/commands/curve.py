@@ -13,6 +13,7 @@ from ttt_cli.shell.common import write_report
 from ttt_cli.shell.options import argument, complete_states, option
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, read
+from ttt_cli.store.formats.format import Options
 from ttt_cli.training.study import is_study, middle
 from ttt_cli.training.study import read as read_study
 from ttt_cli.views.numbers import counted
@@ -99,7 +100,7 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
             raise InvalidFileError("the curve has no points yet", where=str(path))
         yield Curve(path, rows, name)
         return
-    state = library.load(path).state
+    state = library.load(path, Options(table=False)).state
     curves = state.curves
     if not curves:
         learner = typed_as(state.learner.name)
