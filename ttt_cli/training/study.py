@@ -160,7 +160,7 @@ def middle(runs: Sequence[Sequence[Row]]) -> list[Row]:
     """The medians of trainings with the same points, point by point."""
     medians = []
     for rows in zip(*runs, strict=False):
-        values = {name: median(getattr(row, name) or 0 for row in rows) for name in MEASURES[:-1]}
+        values = {name: median(getattr(row, name) for row in rows) for name in MEASURES[:-1]}
         verdicts = {row.unbeatable for row in rows}
         verdict = None if None in verdicts else int(verdicts == {1})
         medians.append(Row(rows[0].games, mistakes=None, reachable=None, unbeatable=verdict, **values))
