@@ -26,7 +26,7 @@ from ttt_cli.errors import TttError
 from ttt_cli.learners import from_file, learner_class
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.learners.entries import alike
-from ttt_cli.training.runs import Plan, train_blocks
+from ttt_cli.training.blocks import Plan, train_blocks
 from ttt_cli.user_code import describe_error, guarded
 
 GAMES = 200

@@ -23,7 +23,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.q import Q
-from ttt_cli.training.runs import SHARDS, Plan, train_blocks, train_shards
+from ttt_cli.training.blocks import SHARDS, Plan, train_blocks, train_shards
 from ttt_cli.training.workers import local_workers
 
 Row = tuple[str, float, str, str]

@@ -17,7 +17,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
-from ttt_cli.training.runs import Plan, train_blocks
+from ttt_cli.training.blocks import Plan, train_blocks
 
 GAMES = 1 << 18
 """In a round."""

@@ -13,7 +13,7 @@ from ttt_cli.evaluation.walk import layers_of
 from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.ntuple import NTuple, NTupleTable, sets_of, shape_of
-from ttt_cli.training.runs import Plan, train_blocks
+from ttt_cli.training.blocks import Plan, train_blocks
 
 LARGE = Rules(4, 4, 4)
 

@@ -9,7 +9,7 @@ from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
 from ttt_cli.training import workers as training_workers
-from ttt_cli.training.runs import Executor, Plan, train_blocks, train_shards
+from ttt_cli.training.blocks import Plan, ShardTrainer, train_blocks, train_shards
 from ttt_cli.training.workers import local_workers
 
 
@@ -19,7 +19,7 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
     kind = learner_class(name)
     learner = type(kind.__name__, (kind,), {"block_games": 1000, "shard_games": 500}).from_params()
 
-    def trained(executor: Executor) -> bytes:
+    def trained(executor: ShardTrainer) -> bytes:
         plan = Plan(learner, 4000, seed=1, shards=8)
         *_, last = train_blocks(plan, learner.empty(Rules(2, 4, 3)), executor=executor)
         return content(learner, last.table)

@@ -37,8 +37,8 @@ from ttt_cli.store import library
 from ttt_cli.store.formats.format import Options as FileOptions
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
+from ttt_cli.training.blocks import SHARDED_FROM, ShardTrainer, train_shards
 from ttt_cli.training.curve import Curve, is_kept
-from ttt_cli.training.runs import SHARDED_FROM, Executor, train_shards
 from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run, warm_up
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
@@ -303,7 +303,7 @@ class Call:
         self.env.say(f"learned {counted(lesson.learnt, 'game')} from {games_from}{skipped}")
         return lesson.state
 
-    def _executor(self, run: TrainingRun) -> AbstractContextManager[Executor]:
+    def _executor(self, run: TrainingRun) -> AbstractContextManager[ShardTrainer]:
         from ttt_cli.training.workers import cluster_workers, local_workers
 
         workers, cluster = self.options.workers, self.options.cluster

@@ -57,8 +57,8 @@ def measure(games: int, policy: Policy) -> Row:
 
 
 def points(games: int, per_decade: int = PER_DECADE) -> list[int]:
-    """The points of a run: 0, even steps of the logarithm, and the end; each means the first block's end from
-    there on."""
+    """The points of a run: 0, even steps of the logarithm, and the end. A run is looked at between its blocks
+    only: after the first block that reaches a point."""
     steps = math.ceil(per_decade * math.log10(max(games, 1)))
     return sorted({0, games, *(round(10 ** (step / per_decade)) for step in range(steps))})
 

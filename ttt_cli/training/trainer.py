@@ -1,7 +1,7 @@
 """Training a state block by block, and saving it.
 
-``new_run`` and ``resumed_run`` check everything before the first game. ``train`` then writes one file; each
-checkpoint is a whole state from which training can go on.
+``new_run`` and ``resumed_run`` check everything before the first game. ``execute`` then writes one file;
+each checkpoint is a whole state from which training can go on.
 """
 
 import logging
@@ -24,8 +24,8 @@ from ttt_cli.store.curves import Row, from_record, to_record
 from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach_waiting
+from ttt_cli.training.blocks import Plan, ShardTrainer, train_blocks, train_shards
 from ttt_cli.training.curve import Curve
-from ttt_cli.training.runs import Executor, Plan, train_blocks, train_shards
 
 log = logging.getLogger("ttt_cli")
 
@@ -185,7 +185,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     return TrainingRun(path, plan, state, record, games)
 
 
-def advance(run: TrainingRun, executor: Executor = train_shards) -> Iterator[int]:
+def advance(run: TrainingRun, executor: ShardTrainer = train_shards) -> Iterator[int]:
     """Train block by block, updating the run and its time; yields its games so far."""
     before = run.record.results or run.results
     since = monotonic()
@@ -207,7 +207,7 @@ def execute(
     curve: Curve | None = None,
     after_block: Callable[[TrainingRun], bool] = lambda run: False,
     stopping: Callable[[], bool] = lambda: False,
-    executor: Executor = train_shards,
+    executor: ShardTrainer = train_shards,
     store: Path | None = None,
 ) -> None:
     """Carry out a run and save its state; its file must be locked.

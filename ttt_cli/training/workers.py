@@ -17,8 +17,7 @@ from typing import Any
 
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.learners.base import Learner, Shard
-from ttt_cli.training.runs import Executor as ShardTrainer
-from ttt_cli.training.runs import Trained, train_shard
+from ttt_cli.training.blocks import ShardTrainer, Trained, train_shard
 
 notices = logging.getLogger("ttt_cli")
 

@@ -31,7 +31,7 @@ Trained = tuple[Any, Int64s]
 """What ``Learner.merge`` needs of a shard's table (the whole table if it is the only shard), and the counts
 of ``Learner.train``."""
 
-Executor = Callable[[Learner[Any], Any, Sequence[Shard]], Sequence[Trained]]
+ShardTrainer = Callable[[Learner[Any], Any, Sequence[Shard]], Sequence[Trained]]
 """Trains each shard from the same table, which is not used afterwards."""
 
 
@@ -94,8 +94,8 @@ class Plan:
 
 
 class Progress(NamedTuple):
-    """A run after a block: its games so far; int64[3], those since ``run`` was called that were won by O,
-    drawn, won by X; and its table."""
+    """A run after a block: its games so far; int64[3], those since ``train_blocks`` was called that were won
+    by O, drawn, won by X; and its table."""
 
     games: int
     results: Int64s
@@ -116,7 +116,7 @@ def train_shards(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> 
 
 
 def train_blocks(
-    plan: Plan, table: Any, *, done: int = 0, executor: Executor = train_shards
+    plan: Plan, table: Any, *, done: int = 0, executor: ShardTrainer = train_shards
 ) -> Iterator[Progress]:
     """Train block by block from ``table``, which must not be used afterwards.
 

@@ -7,7 +7,7 @@ import pytest
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.q import Q
-from ttt_cli.training.runs import FIRST_BLOCK, Plan, train_blocks
+from ttt_cli.training.blocks import FIRST_BLOCK, Plan, train_blocks
 
 
 @pytest.mark.parametrize("games", [1, 256, 257, 12_000_000])
