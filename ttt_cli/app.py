@@ -46,6 +46,9 @@ class Commands(TyperGroup):
         """Parse the options of ``ttt`` itself; ``ttt help play`` means ``ttt play --help``."""
         if not args or args[0] == "help":
             args = [*args[1:], "--help"]
+        more = args[1:] if args[0] in ("--install-completion", "--show-completion") else []
+        if more and not ctx.resilient_parsing:  # Typer would ignore it
+            raise UsageError(f"takes no {more[0]!r}", where=args[0], hint="it serves the shell that calls it")
         try:
             return super().parse_args(ctx, args)
         except SystemExit:  # Typer has shown or installed the completion

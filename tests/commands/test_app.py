@@ -106,6 +106,7 @@ def test_the_common_options_reach_the_command(solve: Run, monkeypatch: pytest.Mo
         ("--store=x show", "no such option: --store (it comes after the command"),
         ("q", "no such command 'q' (a player: ttt play q, ttt evaluate q)"),
         ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
+        ("--show-completion zsh", "takes no 'zsh' (it serves the shell that calls it)"),
         ("show minmax", "there is no such state or player (did you mean 'minimax'?)"),
     ],
 )
@@ -207,8 +208,8 @@ def test_the_shell_completes_agents_of_the_store_at_once(tmp_path: Path) -> None
 
 def test_completion_is_shown_and_installed(ttt: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
-    shown = ttt("--show-completion", "bash")
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", ""))
+    shown = ttt("--show-completion")
     assert (shown.code, shown.err) == (0, "") and "complete -o default -F _ttt_completion ttt" in shown.out
-    assert ttt("--install-completion", "bash").code == 0
+    assert ttt("--install-completion").code == 0
     assert "_ttt_completion" in (tmp_path / ".bash_completions" / "ttt.sh").read_text()
