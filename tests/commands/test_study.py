@@ -68,7 +68,8 @@ def test_a_locked_study_offers_what_works(ttt):
 def test_presets_are_set_beside_each_other_with_the_seconds_they_took(ttt):
     found = ttt("study", "--presets", *BOARD, "--games", 20, "--json").json
     methods = [(one["learner"], one["preset"]) for one in found["settings"]]
-    assert methods == sorted((name, preset) for name in METHODS for preset in ("article", "default"))
+    both = [(name, preset) for name in METHODS for preset in ("article", "default")]
+    assert methods == sorted([*both, ("ntuple", "default")])
     assert all(one["seeds"] == 1 and one["seconds"] >= 0 for one in found["settings"])
 
 

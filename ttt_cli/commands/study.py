@@ -173,11 +173,10 @@ def study(
     designs = []
     for name in dict.fromkeys(offer_file(name) if ":" in name else name for name in learners or LEARNERS):
         kind = learner_class(name)
-        if presets and "article" not in kind.choices:
-            if not learners:
-                continue
+        article = ["article"] if presets and "article" in kind.choices else []
+        if presets and learners and not article:
             raise UsageError(f"{kind.name} has no preset article", where="--presets")
-        for choice in ("article", "default") if presets else ("default",):
+        for choice in [*article, "default"]:
             base = learner_of(name, choice)
             own_games = base.article_games if choice == "article" else base.default_games
             tried = range(1, 1 + (seeds or (10 if learners else 1)))
