@@ -31,6 +31,7 @@ from tests.store.formats.strangers import (
     beads,
     by_cell,
     free,
+    in_rows,
     move_values,
     mover,
     symbols,
@@ -295,8 +296,12 @@ def test_tables_in_lines(form):
 def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked():
     """A table that would play O badly: an agent trained wrongly, or one that takes the least as O."""
     table = {move: value * (1 if mover(move[0]) == "X" else -1) for move, value in MOVES.items()}
-    error = refused(by_cell(table), r"whose win .*values=mover.*values=x")
-    assert "f.json:values=mover" in error.hint
+    spelled_as_q_table = {
+        "".join(symbols(board, "1", "2", "0")): row for board, row in in_rows(table).items()
+    }
+    for spelled in (by_cell(table), spelled_as_q_table):
+        error = refused(spelled, r"whose win .*values=mover.*values=x")
+        assert "f.json:values=mover" in error.hint
     worse = {move: -value for move, value in MOVES.items()}  # the mover's is asked for however it plays
     refused(by_cell(worse), "large values mean: that of whoever is to move")
     reads_as(by_cell(table), goes_by(table), values="mover")

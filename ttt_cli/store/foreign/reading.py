@@ -27,7 +27,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.keys import LAST_FIRST, NUMBERED, Spelling
 from ttt_cli.store.foreign.values import Values, namings
-from ttt_cli.store.plays import Plays
+from ttt_cli.store.plays import Plays, values_of_moves
 
 Images = Sequence[tuple[int, ...]]
 NEARLY_ALL = 0.95
@@ -199,6 +199,10 @@ class Reading:
             parts.append((places[new], slots[new], self.numbers[new]))
         indexes, slots, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return replace(self, indexes=indexes, slots=slots, numbers=numbers, classes=self.positions)
+
+    def by_move(self, plays: Plays) -> Floats:
+        """float64[n, cells]: the values of moves to the mover, NaN where there is none."""
+        return self.by_slot if self.of_moves else values_of_moves(self.by_slot, self.spelling.space, plays)
 
     def plays(self, unknown: float | str, wins: str = Plays.wins) -> Plays:
         """How its program plays if a move that the table does not hold counts as ``unknown``."""

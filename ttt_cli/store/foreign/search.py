@@ -31,7 +31,7 @@ from ttt_cli.store.foreign.reading import (
 )
 from ttt_cli.store.foreign.values import EXPECTED, Values, collect, decisions
 from ttt_cli.store.formats.format import Options
-from ttt_cli.store.plays import Plays, policy_by, values_of_moves
+from ttt_cli.store.plays import Plays, policy_by
 from ttt_cli.store.text import quoted
 
 LEAD = 4.0
@@ -239,9 +239,14 @@ def _usual(found: list[Spelling], of_positions: bool, where: str, options: Optio
 
 
 def _misfit(keys: Sequence[str], found: Sequence[Spelling], rules: Rules, where: str) -> InvalidFileError:
-    """The error for a file in which no spelling fits all keys: what each leaves out, and how to state it."""
+    """The error for a file in which no spelling fits all keys: what each leaves out, and how to state it; if
+    either side began, first by the usual stones of whoever is to move."""
     fixed = [spelling for spelling in found if not spelling.turn]
     begun = len({spelling.first for spelling in fixed}) > 1
+    what = "in no spelling are all keys positions"
+    if begun and np.all([it.left_out for it in fixed], axis=0).sum() < found[0].left_out.sum():
+        what = "it holds games that either side began"
+        found = sorted(found, key=lambda spelling: spelling.is_unusual or not spelling.turn)
     ways: dict[str, str] = {}
     for spelling in found:
         broken = np.flatnonzero(spelling.left_out).tolist()
@@ -256,9 +261,6 @@ def _misfit(keys: Sequence[str], found: Sequence[Spelling], rules: Rules, where:
         shown = ", ".join(map(quoted, telling[:SHOWN]))
         message = f"these keys are not positions of {rules.describe()}: {shown}"
         return NoPositionsError(message, where=where, hint=OTHERWISE)
-    what = "in no spelling are all keys positions"
-    if begun and np.all([it.left_out for it in fixed], axis=0).sum() < found[0].left_out.sum():
-        what = "it holds games that either side began"
     listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_ANSWERS])
     paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
     return InvalidFileError(f"{what}: {listed}", where=where, hint=f"leave those keys out: {paste}")
@@ -354,9 +356,7 @@ def _about_unknown(reading: Reading, options: Options) -> Question | None:
     often, many, space = int(counts.argmax()), len(reading.numbers), reading.spelling.space
     x, o = reading.signs
     value = abs(float(numbers[often])) if x != o else float(numbers[often])
-    wins, values = options.stated.get("wins", Plays.wins), reading.by_slot
-    if not reading.of_moves:
-        values = values_of_moves(values, space, reading.plays(0.0))
+    wins, values = options.stated.get("wins", Plays.wins), reading.by_move(reading.plays(0.0))
 
     def played(guess: float) -> Floats:
         return policy_by(values, space, reading.plays(guess, wins)).table(space).played

@@ -114,7 +114,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         options,
         "q" if reading.of_moves else "td",
         entries,
-        choice="default",
+        choice="article" if form.learner == "q" else "default",
         rules=space.rules,
         rejected=left_out(reading, table),
         notes=notes,
@@ -160,9 +160,9 @@ def remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _passed_over(reading: Reading, plays: Plays) -> Iterator[str]:
-    if not reading.of_moves or plays.unknown == RANDOM:
+    if plays.unknown == RANDOM:
         return
-    values, space = reading.by_slot, reading.spelling.space
+    values, space = reading.by_move(plays), reading.spelling.space
     held = space.legal & ~np.isnan(values)
     played = policy_by(values, space, plays).table(space).support
     if many := int(np.any(played & ~held, axis=1)[held.any(axis=1)].sum()):
