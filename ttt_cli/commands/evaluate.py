@@ -34,6 +34,7 @@ from ttt_cli.shell.options import (
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_loss
+from ttt_cli.store.plays import PLAYED
 from ttt_cli.store.runs import digest_of
 from ttt_cli.store.text import to_csv
 from ttt_cli.views.evaluation import Exact, Explanation, Sampled, blunder_rows
@@ -121,20 +122,22 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
     """Say how the rates of another program's table depend on which of equal values that program takes, unless
     the user has said which."""
     loaded = player.loaded
-    if loaded is None or loaded.native or loaded.state.learner.choice != "default":  # an author's is known
+    if loaded is None or loaded.native or player.options.keys() & {"ties", "choice", "search", "epsilon"}:
         return
-    if enumerated(player.rules) is None or player.options.keys() & {"ties", "choice", "search", "epsilon"}:
+    state, every = loaded.state, ("random", "first", "last")
+    if state.learner.name not in PLAYED or state.learner.choice in state.learner.without_ties:
+        return  # the author's rule is known
+    if state.plays is not None and state.plays.choice == "draw":  # of beads, without ties
         return
-    if loaded.state.plays is not None and loaded.state.plays.choice == "draw":  # of beads, without ties
-        return
-    found = {}
-    for ties in ("random", "first", "last"):
-        sides = both_sides(play_by(loaded.state, ties=ties, **player.options), other.policy)
-        wins = (f"{percent(rates.win)} as {side.name}" for side, rates in zip(Side, sides, strict=True))
-        found[ties] = f"{' and '.join(wins)} by ties={ties}"
-    if len({rates.partition(" by ")[0] for rates in found.values()}) > 1:
-        what = f"{player.source}: the file does not say which of equal values its program takes"
-        env.remark([f"{what}; against {other.name} it wins {', '.join(found.values())}"])
+    rates = [both_sides(play_by(state, ties=ties, **player.options), other.policy) for ties in every]
+    for verb in ("win", "lose"):
+        shares = [[side.win if verb == "win" else side.loss for side in sides] for sides in rates]
+        x_and_o = [f"{percent(x)} as X and {percent(o)} as O" for x, o in shares]
+        if len({*x_and_o}) > 1:
+            ways = ", ".join(f"{text} by ties={ties}" for text, ties in zip(x_and_o, every, strict=True))
+            what = f"{player.source}: the file does not say which of equal values its program takes"
+            env.remark([f"{what}; against {other.name} it {verb}s {ways}"])
+            return
 
 
 def _judge(
