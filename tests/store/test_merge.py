@@ -7,7 +7,7 @@ import pytest
 
 from tests.store.conftest import continued, loaded, parse, trained
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import InvalidFileError
+from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import Loaded
@@ -135,3 +135,9 @@ def test_a_game_counts_once_whatever_run_holds_it(learner):
 def test_states_of_different_kinds_are_refused(options, what):
     with pytest.raises(InvalidFileError, match=what):
         merge([loaded(trained()), loaded(trained(**options))])
+
+
+def test_only_a_table_that_could_be_another_programs_takes_its_rule():
+    """A file of any other, with such a rule, could not be read."""
+    with pytest.raises(UsageError, match="ties are for tables of single positions"):
+        trained(symmetric=True).playing(ties="first")

@@ -12,7 +12,7 @@ from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
@@ -47,6 +47,12 @@ class State:
     runs: tuple[Run, ...] = ()
     plays: Plays | None = None
 
+    def __post_init__(self) -> None:
+        """:raises UsageError: if it plays by a rule for tables of other programs, and cannot be one."""
+        if self.plays is not None and (self.symmetric or enumerated(self.rules) is None):
+            what = "choice=most, choice=draw and ties are for tables of single positions on small boards"
+            raise UsageError(what, where=f"{self.learner.name} on {self.rules.describe()}")
+
     @classmethod
     def empty(cls, learner: Learner[Any], rules: Rules, *, symmetric: bool = False) -> "State":
         """The state of a learner that has learned nothing."""
@@ -72,7 +78,7 @@ class State:
     @cached_property
     def values(self) -> Floats:
         """float64[n, cells], the values of moves to the mover in an imported table, NaN where it has none."""
-        return values_by_move(self.learner, self.table, self.plays or Plays())
+        return values_by_move(self.learner, self.table, self.plays)
 
     def own(self) -> "State":
         """The same experience in the learner's own units, which can go on learning."""
