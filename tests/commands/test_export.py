@@ -47,6 +47,10 @@ def test_state_is_the_native_file(ttt, store):
     assert Path("copy.json").read_bytes() == (store / "td.json").read_bytes()
     assert ttt("export", "graph:choice=article", "-o", "a.json", "--format", "state").code == 0
     assert library.load(Path("a.json")).state.learner.choice == "article"
+    assert ttt("export", "q:ties=first", "-o", "first.json", "--format", "state").code == 0
+    assert library.load(Path("first.json")).state.plays.ties == "first"
+    refused = ttt("export", "q:side=x", "-o", "first.json", "--format", "state")
+    assert refused.code == 2 and "a state does not hold side" in refused.err
 
 
 def test_a_state_is_never_lost_to_an_export(ttt, store):

@@ -98,6 +98,10 @@ def export(
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
         env.say(f"{agent.name}: the {len(reached):,} open positions that its own play can reach")
         player = replace(player, reached=reached)
+    if form.name == FORMAT and state is not None:
+        for name in sorted(agent.options.keys() - {"choice", "ties"}):
+            raise UsageError(f"a state does not hold {name}", where=agent.name, hint="leave it out")
+        player = replace(player, state=state.playing(ties=agent.options.get("ties")))
     position = None if start is None else Position.parse(start, agent.rules)
     chunks = form.write(player, ExportOptions(Path(out).suffix.lower(), position, depth, best, folded))
     if folded:
@@ -109,10 +113,10 @@ def export(
         env.remark(_otherwise(agent, form, chunks[0]))
     if out == "-" and form.binary and env.stdout.isatty():
         raise UsageError(f"{form.name} is binary: no terminal shows it", where="-o", hint="-o FILE")
-    if form.name == FORMAT and state is not None and out != "-":
+    if form.name == FORMAT and player.state is not None and out != "-":
         refuse_source(out, agent.source)
         with locked(env, Path(out), "exported to"):
-            save_state(env, state, Path(out))
+            save_state(env, player.state, Path(out))
     elif not write_report(env, out, chunks, source=agent.source):
         return None
     return Export(agent.name, form.name, out, Path(out).stat().st_size, form.then)
