@@ -131,15 +131,19 @@ class BreakingTies(Modified):
         return uniform(broken(chosen, self._ties, everything if known is None else known))
 
 
-def values_by_move(learner: Learner[Any], table: Table, plays: Plays) -> Floats:
-    """float64[n, cells], the values of moves to the mover in an imported table, NaN where it has none."""
+def values_by_move(learner: Learner[Any], table: Table, plays: Plays | None) -> Floats:
+    """float64[n, cells], the values of moves to the mover in an imported table, NaN where it has none.
+
+    :param plays: None: as the learner, whose table of ``td`` also knows how positions won or drawn count.
+    """
     space = StateSpace.of(table.rules)
     if learner.name == "q":
         values = learner.policy(table).values(space)
         assert values is not None
         return values
     rows = table.rows[table.find(space)]
-    return values_of_moves(np.where(rows["visits"] > 0, rows["value"], np.nan), space, plays)
+    values = rows["value"] if plays is None else np.where(rows["visits"] > 0, rows["value"], np.nan)
+    return values_of_moves(values, space, plays or Plays(tables="own"))
 
 
 def values_of_moves(values: Floats, space: StateSpace, plays: Plays) -> Floats:

@@ -280,17 +280,16 @@ def index_of(text: str) -> int:
     return int("".join(symbols(text[::-1], "1", "2", "0")), 3)
 
 
-def test_chances_that_become_values_of_moves_are_those_of_the_positions_after_them():
+def test_chances_that_become_values_of_moves_play_as_the_author_does():
     learned = {
         index_of(text): number / 500 for number, text in enumerate(random.Random(1).sample(TEXTS, 500))
     }
     chances, values = (
-        read(value_csv(*learned.items()), "values.csv", learner=name).state.policy.values(SPACE)
-        for name in ("td", "q")
+        read(value_csv(*learned.items()), "values.csv", learner=name).state for name in ("td", "q")
     )
-    expected = np.where(chances == 0.5, np.nan, 2 * chances - 1)
-    assert np.isfinite(expected).sum() > 500
-    assert np.allclose(values, expected, rtol=0, atol=1e-12, equal_nan=True)
+    assert np.isfinite(values.values).sum() > 500
+    found = values.breaking("first").probabilities(SPACE)
+    assert np.array_equal(found, chances.policy.probabilities(SPACE))
 
 
 def test_values_come_back():

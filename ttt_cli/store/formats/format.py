@@ -288,7 +288,7 @@ class Format:
                 message = f"a {self.name} file cannot become a table of {options.learner}"
                 hint = f"it becomes one of {learner}" + " or q" * (learner == "td")
                 raise UsageError(message, where="--learner", hint=hint)
-            values, made = values_by_move(made, table, plays or Plays(tables="own")), learner_of("q", choice)
+            values, made = values_by_move(made, table, plays), learner_of("q", choice)
             if plays is None:  # chances of 0 to 1 become values of -1 to 1
                 values = np.where(values == 0.5, np.nan, 2 * values - 1)
             entries = entries_of(values, True, StateSpace.of(rules), options.visits)
