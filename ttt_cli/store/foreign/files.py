@@ -194,7 +194,7 @@ def tables_of_rows(
     :raises InvalidFileError: naming the line that has another number of fields.
     """
     rows = [row for _, row in numbered]
-    if not any(str(row[-1]).strip() for row in rows):  # each line ends in a comma
+    if all(len(row) > 1 and not str(row[-1]).strip() for row in rows):  # each line ends in a comma
         rows = [row[:-1] for row in rows]
     widths = {len(row) for row in rows}
     if all(len(row) == 1 and len(row[0].split()) == rules.cells + 1 for row in rows):
@@ -212,7 +212,7 @@ def tables_of_rows(
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
     parsed = [_parse(row[-1]) for row in (*rows[:2], *rows[-1:])]
     kinds = [float if isinstance(value, int) else type(value) for value in parsed]
-    indexed = rows and not str(rows[0][0]).strip()  # as pandas heads its index
+    indexed = rows and rows[0][0] == ""  # as pandas heads its index
     if rows and isinstance(rows[0][-1], str) and (indexed or kinds[0] not in kinds[1:]):
         rows, notes = _value_last(rows[0], rows[1:], where, rules)  # a header
     if not rows or len(rows[0]) < 2:

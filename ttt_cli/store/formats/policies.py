@@ -34,7 +34,7 @@ from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Op
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LIMIT
-from ttt_cli.store.text import csv_rows, number_in
+from ttt_cli.store.text import BOM, csv_rows, number_in
 
 HEADER = b"position,move,probability,value"
 ARRAYS = ("positions", "probabilities", "values")
@@ -163,7 +163,7 @@ class PolicyCsv(Format):
     limit = LIMIT
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return source.start.startswith(HEADER)
+        return source.start.removeprefix(BOM).startswith(HEADER)
 
     def read(self, source: Source, options: Options) -> Recorded:
         return _recorded(source.where, options.rules, self._moves(source))
