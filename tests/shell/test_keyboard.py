@@ -171,6 +171,15 @@ def test_escape_leaves_a_menu(tmp_path: Path):
         assert "Error" not in game.seen and not list(tmp_path.iterdir())
 
 
+def test_ctrl_c_ends_what_is_watched_between_two_moves(tmp_path: Path):
+    """And leaves the last board below what stood there, with no line of its own."""
+    with started(tmp_path, "--x", "easy", "--o", "random", "--watch") as game:
+        game.press("", r"1 game  easy")
+        game.press("\x03", r"\^C")
+        assert game.ended() == 130
+    assert "stopping" not in game.seen and "^C\r\n" not in game.seen
+
+
 def test_the_terminal_comes_back_whatever_ends_a_game(tmp_path: Path):
     """Even if the process ends at once, in the middle of an import."""
     with started(tmp_path, "easy", "--as", "x", "--board", "4x4", "--line", "4", afresh=True) as game:

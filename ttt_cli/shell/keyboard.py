@@ -2,19 +2,18 @@
 
 import os
 import select
-import signal
 import termios
 import time
 import tty
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import typer
 
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import Stopped
-from ttt_cli.shell.signals import put_right
+from ttt_cli.shell.signals import holding
 from ttt_cli.views.play_screen import menu
 
 if TYPE_CHECKING:
@@ -149,27 +148,19 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
     number, live = env.stdin.fileno(), Live(console=env.console, screen=True, auto_refresh=False)
     before, keys = termios.tcgetattr(number), Keys(env, live if screen else None)
 
-    def suspend(*_: object) -> None:
-        """Ctrl-Z: leave the terminal to the shell until the process goes on."""
+    def take() -> None:
+        tty.setcbreak(number, termios.TCSADRAIN)  # keeps what has been typed already
+        if screen:
+            live.start(refresh=True)
+        elif keys.asked:
+            keys.prompt(keys.asked)
+
+    def give() -> None:
         if screen:
             live.stop()
         termios.tcsetattr(number, termios.TCSADRAIN, before)
-        os.kill(os.getpid(), signal.SIGSTOP)
-        tty.setcbreak(number, termios.TCSADRAIN)
-        if screen:
-            live.start(refresh=True)
-        else:
-            keys.prompt(keys.asked)
 
-    handled = signal.signal(signal.SIGTSTP, suspend)
-    with (
-        put_right(lambda: signal.signal(signal.SIGTSTP, handled)),
-        put_right(lambda: termios.tcsetattr(number, termios.TCSADRAIN, before)),
-        put_right(live.stop) if screen else nullcontext(),
-    ):
-        tty.setcbreak(number, termios.TCSADRAIN)  # keeps what has been typed already
-        if screen:
-            live.start()
+    with holding(take, give):
         yield keys
 
 

@@ -1,7 +1,7 @@
 """Games in the terminal, one after the other: with people, or between machines."""
 
 from contextlib import nullcontext
-from dataclasses import replace
+from functools import partial
 from time import monotonic, sleep
 
 from ttt_cli.documents import json_text, put
@@ -11,7 +11,7 @@ from ttt_cli.evaluation.review import Review, review
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import press
 from ttt_cli.shell.person import seated
-from ttt_cli.shell.signals import graceful
+from ttt_cli.shell.signals import graceful, holding
 from ttt_cli.store.games import LOG, record_against_people, record_game
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
@@ -88,11 +88,11 @@ def play_machines(
     boards = watch or games is None
     games = games or (None if watch else 1)
     moves = env.stdout.isatty() and not env.json and env.variables.get("TERM") != "dumb"
-    live = moves and (games != 1 or watch)
-    apart, drawn = replace(env, quiet=env.quiet or live), 0.0  # a notice would tear the live board
+    drawing, drawn = screen.live(boards=watch) if moves and (games != 1 or watch) else None, 0.0
+    notice = "" if drawing else "stopping (again: at once)"  # it would tear what is drawn
     with (
-        graceful(apart, "stopping (again: at once)") as stopping,
-        screen.live(boards=watch) if live else nullcontext() as drawing,
+        graceful(env, notice) as stopping,
+        holding(partial(drawing.start, refresh=True), drawing.stop) if drawing else nullcontext(),
     ):
         while not stopping() and session.score.games != games:
             if session.over:
@@ -114,6 +114,8 @@ def play_machines(
             elif not (drawing or env.json):
                 screen.show_line(boards=boards)
             _document(env, session)
+    if drawing and watch:
+        env.draw(drawing.get_renderable())
     for learner in session.learners:
         env.say(what_was_learned(learner, learner.catch_up()))
     if learn and stopping.exit_code is not None:

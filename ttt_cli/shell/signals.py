@@ -100,6 +100,22 @@ def _watch(heard: int) -> None:
             again = True
 
 
+@contextmanager
+def holding(take: Callable[[], object], give: Callable[[], object]) -> Iterator[None]:
+    """Hold the terminal during the body: ``take`` it, and ``give`` it back at the end, and at Ctrl-Z until
+    the process goes on."""
+
+    def suspend(*_: object) -> None:
+        give()
+        os.kill(os.getpid(), signal.SIGSTOP)
+        take()
+
+    handled = signal.signal(signal.SIGTSTP, suspend)
+    with put_right(lambda: signal.signal(signal.SIGTSTP, handled)), put_right(give):
+        take()
+        yield
+
+
 class Stopping:
     """Whether a signal has come, and its exit code."""
 
@@ -111,17 +127,18 @@ class Stopping:
 
 @contextmanager
 def graceful(env: "Environment", notice: str) -> Iterator[Stopping]:
-    """During the body, let the first signal only show ``notice`` and set a flag; a second one stops at
-    once."""
+    """During the body, let the first signal only show ``notice``, if any, and set a flag; a second one stops
+    at once."""
     stopping = Stopping()
 
     def handle(number: int, frame: FrameType | None) -> None:
         if stopping():
             stop(number, frame)
         stopping.exit_code = _CODES[number]
-        if env.stderr.isatty():  # the terminal shows ^C
-            env.stderr.write("\n")
-        env.say(notice)
+        if notice:
+            if env.stderr.isatty():  # the terminal shows ^C
+                env.stderr.write("\n")
+            env.say(notice)
 
     before = {number: signal.signal(number, handle) for number in _heeded()}
     _graceful.append(stopping)

@@ -109,14 +109,16 @@ class PlayScreen:
         self.env.out(line, indent=8)
 
     def live(self, *, boards: bool) -> Live:
-        """Return a live display of the score and the rates, below the board if wanted."""
+        """Return a live display of the score and the rates; if wanted below the board, on the whole
+        screen."""
 
         def drawing() -> Group:
             self.env.console.width = self.env.width  # as it is by now
-            total = Text(f"{counted(self.session.score.games, 'game')}  {self._rates()}")
+            games = self.session.score.games
+            total = Text(f"{counted(games, 'game')}  {self._rates()}" if games else "no game is over yet")
             return Group(*[Text(self.heading()), Text(), self.board()] * boards, total)
 
-        return Live(console=self.env.console, auto_refresh=False, get_renderable=drawing)
+        return Live(console=self.env.console, screen=boards, auto_refresh=False, get_renderable=drawing)
 
     def _rates(self) -> str:
         score, (first, second) = self.session.score, self.session.players
@@ -124,8 +126,7 @@ class PlayScreen:
         if names[0] == names[1]:  # a machine against itself: what differs is the side
             names, wins = ["X", "O"], [score.x_wins, score.o_wins]
         counts = [*zip(names, wins, strict=True), ("drawn", score.draws)]
-        games = max(score.games, 1)
-        return "  ".join(f"{name} {percent(count / games, 1):>7}" for name, count in counts)
+        return "  ".join(f"{name} {percent(count / score.games, 1):>7}" for name, count in counts)
 
 
 def fitted(env: Environment, heading: str, boards: Sequence[Text], text: str) -> Group | Text:
