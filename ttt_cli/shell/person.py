@@ -125,7 +125,8 @@ class Person:
         if board != self._shown:
             self.env.out(*self.said, "")
             self.env.draw(beside([self.screen.board(advice=self.advice)], 0))
-            self.env.out(*([*self.advice.text.split("\n"), ""] if self.advice else ()))
+            if self.advice:
+                self.env.out(*filter(None, (self.advice.text, self.advice.legend)), "")
             self.said, self._shown = [], board
 
     def finish(self) -> None:
@@ -140,16 +141,20 @@ class Person:
         turn += f": {self.typed}, Enter plays it" if self.typed else ""
         by_digits = rules.cells <= 9 and not self.typed
         usual = (
-            f"{'a number plays' if by_digits else 'arrows and Enter play'}, h hint, b beat it, u take back"
+            f"{'a number plays' if by_digits else 'arrows and Enter play'}, h hint, b beat it, u take back, "
+            "? keys, q leave"
         )
-        lines = [turn, *self.said[1:][-1:], advice.text if advice else "", self.answer]
-        lines[-1] = lines[-1] or f"{usual}, ? keys, q leave"
         if self.answer == KEYS:
             self.keys.paint(Text(f"{self.said[0]}\n\n{KEYS}\n\nany key goes on"))
             return
-        noted = [screen.board(self.cursor, advice)] if advice else []
-        plain = [screen.board(self.cursor), screen.board(self.cursor, compact=True)]
-        self.keys.paint(fitted(self.env, self.said[0], [*noted, *plain], "\n".join(filter(None, lines))))
+
+        def below(legend: str = "") -> str:
+            told = [turn, *self.said[1:][-1:], advice.text if advice else "", legend, self.answer or usual]
+            return "\n".join(filter(None, told))
+
+        boards = [(screen.board(self.cursor, advice), below(advice.legend))] if advice else []
+        boards += [(screen.board(self.cursor, compact=compact), below()) for compact in (False, True)]
+        self.keys.paint(fitted(self.env, self.said[0], boards))
 
     def _key(self) -> str:
         """Read keys until they make an input: arrows move the cursor, and on boards of more than nine cells

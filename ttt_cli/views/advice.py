@@ -18,14 +18,16 @@ class Advice:
 
     :ivar notes: the lines below the numbers of free cells.
     :ivar text: a summary in words.
+    :ivar legend: what the notes mean, if that needs saying.
     """
 
     notes: Mapping[Cell, Sequence[Text]]
     text: str
+    legend: str = ""
 
 
 def from_hint(hint: Analysis, suggested: Sequence[Cell] = ()) -> Advice:
-    """Return the advice of perfect play, with an explanation of ``win 3`` if that occurs.
+    """Return the advice of perfect play, with a legend if ``win 3`` or the like occurs.
 
     :param suggested: the moves of a search, if the best moves are not proved.
     """
@@ -35,15 +37,15 @@ def from_hint(hint: Analysis, suggested: Sequence[Cell] = ()) -> Advice:
         text = "best: any, all are worth the same"
     else:
         text = f"best: {cells_in_words(hint.best)}"
-    timed = [move for move in hint.moves if move.value and move.plies]
+    if all(move.value is None for move in hint.moves):
+        return Advice({}, text)
+    legend, timed = "", [move for move in hint.moves if move.value and move.plies]
     if timed:
         move = max(timed, key=lambda move: move.value or 0)
         moves = "1 move" if move.plies == 1 else f"{move.plies} moves, both sides' counted"
         example = worth(move.value, move.plies).plain
-        text += f"\n{example}: the game is decided in {moves}, if both play perfectly"
-    if all(move.value is None for move in hint.moves):
-        return Advice({}, text)
-    return Advice({move.cell: [worth(move.value, move.plies)] for move in hint.moves}, text)
+        legend = f"{example}: the game is decided in {moves}, if both play perfectly"
+    return Advice({move.cell: [worth(move.value, move.plies)] for move in hint.moves}, text, legend)
 
 
 def from_response(response: Response | None, hint: Analysis, name: str) -> Advice:
@@ -66,8 +68,7 @@ def from_response(response: Response | None, hint: Analysis, name: str) -> Advic
         best = f"{name} cannot be beaten from here; {cells} saves the draw{often}"
     else:
         best = f"{name} wins from here, whatever you play"
-    reading = f"cells: the best you can get against {name}, and (against perfect play)"
-    return Advice(notes, f"{best}\n{reading}")
+    return Advice(notes, best, f"cells: the best you can get against {name}, and (against perfect play)")
 
 
 def _chance(win: float, save: float) -> Text:

@@ -129,12 +129,11 @@ class PlayScreen:
         return "  ".join(f"{name} {percent(count / score.games, 1):>7}" for name, count in counts)
 
 
-def fitted(env: Environment, heading: str, boards: Sequence[Text], text: str) -> Group | Text:
-    """Lay out a heading, the first of some boards that fits the screen, and a text below it."""
-    lines = env.folded(text, env.stdout).split("\n")
+def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]]) -> Group | Text:
+    """Lay out a heading and the first of some boards, each with a text below it, that fits the screen."""
     width, height = env.width, env.console.height  # as they are by now
-    for drawn in boards:
-        rows = drawn.split("\n")
+    for drawn, text in boards:
+        rows, lines = drawn.split("\n"), env.folded(text, env.stdout).split("\n")
         room = height - len(rows) - 1  # for the lines
         if rows[0].cell_len <= width and room >= min(len(lines), 2):
             gap = [Text()] * (room >= len(lines) + 2)
