@@ -18,14 +18,19 @@ from ttt_cli.views.play_screen import PlayScreen
 
 
 def placed(
-    columns: int, lines: int, rules: Rules = STANDARD, typed: str = "", advice: Advice | None = None
+    columns: int,
+    lines: int,
+    rules: Rules = STANDARD,
+    typed: str = "",
+    advice: Advice | None = None,
+    key: str = "",
 ) -> str:
     """What stands on a screen of this size."""
     variables = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": str(lines), "NO_COLOR": "1"}
     env = Environment(Terminal(), out := Terminal(), Terminal(), variables)
     person = Person(PlayScreen(env, Session(rules, (Player("human"), Player("human")))), keys := Mock())
     person.cursor, person.typed, person.advice = 0, typed, advice
-    person.tell("")
+    person.tell(person._do(key) if key else "")
     Console(file=out, width=columns, height=lines, color_system=None).print(keys.paint.call_args[0][0])
     shown = out.getvalue().rstrip().split("\n")
     assert len(shown) <= lines and max(map(len, shown)) <= columns
@@ -51,3 +56,17 @@ def test_hints_stand_in_the_cells_only_where_they_fit():
     assert "draw" in placed(80, 24, advice=advice)
     narrow = placed(18, 30, advice=advice)
     assert "draw" not in narrow and "best: any" in narrow
+
+
+def test_a_legend_stands_only_below_what_it_explains():
+    advice = from_hint(*hint(Position.parse("XX.OO....")))
+    assert "win 1: the game is decided" in placed(80, 24, advice=advice)
+    flat = placed(40, 10, advice=advice)
+    assert "best: 3" in flat and "win 1" not in flat
+
+
+def test_all_keys_fit_a_small_screen():
+    for rules in (STANDARD, Rules(8, 8, 5)):
+        shown = placed(40, 12, rules, key="?")
+        assert "arrows" in shown and "q         leaves" in shown and "any key goes on" in shown
+        assert ("then Enter" in shown) == (rules.cells > 9)

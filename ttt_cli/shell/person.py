@@ -16,12 +16,12 @@ from ttt_cli.views.numbers import cells
 from ttt_cli.views.play_screen import PlayScreen, fitted
 
 KEYS = """\
-a number  plays that cell; on boards of more than nine cells Enter follows it
-arrows    move to a cell; Enter or Space plays it
-h         hint: what each free cell is worth against perfect play
-b         beat it: the most that each free cell can get you against this player
-u         take back your last move; so does Backspace
+a number  {number}
+{arrows}h         hint: what each free cell is worth against perfect play
+b         beat it: what each cell can get you against this player
+u         takes back{back}
 q         leaves, and so does Ctrl-D"""
+"""The keys, so short that a window of 40 columns and 12 lines shows them."""
 
 _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
@@ -42,6 +42,7 @@ def seated(screen: PlayScreen) -> "Iterator[Person]":
 class Person:
     """A person at the board.
 
+    :ivar help: the keys that exist here.
     :ivar cursor: the cell that Enter plays.
     :ivar typed: the digits typed so far.
     :ivar answer: the answer to the last key.
@@ -51,6 +52,13 @@ class Person:
     def __init__(self, screen: PlayScreen, keys: Lines) -> None:
         self.screen, self.keys, self.env, self.session = screen, keys, screen.env, screen.session
         rules = self.session.rules
+        self.help = KEYS.format(
+            number="and then Enter: plays that cell"
+            if keys.by_keys and rules.cells > 9
+            else "plays that cell",
+            arrows="arrows    move; Enter or Space plays\n" if keys.by_keys else "",
+            back="; so does Backspace" if keys.by_keys else " your last move",
+        )
         self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
         self.typed = self.answer = ""
         self.said = [screen.heading()]
@@ -68,7 +76,7 @@ class Person:
         """Play, take back or advise; return the answer to show, if any."""
         session, position = self.session, self.session.game.position
         if key in ("?", "help"):
-            return KEYS
+            return self.help
         if key in ("u", "undo"):
             if not session.undo():
                 return "you have no move to take back yet"
@@ -144,8 +152,9 @@ class Person:
             f"{'a number plays' if by_digits else 'arrows and Enter play'}, h hint, b beat it, u take back, "
             "? keys, q leave"
         )
-        if self.answer == KEYS:
-            self.keys.paint(Text(f"{self.said[0]}\n\n{KEYS}\n\nany key goes on"))
+        if self.answer == self.help:
+            listed = self.env.folded(self.help, self.env.stdout, indent=10)
+            self.keys.paint(Text(f"{listed}\n\nany key goes on"))
             return
 
         def below(legend: str = "") -> str:
@@ -167,7 +176,7 @@ class Person:
         while True:
             self._draw()
             key = self.keys.read("")
-            if self.answer == KEYS and key not in ("resize", "ctrl-d", ""):
+            if self.answer == self.help and key not in ("resize", "ctrl-d", ""):
                 self.answer = ""
             elif key in _STEPS:
                 (row, col), (down, right) = divmod(self.cursor, rules.cols), _STEPS[key]
