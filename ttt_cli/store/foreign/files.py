@@ -120,7 +120,7 @@ def _value_last(
     odd = [at for at in numbers if not wide and _may_be_value(parsed[at], rules)]
     likely = {len(names) - 1}
     if likely <= {*numeric} and lowered[-1] not in DECISIONS:
-        likely = likely.union(odd[not boards :]).difference(counts, boards)  # the first may be the board
+        likely = likely.union(odd if boards else odd[1:]).difference(counts, boards)  # odd[0] may be boards
     found = [at for at, name in enumerate(lowered) if name in SCALARS or name == "beads"]
     if not 0 < len(found) < rules.cells:
         found = [] if wide and boards else sorted(likely) or counts

@@ -175,7 +175,7 @@ class Reading:
 
     @cached_property
     def wins(self) -> Floats:
-        """float64[k], what moves that win at once are worth: nothing if its opponent never let it win."""
+        """What the moves that win at once are worth, float64 each: all 0 if no opponent ever let it win."""
         return self.worth[self.spelling.space.results[self.after] != 0]
 
     @property

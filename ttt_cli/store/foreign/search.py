@@ -8,7 +8,7 @@ whose stones are whose, and about keys that fit no reading for no reason of the 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
@@ -123,7 +123,8 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     ranked, rivals = decide(agreeing)
     best = ranked[0]
     asked = _open_questions(best, rivals, agreeing)
-    asked += list(filter(None, (_about_unknown(reading, options) for reading in [best, *rivals])))[:1]
+    unknown = filter(None, (_about_unknown(reading, options) for reading in [best, *rivals]))
+    asked += islice(unknown, 1)
     if asked or rivals:
         raise _undecided(asked, where, options)
     near = []

@@ -97,8 +97,11 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         values[values == 0] = np.nan
     entries = entries_of(values, reading.of_moves, space, options.visits)
     if not entries:
-        message = "holds only zeros for moves that can be made, so nothing has been learned"
-        raise InvalidFileError(message, where=where, hint="was it saved before its training?")
+        message, hint = "holds only zeros, so nothing has been learned", "was it saved before its training?"
+        if some := np.count_nonzero(np.nan_to_num(reading.values.numbers)):
+            message = f"its {some:,} numbers that are not 0 belong to no move that can be made"
+            hint = "are its keys the boards after the moves?"
+        raise InvalidFileError(message, where=where, hint=hint)
     facets = {name: it for name, it in reading.facets.items() if name != "values" or not is_policy}
     notes = [*table.notes, f"read as {in_words(facets)}", *assumed, *remarks(reading, entries)]
     if is_policy:
