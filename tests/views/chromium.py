@@ -87,7 +87,7 @@ class Chromium:
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=address)
         page = json.dumps(address.partition("#")[0])
-        drawn = "document.getElementById('turn')?.textContent !== 'Loading'"
+        drawn = "document.querySelector('main')?.hidden === false"
         ready = f"document.readyState === 'complete' && location.href.startsWith({page}) && {drawn}"
         self.wait(lambda: self.ask(ready))
 

@@ -87,6 +87,7 @@ def test_the_page_is_small_loads_nothing_and_lets_its_own_script_and_style_run_a
     content = made(RANDOM)
     assert len(content) < 150_000
     parts = Parts(content)
+    assert ("main", {"hidden": None}) in parts.elements  # until there is something to show
     for _, attributes in parts.elements:
         assert not any(name.startswith("on") or name in ("src", "style") for name in attributes)
     assert re.findall(r"https?://[^\s\"']+", content.decode()) == ["http://www.w3.org/2000/svg"]

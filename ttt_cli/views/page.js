@@ -364,5 +364,6 @@
   document.body.classList.toggle("flawless", !data.mistakes.length);
   document.body.classList.toggle("valueless", !data.values);
   window.addEventListener("hashchange", follow);
+  document.querySelector("main").hidden = false;
   follow();
 })();
