@@ -294,9 +294,26 @@ def test_a_whole_game_with_the_mouse(browser):
     assert text(browser, "score") == f"You 1, {NAME} 0, drawn 0"
     assert text(browser, "verdict").startswith("Move 2, O on 8, turned a draw into a loss; 5 kept the draw")
     assert "Accuracy: you " in text(browser, "accuracy") and "(100\u00a0%)" in text(browser, "accuracy")
+    assert browser.ask("document.getElementById('undo').disabled")  # there was no mistake
     browser.click("#reviewed .slip")
     browser.wait(lambda: shown(browser) == "........X")
     assert not over(browser) and len(cells(browser)) == 8  # exploring again
+
+
+def test_after_a_game_the_last_mistake_is_taken_back(browser):
+    browser.click("#mode [data-mode=X]")
+    mistakes = []
+    while not over(browser):
+        index = SPACE.index(Position(shown(browser)))
+        worths = {cell: -VALUES[after] for cell, after in enumerate(SPACE.successors[index]) if after >= 0}
+        worst = min(worths, key=lambda cell: worths[cell])
+        if worths[worst] < max(worths.values()):
+            mistakes.append(shown(browser))
+        browser.click(f'[data-cell="{worst + 1}"]')
+        browser.wait(lambda: my_turn(browser))
+    assert text(browser, "turn") == "You lose as X" and mistakes[-1] != "........."
+    browser.press("u")
+    assert shown(browser) == mistakes[-1] and text(browser, "turn") == "Your move, as X"
 
 
 def test_a_page_of_a_large_board_holds_what_can_happen(browser, tmp_path, monkeypatch):

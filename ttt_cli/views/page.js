@@ -83,10 +83,9 @@
     if (side) buttons.find((button) => button.tabIndex === 0).focus({ preventScroll: true });
   }
   const back = () => state.path.length && go(state.path.slice(0, -1));
-  function takeBack() {
-    const plies = mine() ? 2 : 1;
-    if (!over() && state.path.length >= plies) go(state.path.slice(0, -plies));
-  }
+  // How many moves stay if the last own one is taken back, or after the game the last own mistake; below 0 if there is none.
+  const staying = () => over() ? reviewed().findLastIndex((move) => move.lost && move.side === state.me)
+    : state.path.length - (mine() ? 2 : 1);
   function help(aid) {
     if (!mine()) return;
     state.aid = state.aid === aid ? "" : aid;
@@ -222,28 +221,31 @@
       : "has learned nothing about this position";
     byId("hint").textContent = game.strange(here()) && moves.length ? `${name} ${why}.` : moves.length ? "" : "The game is over.";
   }
-  // What each move was worth; the accuracy of a side: the moves where there was something to lose that kept it.
-  function drawReview() {
-    const passed = trail(state.path), won = winner();
-    const reviewed = state.path.map((cell, ply) => {
+  // What each move was worth.
+  function reviewed() {
+    const passed = trail(state.path);
+    return state.path.map((cell, ply) => {
       const moves = movesOf(passed[ply]), before = Math.max(...moves.map((move) => move.result));
       const kept = moves.filter((move) => move.result === before), { result } = moves.find((move) => move.cell === cell);
       return { cell, ply, side: mover(passed[ply]), before, result, kept, choice: kept.length < moves.length, lost: result < before };
     });
-    const lost = reviewed.filter((move) => move.lost);
+  }
+  // The accuracy of a side: the moves where there was something to lose that kept it.
+  function drawReview() {
+    const moves = reviewed(), lost = moves.filter((move) => move.lost), won = winner();
     const deciding = won && !state.resigned ? lost.filter((move) => move.side !== won && move.result < 0).pop() : lost[lost.length - 1];
     const left = state.resigned ? Math.max(...movesOf(here()).map((move) => move.result)) : -1;
     const fault = (move) => `turned a ${word(move.before)} into a ${word(move.result)}; ${inWords(move.kept)} kept the ${word(move.before)}`;
     const accuracy = (side) => {
-      const choices = reviewed.filter((move) => move.side === side && move.choice), kept = choices.filter((move) => !move.lost).length;
+      const choices = moves.filter((move) => move.side === side && move.choice), kept = choices.filter((move) => !move.lost).length;
       return choices.length ? `${kept} of ${choices.length} (${percent(kept / choices.length)})` : "no choice that mattered";
     };
     byId("verdict").textContent = left > -1 ? `${name} resigned what was still a ${word(left)}.` : deciding
       ? `Move ${deciding.ply + 1}, ${deciding.side} on ${deciding.cell + 1}, ${fault(deciding)}.` : "No move gave anything away.";
     byId("accuracy").textContent = `Accuracy: you ${accuracy(state.me)}; ${name} ${accuracy(other())}.`;
-    byId("reviewed").replaceChildren(...reviewed.map((move) => {
+    byId("reviewed").replaceChildren(...moves.map((move) => {
       const text = move.lost ? fault(move) : move.choice && move.kept.length === 1 ? "the only move" : word(move.result);
-      const link = make("a", { href: "#" + passed[move.ply] }, make("b", {}, `${move.side} ${move.cell + 1}`), make("span", {}, text));
+      const link = make("a", { href: "#" + trail(state.path)[move.ply] }, make("b", {}, `${move.side} ${move.cell + 1}`), make("span", {}, text));
       if (move.lost) link.className = "slip";
       return make("li", {}, link);
     }));
@@ -305,7 +307,7 @@
     byId("review").hidden = !playing || !over();
     if (playing) {
       if (over()) drawReview();
-      byId("undo").disabled = over() || state.path.length < (mine() ? 2 : 1);
+      byId("undo").disabled = staying() < 0;
       byId("help").disabled = byId("beat").disabled = !mine();
       byId("help").setAttribute("aria-pressed", String(state.aid === "hint"));
       byId("beat").setAttribute("aria-pressed", String(state.aid === "beat"));
@@ -330,7 +332,7 @@
   };
   const arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const actions = {
-    again: () => begin(other()), undo: takeBack, help: () => help("hint"), beat: () => help("beat"), back,
+    again: () => begin(other()), undo: () => go(state.path.slice(0, staying())), help: () => help("hint"), beat: () => help("beat"), back,
     home: () => go([]), agent: () => play(likeliest(movesOf(here())).cell), perfect: () => play(perfect(movesOf(here())).cell),
     more: () => { state.shown += PAGE; render(); },
   };
