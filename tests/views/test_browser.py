@@ -278,6 +278,10 @@ def test_beat_it_shows_the_most_that_can_be_won_and_following_it_wins_as_often(b
 def test_a_whole_game_with_the_mouse(browser):
     browser.click("#mode [data-mode=X]")
     assert len(browser.texts("#board .worth")) == 0  # nothing is given away
+    browser.press("h")
+    assert text(browser, "outlook").strip() == "Best: any, all are worth the same."
+    hints = [(cell["worth"], cell["kind"], cell["chance"], cell["value"]) for cell in cells(browser)]
+    assert hints == [("draw", "draw", "", "")] * 9  # not what the player would do itself
     browser.click('[data-cell="9"]')
     browser.wait(lambda: shown(browser) == ".......OX")  # the mistake that it always makes
     browser.click("#undo")

@@ -13,6 +13,7 @@
   };
 
   const mark = (element, attribute, on) => on ? element.setAttribute(attribute, "true") : element.removeAttribute(attribute);
+  const press = (button, on) => button.setAttribute("aria-pressed", String(on));
 
   // ---- Words and numbers --------------------------------------------------------------------------------
   const word = (result) => ["loss", "draw", "win"][result + 1];
@@ -35,6 +36,7 @@
     return (signed && value > 0 ? "+" : "") + value.toFixed(2).replace("-", "\u2212");
   };
   const inWords = (moves) => new Intl.ListFormat("en-GB", { type: "disjunction" }).format(moves.map((move) => String(move.cell + 1)));
+  const cellsOf = (good, moves, all) => moves.length > 1 && good.length === moves.length ? all : inWords(good);
   const counted = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
   // The best that can be had of a prospect, in words, and how good it is.
   const prospectText = ({ win, save }) => win ? ["win", percent(win)] : save ? ["draw", save > 0.99999 ? "" : percent(save)] : ["loss", ""];
@@ -126,19 +128,14 @@
       const move = moves.find((found) => found.cell === cell), stone = text[cell], told = move && (!state.me || state.aid);
       const number = make("span", { class: "number" }, String(cell + 1));
       let kind = "", label = "free", parts = stone === "." ? [number] : [];
-      if (told && prospects) {
-        const [result, often] = prospectText(prospects.get(cell));
-        kind = result;
-        label = `free. You can get a ${result}${often && ` in ${often} of the games`}; perfect play: a ${worth(move)}.`;
-        parts.push(make("span", { class: "worth" }, result), make("span", { class: "far" }, often),
-          make("span", { class: "does" }, make("b"), make("i", {}, `(${worth(move)})`)));
-      } else if (told) {
-        kind = word(move.result) + (move.chance > 0 ? " played" : "");
-        label = spoken(move);
-        const share = make("span");
+      if (told) {
+        const [result, far] = prospects ? prospectText(prospects.get(cell)) : [word(move.result), distance(move).trimStart()];
+        kind = result + (move.chance > 0 ? " played" : "");
+        label = prospects ? `free. You can get a ${result}${far && ` in ${far} of the games`}; perfect play: a ${worth(move)}.` : spoken(move);
+        const share = make("span"), value = prospects ? `(${worth(move)})` : valueText(move.value);
         share.style.setProperty("--part", move.chance * 100);
-        parts.push(make("span", { class: "worth" }, word(move.result)), make("span", { class: "far" }, distance(move).trimStart()),
-          make("span", { class: "does" }, make("b", {}, percent(move.chance)), make("i", {}, valueText(move.value))),
+        parts.push(make("span", { class: "worth" }, result), make("span", { class: "far" }, far),
+          make("span", { class: "does" }, make("b", {}, percent(move.chance)), make("i", {}, value)),
           make("span", { class: "share" }, share), ...(move.slip ? [make("span", { class: "flag" }, "!")] : []));
       } else if (stone !== ".") {
         kind = winning.includes(cell) ? "line" : cell === last ? "last" : "";
@@ -170,7 +167,8 @@
     if (!moves.length) return ["A draw", ""];
     const heading = !state.me ? `${mover(here())} to move` : mine() ? `Your move, as ${state.me}` : `${name} thinks`;
     const best = Math.max(...moves.map((move) => move.score)), found = moves.find((move) => move.score === best);
-    if (state.aid === "hint") return [heading, `Best: ${inWords(moves.filter((move) => move.score === best))}. ${reading(moves)}`];
+    const good = moves.filter((move) => move.score === best);
+    if (state.aid === "hint") return [heading, `Best: ${cellsOf(good, moves, "any, all are worth the same")}. ${reading(moves)}`];
     if (state.aid === "beat") return [heading, advice(moves, prospects)];
     if (state.me) return [heading, ""];
     const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
@@ -180,7 +178,7 @@
     return [heading, text];
   }
   function reading(moves) {
-    const far = data.whole && moves.find((move) => move.result && move.plies > 1);
+    const far = data.whole && perfect(moves.filter((move) => move.result && move.plies > 1));
     return far ? `\u201c${worth(far)}\u201d: decided in ${far.plies} moves, both sides' counted.` : "";
   }
   function advice(moves, prospects) {
@@ -189,7 +187,7 @@
     const key = top("win") > 0 ? "win" : "save", best = top(key);
     if (!best) return `${name} wins from here, whatever you play.`;
     const good = moves.filter((move) => prospects.get(move.cell)[key] > best - 1e-9);
-    const cellsInWords = moves.length > 1 && good.length === moves.length ? "any cell" : inWords(good);
+    const cellsInWords = cellsOf(good, moves, "any cell");
     const text = key === "win" ? `To beat ${name} play ${cellsInWords}: you then win ${percent(best)} of the games.`
       : `${name} cannot be beaten from here; ${cellsInWords} saves the draw${best > 0.99999 ? "" : ` in ${percent(best)} of the games`}.`;
     return `${text} In brackets: against perfect play.`;
@@ -290,27 +288,28 @@
       : `It can give up a better result in ${counted(wrong, "position")}${state.side && ` as ${state.side}`}` +
         `, of which ${reached.toLocaleString("en")} can come up in its own games: ${counted(moves, "move")}, ` +
         `listed once where they are alike but for turning or mirroring the board.`;
-    for (const button of byId("sides").children) button.setAttribute("aria-pressed", String(button.dataset.side === state.side));
+    for (const button of byId("sides").children) press(button, button.dataset.side === state.side);
   }
 
   const announce = (text) => { byId("live").textContent = text; };
   // Draw the state.
   function render() {
-    const moves = movesOf(here()), playing = Boolean(state.me);
+    const playing = Boolean(state.me), unsaid = playing && { chance: null, value: null, slip: false }; // what it would do itself
+    const moves = movesOf(here()).map((move) => ({ ...move, ...unsaid }));
     const prospects = state.aid === "beat" ? game.beating(here()) : null;
     const [turn, outlook] = described(moves, prospects);
     byId("turn").textContent = turn;
     byId("outlook").textContent = outlook;
     document.body.classList.toggle("at-play", playing);
-    for (const button of byId("mode").children) button.setAttribute("aria-pressed", String(button.dataset.mode === state.me));
+    for (const button of byId("mode").children) press(button, button.dataset.mode === state.me);
     drawBoard(moves, prospects);
     byId("review").hidden = !playing || !over();
     if (playing) {
       if (over()) drawReview();
       byId("undo").disabled = staying() < 0;
       byId("help").disabled = byId("beat").disabled = !mine();
-      byId("help").setAttribute("aria-pressed", String(state.aid === "hint"));
-      byId("beat").setAttribute("aria-pressed", String(state.aid === "beat"));
+      press(byId("help"), state.aid === "hint");
+      press(byId("beat"), state.aid === "beat");
       byId("score").textContent = `You ${state.won}, ${name} ${state.lost}, drawn ${state.drawn}`;
     } else {
       drawPath();
@@ -365,7 +364,7 @@
   byId("sides").hidden = !data.mistakes.length;
   document.body.classList.toggle("flawless", !data.mistakes.length);
   document.body.classList.toggle("valueless", !data.values);
-  window.addEventListener("hashchange", follow);
   document.querySelector("main").hidden = false;
+  window.addEventListener("hashchange", follow);
   follow();
 })();
