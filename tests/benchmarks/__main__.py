@@ -95,14 +95,14 @@ def worker_rows(full: bool, folder: Path) -> Iterator[Row]:
     """Two workers against one, without starting them."""
     learner, games = Q(), 100_000_000 if full else 20_000_000
 
-    def train(executor: Any, number: int = games) -> None:
+    def train(trainer: Any, number: int = games) -> None:
         plan = Plan(learner, number, 1, shards=SHARDS)
-        for _ in train_blocks(plan, learner.empty(STANDARD), executor=executor):
+        for _ in train_blocks(plan, learner.empty(STANDARD), trainer=trainer):
             pass
 
     with local_workers(2) as two:
-        for executor in (train_shards, two):
-            train(executor, 16 * SHARDS)  # starts the workers, and compiles
+        for trainer in (train_shards, two):
+            train(trainer, 16 * SHARDS)  # starts the workers, and compiles
         times = alternate({"1": lambda: train(train_shards), "2": lambda: train(two)}, 3)
     how = f"{games:,} games in {times['1']:.1f} s and {times['2']:.1f} s"
     yield "2 workers / 1 worker", times["1"] / times["2"], ">= 1.7", how

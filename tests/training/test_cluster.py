@@ -54,9 +54,9 @@ class Fragile(Q):
         return counted
 
 
-def trained(learner: Fragile, executor: ShardTrainer = train_shards) -> tuple[bytes, list[int]]:
+def trained(learner: Fragile, trainer: ShardTrainer = train_shards) -> tuple[bytes, list[int]]:
     """The learner's table after blocks of one and of eight shards, and the results of its games."""
-    *_, last = train_blocks(Plan(learner, GAMES, seed=1, shards=8), learner.empty(Rules()), executor=executor)
+    *_, last = train_blocks(Plan(learner, GAMES, seed=1, shards=8), learner.empty(Rules()), trainer=trainer)
     return content(learner, last.table), last.results.tolist()
 
 

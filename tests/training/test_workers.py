@@ -19,9 +19,9 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
     kind = learner_class(name)
     learner = type(kind.__name__, (kind,), {"block_games": 1000, "shard_games": 500}).from_params()
 
-    def trained(executor: ShardTrainer) -> bytes:
+    def trained(trainer: ShardTrainer) -> bytes:
         plan = Plan(learner, 4000, seed=1, shards=8)
-        *_, last = train_blocks(plan, learner.empty(Rules(2, 4, 3)), executor=executor)
+        *_, last = train_blocks(plan, learner.empty(Rules(2, 4, 3)), trainer=trainer)
         return content(learner, last.table)
 
     found = {trained(train_shards)}
@@ -37,7 +37,7 @@ def test_what_goes_wrong_in_a_worker_is_raised_and_the_others_end() -> None:
             raise MemoryError("no room")
 
     with pytest.raises(MemoryError, match="no room"), local_workers(2) as workers:
-        list(train_blocks(Plan(Broken(), 8000, seed=1, shards=8), Broken().empty(STANDARD), executor=workers))
+        list(train_blocks(Plan(Broken(), 8000, seed=1, shards=8), Broken().empty(STANDARD), trainer=workers))
 
 
 def test_a_worker_of_another_version_is_refused_before_its_first_shard(monkeypatch):

@@ -303,7 +303,7 @@ class Call:
         self.env.say(f"learned {counted(lesson.learnt, 'game')} from {games_from}{skipped}")
         return lesson.state
 
-    def _executor(self, run: TrainingRun) -> AbstractContextManager[ShardTrainer]:
+    def _trainer(self, run: TrainingRun) -> AbstractContextManager[ShardTrainer]:
         from ttt_cli.training.workers import cluster_workers, local_workers
 
         workers, cluster = self.options.workers, self.options.cluster
@@ -330,7 +330,7 @@ class Call:
             curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
         warm_up(run.state)
         with (
-            self._executor(run) as executor,
+            self._trainer(run) as trainer,
             graceful(env, "stopping after this block (again: at once, back to the last save)") as stopping,
             progress(env, run.plan.games, done=run.before, title=self.learner) as tick,
         ):
@@ -347,7 +347,7 @@ class Call:
                 curve=curve,
                 after_block=after_block,
                 stopping=stopping,
-                executor=executor,
+                trainer=trainer,
                 store=env.store,
             )
         return self._report(run, curve, stopping.exit_code)

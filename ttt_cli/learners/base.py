@@ -73,7 +73,7 @@ class Shard:
         return 3 if self.opponent is None else 0
 
 
-def taught(sides: str) -> int:
+def as_bits(sides: str) -> int:
     """The sides to learn from, for kernels: 1 X, 2 O, 3 both."""
     return ("x" in sides) + 2 * ("o" in sides)
 

@@ -72,42 +72,42 @@ class BookTable(Table):
     """The rows of a book. Its derived columns are computed when somebody plays by it.
 
     :ivar runs: the rows of each run; the run of untagged rows is empty.
-    :ivar seen: int64[moves, stages], how often each row was seen, once games are being played: quick to add
-        to, and several times as large as the rows. The untagged rows are then in it alone.
+    :ivar sightings: int64[moves, stages], how often each row was seen, once games are being played: quick to
+        add to, and several times as large as the rows. The untagged rows are then in it alone.
     """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.runs: dict[str, Rows] = {"": NO_ROWS}
-        self.seen: Int64s | None = None
+        self.sightings: Int64s | None = None
 
     @property
     def stages(self) -> int:
         return len(stages_of(self.rules))
 
     def spread(self) -> Int64s:
-        """``seen``, with room for all moves that the table has room for."""
-        if self.seen is None:
-            self.seen = np.zeros((len(self._moves), self.stages), np.int64)
+        """``sightings``, with room for all moves that the table has room for."""
+        if self.sightings is None:
+            self.sightings = np.zeros((len(self._moves), self.stages), np.int64)
             for keys, counts in self.runs.values():
-                self.seen.reshape(-1)[keys] += counts
-        if len(self.seen) < len(self._moves):
-            self.seen = enlarged(self.seen, len(self._moves))
-        return self.seen
+                self.sightings.reshape(-1)[keys] += counts
+        if len(self.sightings) < len(self._moves):
+            self.sightings = enlarged(self.sightings, len(self._moves))
+        return self.sightings
 
     def gather(self) -> dict[str, Rows]:
-        """``runs``, with the untagged rows gathered from ``seen``."""
-        if (seen := self.seen) is not None:
+        """``runs``, with the untagged rows gathered from ``sightings``."""
+        if (seen := self.sightings) is not None:
             left = seen.flatten()
             for keys, counts in (rows for run, rows in self.runs.items() if run):
                 left[keys] -= counts
             (keys,) = np.nonzero(left > 0)
-            self.runs, self.seen = {**self.runs, "": (keys, left[keys])}, None
+            self.runs, self.sightings = {**self.runs, "": (keys, left[keys])}, None
         return self.runs
 
     def set_rows(self, by_run: dict[str, Rows]) -> None:
         """Replace all rows."""
-        self.runs, self.seen, self.choice = {"": NO_ROWS, **by_run}, None, ""
+        self.runs, self.sightings, self.choice = {"": NO_ROWS, **by_run}, None, ""
 
     def __getstate__(self) -> dict[str, Any]:
         self.gather()  # a copy takes the rows alone

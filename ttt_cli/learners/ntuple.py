@@ -50,7 +50,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.learners.base import Entry, Learner, Shard, parameter, taught
+from ttt_cli.learners.base import Entry, Learner, Shard, as_bits, parameter
 from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_batches, require
 from ttt_cli.learners.loop import NOT_YET, RESIGNED, batches
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
@@ -389,7 +389,7 @@ class NTuple(Learner[NTupleTable]):
         if not game.resigned:
             history = np.full((1, table.rules.cells), NOT_YET, np.int8)
             history[0, : len(game.moves)] = game.moves
-            kernel = self._kernel(table, taught(sides))
+            kernel = self._kernel(table, as_bits(sides))
             kernel(history, np.zeros((0, 1)), 0, np.zeros(2, np.bool_), NONE_WAITS, np.zeros(3, np.int64))
 
     def _kernel(self, table: NTupleTable, sides: int) -> Callable[..., None]:

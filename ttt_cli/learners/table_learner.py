@@ -19,7 +19,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners import loop
-from ttt_cli.learners.base import Entry, Learner, Shard, taught
+from ttt_cli.learners.base import Entry, Learner, Shard, as_bits
 from ttt_cli.learners.entries import (
     MAX_COUNT,
     are_lists,
@@ -143,7 +143,7 @@ class TableLearner(Learner[AnyTable]):
             history = np.full((1, table.rules.cells), loop.NOT_YET, np.int8)
             history[0, : len(game.moves)] = table.options(game)
             results = np.zeros(3, np.int64)
-            self.play(table, taught(sides), history, np.zeros((0, 1)), 0, loop.NO_SIDE, results)
+            self.play(table, as_bits(sides), history, np.zeros((0, 1)), 0, loop.NO_SIDE, results)
 
     def play(
         self,

@@ -27,11 +27,11 @@ FIRST_BLOCK = 256
 """Games of the first block. Blocks double up to their full size, since learning curves change most in the
 beginning. Small blocks are not split: small shards from one table would all explore the same moves."""
 
-Trained = tuple[Any, Int64s]
+Learnt = tuple[Any, Int64s]
 """What ``Learner.merge`` needs of a shard's table (the whole table if it is the only shard), and the counts
 of ``Learner.train``."""
 
-ShardTrainer = Callable[[Learner[Any], Any, Sequence[Shard]], Sequence[Trained]]
+ShardTrainer = Callable[[Learner[Any], Any, Sequence[Shard]], Sequence[Learnt]]
 """Trains each shard from the same table, which is not used afterwards."""
 
 
@@ -102,21 +102,21 @@ class Progress(NamedTuple):
     table: Any
 
 
-def train_shard(learner: Learner[Any], table: Any, shard: Shard, alone: bool = False) -> Trained:
+def train_shard(learner: Learner[Any], table: Any, shard: Shard, alone: bool = False) -> Learnt:
     """Train a shard on a copy of the table."""
     part = deepcopy(table)
     results = learner.train(part, shard)
     return part if alone else learner.changes(table, part), results
 
 
-def train_shards(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
+def train_shards(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Learnt]:
     if len(shards) == 1:  # it needs no copy
         return [(table, learner.train(table, shards[0]))]
     return [train_shard(learner, table, shard) for shard in shards]
 
 
 def train_blocks(
-    plan: Plan, table: Any, *, done: int = 0, executor: ShardTrainer = train_shards
+    plan: Plan, table: Any, *, done: int = 0, trainer: ShardTrainer = train_shards
 ) -> Iterator[Progress]:
     """Train block by block from ``table``, which must not be used afterwards.
 
@@ -127,7 +127,7 @@ def train_blocks(
         if games >= plan.games:
             break
         shards = plan.block(index)
-        trained = executor(plan.learner, table, shards)
+        trained = trainer(plan.learner, table, shards)
         parts = [part for part, _ in trained]
         table = parts[0] if len(parts) == 1 else plan.learner.merge(table, parts)
         results = results + sum(counted for _, counted in trained)

@@ -185,11 +185,11 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     return TrainingRun(path, plan, state, record, games)
 
 
-def advance(run: TrainingRun, executor: ShardTrainer = train_shards) -> Iterator[int]:
+def advance(run: TrainingRun, trainer: ShardTrainer = train_shards) -> Iterator[int]:
     """Train block by block, updating the run and its time; yields its games so far."""
     before = run.record.results or run.results
     since = monotonic()
-    for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, executor=executor):
+    for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, trainer=trainer):
         run.seconds += monotonic() - since
         run.results = dict(zip(ENDS, map(int, results), strict=True))
         total = {key: before[key] + run.results[key] for key in ("x", "o", "draw")}
@@ -207,7 +207,7 @@ def execute(
     curve: Curve | None = None,
     after_block: Callable[[TrainingRun], bool] = lambda run: False,
     stopping: Callable[[], bool] = lambda: False,
-    executor: ShardTrainer = train_shards,
+    trainer: ShardTrainer = train_shards,
     store: Path | None = None,
 ) -> None:
     """Carry out a run and save its state; its file must be locked.
@@ -232,7 +232,7 @@ def execute(
 
     look()
     last_save = monotonic()
-    for games in advance(run, executor):
+    for games in advance(run, trainer):
         run.enough = after_block(run)
         look(now=run.enough)
         if run.enough or stopping():

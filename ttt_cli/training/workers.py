@@ -17,7 +17,7 @@ from typing import Any
 
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.learners.base import Learner, Shard
-from ttt_cli.training.blocks import ShardTrainer, Trained, train_shard
+from ttt_cli.training.blocks import Learnt, ShardTrainer, train_shard
 
 notices = logging.getLogger("ttt_cli")
 
@@ -38,7 +38,7 @@ def code_digest() -> str:
     return digest.hexdigest()
 
 
-def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alone: bool = False) -> Trained:
+def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alone: bool = False) -> Learnt:
     """Train a shard if this is the same version of the program.
 
     :param code: the ``code_digest`` where the shard comes from.
@@ -54,18 +54,18 @@ def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alon
 
 
 def _by(
-    executor: Executor, train: Callable[..., Trained], waiting: Callable[[], object] = lambda: None
+    executor: Executor, train: Callable[..., Learnt], waiting: Callable[[], object] = lambda: None
 ) -> ShardTrainer:
     """:param waiting: called every few seconds until all shards are trained."""
 
-    def result(future: Future[Trained]) -> Trained:
+    def result(future: Future[Learnt]) -> Learnt:
         while not future.done():
             with suppress(TimeoutError):
                 return future.result(PATIENCE)
             waiting()
         return future.result()
 
-    def trained(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
+    def trained(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Learnt]:
         task = partial(train, learner, table, alone=len(shards) == 1)
         return [result(future) for future in [executor.submit(task, shard) for shard in shards]]
 
