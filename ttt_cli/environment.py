@@ -142,7 +142,7 @@ class Environment:
             for part in console.render(drawing)
         ]
         with console.capture() as captured:
-            console.print(Segments(segments), end="")
+            console.print(Segments(segments), end="", crop=False)
         self.stdout.write(sub(r"[ \t]+$", "", captured.get(), flags=MULTILINE))
 
     def out_bytes(self, chunks: Iterable[bytes]) -> None:

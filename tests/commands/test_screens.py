@@ -56,6 +56,22 @@ def test_no_line_is_wider_than_the_screen(ttt: Run, width: int):
             assert len(line) <= width or " " not in line.strip(), (arguments, line)
 
 
+@pytest.mark.parametrize("width", [30, 40])
+def test_words_and_numbers_are_never_cropped(ttt: Run, width: int):
+    """Rather a table is split, or gets wider than the screen."""
+
+    def words(line: str, columns: int) -> set[str]:
+        """But for bars, and for opponents with options."""
+        shown = ttt(*line.split(), COLUMNS=str(columns)).out
+        return {word for word in shown.split() if not re.search(r"[█▒·]|:\w+=", word)}
+
+    ttt("train", "q", "--preset", "article", "--seed", "1")
+    ttt("train", "q", "--games", "300", "--seed", "1")
+    for line in SCREENS:
+        if line.split()[0] in ("evaluate", "tournament", "analyze", "diff") or line.startswith("show"):
+            assert words(line, 200) <= words(line, width), line
+
+
 def test_through_a_pipe_a_line_stays_a_line(ttt: Run):
     ttt("train", "q", "--games", "300", "--seed", "1")
     result = ttt("show", "q")

@@ -82,7 +82,8 @@ class AnalysisResult(Document, name="analysis"):
             remarks += ["resigns" if agent.resigns else "unknown here" if agent.known is False else ""]
             remarks += [""] * agent.has_values
         rows += [remarks] if any(remarks) else []
-        draw_table(env, [">cell", "worth", *headings], rows, lead=2)
+        groups = [1 + agent.has_values for agent in agents]
+        draw_table(env, [">cell", "worth", *headings], rows, lead=2, groups=groups)
 
 
 def analyze(

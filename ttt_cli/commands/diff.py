@@ -17,7 +17,7 @@ from ttt_cli.shell.common import resolved, write_report
 from ttt_cli.shell.options import argument, complete_agents, option
 from ttt_cli.store.text import to_csv
 from ttt_cli.views.numbers import cells
-from ttt_cli.views.tables import table
+from ttt_cli.views.tables import draw_table
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class DifferenceResult(Document, name="diff"):
         ]
         if rows:
             env.out("")
-            env.draw(table(["position", "to move", a, "worth", b, "worth"], rows))
+            draw_table(env, ["position", "to move", a, "worth", b, "worth"], rows, lead=2, groups=[2, 2])
             if len(found.order) > len(rows):
                 rest = f"{len(found.order):,} positions in which they differ or that only one knows"
                 env.say(f"these {len(rows)} matter most; --csv FILE writes all {rest}")

@@ -24,7 +24,7 @@ from ttt_cli.evaluation.verdict import Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
 from ttt_cli.views.numbers import bar, cells, percent
 from ttt_cli.views.review import moves_table, strip
-from ttt_cli.views.tables import table
+from ttt_cli.views.tables import draw_table, table
 
 STYLES = ("green", "dim", "red")
 """The styles of wins, draws and losses."""
@@ -132,7 +132,10 @@ def _rates(verdict: Verdict, bars: int, width: int) -> Table:
             rows.append([Text(result.opponent * (side == "X")), side, *map(percent, shares), *drawn])
     headings = ["against", "as", ">win", ">draw", ">loss", *[">"] * bool(bars)]
     rates = table(headings, [*rows, []], padding=(0, 1))
-    rates.columns[0].min_width, rates.columns[0].max_width = 13, max(13, width - 38)
+    opponent = rates.columns[0]
+    opponent.max_width, opponent.no_wrap = max(13, width - 38), False
+    if width > 50:
+        opponent.min_width = 13  # as the labels of the facts
     return rates
 
 
@@ -198,7 +201,8 @@ def _show_sample(env: Environment, sample: Sample) -> None:
             ):
                 row += ["none" if share is None else percent(share), f"({100 * low:.1f} to {100 * high:.1f})"]
             rows.append(row)
-        env.draw(table(["as", ">win", "(95 %)", ">draw", "(95 %)", ">loss", "(95 %)"], rows))
+        headings = ["as", ">win", "(95 %)", ">draw", "(95 %)", ">loss", "(95 %)"]
+        draw_table(env, headings, rows, lead=1, groups=[2, 2, 2])
     for role, line in sample.lines.items():
         env.out("", f"beatable as {role.name}, by this line of play: {' '.join(map(str, line))}")
 

@@ -1,8 +1,10 @@
 """Plain tables, split if they are wider than the screen."""
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Any
 
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
@@ -12,11 +14,22 @@ from ttt_cli.environment import Environment
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[Any]] = (), *, padding: Sequence[int] = (0, 2, 0, 0)
 ) -> Table:
-    """Return a table without a frame; ``>`` at the start of a heading aligns its column to the right."""
-    made = Table(box=None, padding=tuple(padding), header_style="bold")  # type: ignore[arg-type]
-    for heading in headings:
+    """Return a table without a frame; ``>`` at the start of a heading aligns its column to the right. On a
+    narrow screen words stay whole, and columns of numbers, which are those aligned to the right."""
+    made, rows = Table(box=None, padding=tuple(padding), header_style="bold"), list(rows)  # type: ignore[arg-type]
+    for heading, *cells in zip_longest(headings, *rows, fillvalue=""):
         title = heading.removeprefix(">")
-        made.add_column(Text(title), justify="right" if title != heading else "left", overflow="fold")
+        texts = [title, *map(str, cells)]
+        whole = texts[1:] if title != heading else []
+        words = [word for text in texts for word in text.split()]
+        least = max(map(cell_len, [*words, *whole]), default=0)
+        made.add_column(
+            Text(title),
+            justify="right" if title != heading else "left",
+            overflow="fold",
+            min_width=least,
+            no_wrap=least == max(map(cell_len, texts)),  # narrowing others is what helps
+        )
     for row in rows:
         made.add_row(*row)
     return made
@@ -29,11 +42,19 @@ def print_facts(env: Environment, facts: Iterable[tuple[str, str]]) -> None:
 
 
 def draw_table(
-    env: Environment, headings: Sequence[str], rows: Iterable[Sequence[Any]], *, lead: int
+    env: Environment,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    lead: int,
+    groups: Sequence[int] = (),
 ) -> None:
     """Draw a table without its empty rows. If it is wider than the screen, split it into several tables, each
-    with the first ``lead`` columns and as many others as fit."""
-    rows = list(rows)
+    with the first ``lead`` columns and as many others as fit.
+
+    :param groups: how many of the others belong together each time; by default each stands alone.
+    """
+    rows, at = list(rows), lead
 
     def part(columns: Sequence[int]) -> Table:
         cells = ([row[column] for column in columns] for row in rows)
@@ -41,11 +62,12 @@ def draw_table(
 
     boundless, first = env.console.options.update(max_width=9999), list(range(lead))
     chosen = [*first]
-    for column in range(lead, len(headings)):
-        wider = env.console.measure(part([*chosen, column]), options=boundless).maximum > env.width
+    for number in groups or [1] * (len(headings) - lead):
+        group, at = range(at, at + number), at + number
+        wider = env.console.measure(part([*chosen, *group]), options=boundless).maximum > env.width
         if wider and len(chosen) > lead and env.bounded(env.stdout):
             env.draw(part(chosen))
             env.out("")
             chosen = [*first]
-        chosen.append(column)
+        chosen += group
     env.draw(part(chosen))
