@@ -71,8 +71,10 @@ def test_a_log_of_any_length_is_learned_a_game_at_a_time():
 
 def test_the_log_is_tried_before_the_first_move(ttt: Run):
     Path("state_store").write_bytes(b"a file, not a folder")
-    played = ttt("play", "minimax", "--as", "x", stdin="5\n")
-    assert played.code == 1 and "state_store" in played.err and "to move" not in played.err
+    for asked in (["minimax", "--as", "x"], ["minimax", "--no-learn"], []):
+        played = ttt("play", *asked, stdin="5\n", terminal=True, TERM="dumb", COLUMNS="200")
+        assert played.code == 1 and not played.out and "--store DIR names another" in played.err
+        assert played.err.startswith("Error: state_store") and played.err.count("\n") == 1
 
 
 def test_trying_leaves_nothing(tmp_path):

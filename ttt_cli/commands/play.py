@@ -74,26 +74,35 @@ def play(
       ttt play --x q --o random --games 100
     """
     named = x is not None or o is not None
+    people = "human" in _pairing(agent, side, x, o)
+    if watch and people:
+        raise UsageError("--watch is for two machines", hint="name them: --x q --o random")
+    learn = people if learn is None else learn
+    if people or learn:
+        _try_log(env)
     if agent is None and not named and env.interactive:
         agent = _choose_opponent(env)
     pairing = _pairing(agent, side, x, o)
-    people = "human" in pairing
-    if watch and people:
-        raise UsageError("--watch is for two machines", hint="name them: --x q --o random")
     agents = _agents(env, pairing)
     asks = side is None and not named and env.interactive and not agents[1].is_person
     if asks and choose(env, "Who begins?", [("you", "as X"), (agents[1].name, "you are O")]):
         agents.reverse()
-    learn = people if learn is None else learn
     _introduce(env, agents, learn)
-    if people or learn:
-        try_log(env.store)
     players = players_of(agents, env.store, learn=learn)
     alternate = not named if alternate is None else alternate
     session = Session(agents[0].rules, players, seed=seed, alternate=alternate)
     if people:
         return play_with_people(env, session, games)
     return play_machines(env, session, games, watch=watch, delay=delay, learn=learn)
+
+
+def _try_log(env: Environment) -> None:
+    """Raise TttError, before anything is asked, if the games cannot be recorded."""
+    try:
+        try_log(env.store)
+    except TttError as error:
+        error.hint = "; ".join(filter(None, (error.hint, "--store DIR names another store")))
+        raise
 
 
 def _choose_opponent(env: Environment) -> str:
