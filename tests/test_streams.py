@@ -23,7 +23,9 @@ def shell(line: str, **variables: str) -> Outcome:
 
 def test_what_does_not_fit_on_the_disk_fails(tmp_path: Path):
     outcome = shell(f"ulimit -f 64; trap '' XFSZ; $TTT {BOOK} > {tmp_path / 'part'}")
-    assert outcome == Outcome(1, "", "Error: standard output: File too large\n")
+    assert outcome == Outcome(
+        1, "", "Error: standard output: cannot be written: file too large (raise the limit (ulimit -f))\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,7 @@ def test_a_reader_gets_all_and_one_that_goes_early_makes_the_exit_code(reader, r
 
 
 def test_a_closed_standard_output_fails_where_there_is_something_to_write():
-    error = "Error: standard output: Bad file descriptor\n"
+    error = "Error: standard output: cannot be written: bad file descriptor\n"
     assert shell("$TTT analyze X........ >&-") == Outcome(1, "", error)
     assert shell("$TTT nosuch >&-").code == 2
 

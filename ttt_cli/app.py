@@ -24,6 +24,7 @@ from ttt_cli.learners import LEARNERS, any_offered
 from ttt_cli.shell.command import make_command, split_examples
 from ttt_cli.shell.options import player_names
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
+from ttt_cli.store.system import fault
 from ttt_cli.streams import give_up, standard_streams
 from ttt_cli.user_code import describe_error, file_at_fault
 
@@ -210,8 +211,8 @@ def _file_error(error: OSError) -> TttError:
     if isinstance(error.filename, str | bytes):
         where = os.fsdecode(error.filename)
     elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF):
-        where = "standard output"
-    message = error.strerror or str(error) or type(error).__name__
+        return fault(error, "standard output")
+    message = (error.strerror or "").lower() or str(error) or type(error).__name__
     return (InvalidFileError if unread else TttError)(message, where=where)
 
 

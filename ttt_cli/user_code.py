@@ -97,7 +97,7 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
             whole = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
             _files.add(str(whole or point.module).removesuffix(f"{os.sep}__init__.py"))
         if not isinstance(found, kind):
-            kinds = f"{type(found).__name__}, not {kind.__name__}"
+            kinds = f"of type {type(found).__name__}, not {kind.__name__}"
             raise TttError(f"the plug-in {point.value} is {kinds}", where=name, hint=f"see {group}")
         return found
     return None
@@ -143,8 +143,11 @@ def load_object(argument: str, example: str) -> Any:
     path, name = split_name(argument, example)
     try:
         source = path.read_bytes()
+    except FileNotFoundError:
+        raise InvalidFileError("there is no such file", where=str(path), hint=example) from None
     except OSError as error:
-        raise InvalidFileError(error.strerror or "cannot be read", where=str(path), hint=example) from None
+        fault = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        raise InvalidFileError(fault, where=str(path), hint=example) from None
     module = ModuleType(f"ttt_player_{path.stem}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses and pickle need it there
@@ -159,6 +162,10 @@ def load_object(argument: str, example: str) -> Any:
     with guarded(argument, "raised "):
         if hasattr(module, name):
             return getattr(module, name)
-    known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        known = [  # without what it imports
+            key
+            for key, value in vars(module).items()
+            if callable(value) and getattr(value, "__module__", "") == module.__name__ and key[0] != "_"
+        ]
     hint = did_you_mean(name, known) or (f"it has {', '.join(known)}" if known else "")
     raise UsageError(f"has no {name!r}", where=str(path), hint=hint)

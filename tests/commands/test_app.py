@@ -126,8 +126,10 @@ def test_what_is_not_understood_gets_a_hint(ttt: Run, words: str, hint: str) -> 
          "Error: no such agent 'mnimax' (did you mean 'minimax'?)"),
         (InvalidFileError("not a state", where="a\nb.json"), 3, "Error: a\\nb.json: not a state"),
         (FileNotFoundError(2, "No such file or directory", "q.json"), 3,
-         "Error: q.json: No such file or directory"),
-        (OSError(28, "No space left on device", "q.json"), 1, "Error: q.json: No space left on device"),
+         "Error: q.json: no such file or directory"),
+        (OSError(28, "No space left on device", "q.json"), 1, "Error: q.json: no space left on device"),
+        (OSError(28, "No space left on device"), 1, "Error: standard output: cannot be written: "
+         "no space left on device (free some space, or use a path on another disk)"),
         (MemoryError(), 1, "Error: not enough memory (a smaller --board needs less)"),
         (KeyboardInterrupt(), 130, "Error: interrupted"),
         (ZeroDivisionError("by 0"), 1, "Error: internal error: ZeroDivisionError: by 0 "

@@ -199,7 +199,7 @@ FAULTS = [
     ("py", "def choose(text)", 3, "SyntaxError: expected ':' in line 2 of bot.py"),
     ("py", "def chose(text): return 1", 2, "did you mean 'chose'"),
     ("py", OBJECT + "    probabilities = lambda self, p: p.legal * 1.0", 1, "sum to 1"),
-    ("plug-in", "AGENT = 5", 1, "is int, not AgentType"),
+    ("plug-in", "AGENT = 5", 1, "is of type int, not AgentType"),
     ("plug-in", "from ttt_cli import AgentType as A\nAGENT = A('x', 'x', exit)", 1, "fails: SystemExit"),
     ("plug-in", PLUGIN.format("1 / 0", None), 1, "raised ZeroDivisionError: division by zero in line 8 of "),
     ("plug-in", PLUGIN.format("uniform(p.legal)", "np.full(p.x.shape + (9,), np.inf)"), 1, "its values in"),
@@ -221,11 +221,15 @@ def test_every_fault_is_one_line(fault: tuple[str, str, int, str], ttt: Run, mad
 
 def test_a_name_that_stands_for_nothing_gets_the_way_out(ttt: Run) -> None:
     Path("bot.txt").write_text("x")
+    Path("mine.py").write_text("from math import sqrt\nfrom ttt_cli import Game\ndef pick(text): return 1\n")
     for agent, said in {
         "exec:no-such-program -x": "there is no program 'no-such-program'",
         "exec:./bot.txt": "chmod +x ./bot.txt",
         "exec,samples=0:true": "samples is N (from 1), not '0'",
+        "exec:": "Error: exec needs a COMMAND",
         "py:bot.py:a b": "py:my_bot.py:choose",
+        "py:nofile.py:f": "nofile.py: there is no such file",
+        "py:mine.py:zzz": "has no 'zzz' (it has pick)",
     }.items():
         found = ttt("evaluate", agent)
         assert found.code in (2, 3) and said in found.err and "Traceback" not in found.err, found

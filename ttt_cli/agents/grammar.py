@@ -178,7 +178,7 @@ def _program(text: str, estimated: bool) -> Agent:
     name, comma, options = head.partition(",")
     player = players()[name]
     if not argument:
-        raise UsageError(f"{name} needs a {player.argument}", where=text, hint=player.example)
+        raise UsageError(f"{name} needs a {player.argument}", hint=player.example)
     values = _parse_options(text, name, options if comma else None, player.options)
     if "samples" in values and not estimated:
         raise UsageError("samples=N estimates a policy for export and diff alone", where=text)

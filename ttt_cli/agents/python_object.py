@@ -60,7 +60,7 @@ def player_of(found: Any, rules: Rules, name: str, *, samples: int | None = None
         return Checked(getattr(found, "rules", rules), name, found)
     if not callable(found):
         raise UsageError(
-            f"is {type(found).__name__}, not a player",
+            f"is of type {type(found).__name__}, not a player",
             where=name,
             hint="a function from a position's text to a cell, or an object with probabilities(positions)",
         )

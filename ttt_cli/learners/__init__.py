@@ -24,7 +24,7 @@ LEARNERS = {
     "td": "values of positions, a table for each side (TD)",
     "book": "an experience book of moves and how their games ended",
     "q": "values of moves (Q-learning)",
-    "menace": "Michie's matchboxes and beads (1961)",
+    "menace": "matchboxes and beads (Michie, 1961)",
     "ntuple": "an n-tuple network, for boards that no table holds",
 }
 """The built-in learners: the method in a few words, by the name of the learner and of its file. Adding one
@@ -93,7 +93,9 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
     from ttt_cli.learners.base import Learner
 
     if not (isinstance(kind, type) and issubclass(kind, Learner)):
-        fault = "is not a Learner" if isinstance(kind, type) else f"is {type(kind).__name__}, not a class"
+        fault = (
+            "is not a Learner" if isinstance(kind, type) else f"is of type {type(kind).__name__}, not a class"
+        )
         raise UsageError(fault, where=where, hint="subclass ttt_cli.PlainLearner")
     missing = sorted(getattr(kind, "__abstractmethods__", ()))
     if missing:

@@ -35,9 +35,8 @@ def whole(least: int = 1, most: int = MOST) -> Callable[[Any], int]:
                 return found
             if found > most:
                 raise typer.BadParameter(f"{text} is too large: at most {most:,}")
-        limit = "up" if most == MOST else f"to {most:,}"
-        expected = f"a whole number from {least:,} {limit}, such as 5000, 10k or 1.5M"
-        raise typer.BadParameter(f"expected {expected}, not {text!r}")
+        limit = "up, such as 5000, 10k or 1.5M" if most == MOST else f"to {most:,}"
+        raise typer.BadParameter(f"expected a whole number from {least:,} {limit}, not {text!r}")
 
     return number
 

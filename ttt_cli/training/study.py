@@ -187,10 +187,11 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
     for text in texts:
         name, equals, listed = text.partition("=")
         name = name.strip().replace("-", "_")
-        if name not in known or not equals:
-            near = did_you_mean(name, known) if name not in known else ""
-            hint = near or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
+        if name not in known:
+            hint = did_you_mean(name, known) or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
             raise UsageError(f"{kind.name} has nothing to vary in {text!r}", where="--vary", hint=hint)
+        if not equals:
+            raise UsageError(f"{text!r} lacks its values", where="--vary", hint=f"{text}=VALUE,VALUE")
         if name in varied:
             raise UsageError(f"{name} is varied twice", where="--vary")
         values = {_parse_value(part.strip(), known[name].default, text) for part in listed.split(",")}
