@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from fcntl import ioctl
 from pathlib import Path
 
+import pytest
+
 from tests.ttt import PROGRAM, ROOT
 from ttt_cli.app import main
 from ttt_cli.environment import Environment
@@ -178,6 +180,20 @@ def test_ctrl_c_ends_what_is_watched_between_two_moves(tmp_path: Path):
         game.press("\x03", r"\^C")
         assert game.ended() == 130
     assert "stopping" not in game.seen and "^C\r\n" not in game.seen
+
+
+@pytest.mark.parametrize("call", ["easy --as x", "--x easy --o random --watch"])
+def test_ctrl_z_leaves_the_terminal_to_the_shell_for_a_while(tmp_path: Path, call: str):
+    with started(tmp_path, *call.split(), afresh=True) as game:
+        before = termios.tcgetattr(game.terminal)
+        game.press("", r"Game 1")
+        os.write(game.terminal, b"\x1a")
+        assert os.WIFSTOPPED(os.waitpid(game.process, os.WUNTRACED)[1])
+        assert termios.tcgetattr(game.terminal) == before
+        os.kill(game.process, signal.SIGCONT)
+        game.press("", r"Game 1")
+        game.press("\x03", "")
+        assert game.ended() == 130
 
 
 def test_the_terminal_comes_back_whatever_ends_a_game(tmp_path: Path):

@@ -105,7 +105,14 @@ def holding(take: Callable[[], object], give: Callable[[], object]) -> Iterator[
     """Hold the terminal during the body: ``take`` it, and ``give`` it back at the end, and at Ctrl-Z until
     the process goes on."""
 
-    def suspend(*_: object) -> None:
+    def suspend(number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            if frame.f_globals.get("__name__", "").startswith("rich."):  # it is drawing: a moment later
+                later = Timer(0.05, os.kill, (os.getpid(), number))
+                later.daemon = True
+                later.start()
+                return
+            frame = frame.f_back
         give()
         os.kill(os.getpid(), signal.SIGSTOP)
         take()
