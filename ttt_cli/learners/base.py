@@ -238,4 +238,5 @@ def _check(learner: str, name: str, value: Any, default: Any, limits: Mapping[st
     if not fits or (least is not None and not value >= least) or (most is not None and not value <= most):
         span = f" from {least:g}" if least is not None else ""
         span += f" to {most:g}" if most is not None else ""
-        raise UsageError(f"{learner}: {name} must be a {expected.__name__}{span}, not {value!r}")
+        kind = {float: "a number", int: "a whole number", bool: "true or false"}.get(expected, "a text")
+        raise UsageError(f"{learner}: {name} must be {kind}{span}, not {value!r}")
