@@ -137,7 +137,9 @@ def test_states_of_different_kinds_are_refused(options, what):
         merge([loaded(trained()), loaded(trained(**options))])
 
 
-def test_only_a_table_that_could_be_another_programs_takes_its_rule():
+@pytest.mark.parametrize(("rules", "symmetric"), [(Rules(), True), (Rules(5, 5, 4), False)])
+def test_only_a_table_that_could_be_another_programs_takes_its_rule(rules: Rules, symmetric: bool):
     """A file of any other, with such a rule, could not be read."""
     with pytest.raises(UsageError, match="ties are for tables of single positions"):
-        trained(symmetric=True).playing(ties="first")
+        State.empty(learner_of("q", "default"), rules, symmetric=symmetric).playing(ties="first")
+    assert State.empty(learner_of("q", "default"), Rules(4, 4, 4)).playing(ties="first").plays

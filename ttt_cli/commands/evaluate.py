@@ -122,7 +122,9 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
     """Say how the rates of another program's table depend on which of equal values that program takes, unless
     the user has said which."""
     loaded = player.loaded
-    if loaded is None or loaded.native or player.options.keys() & {"ties", "choice", "search", "epsilon"}:
+    if loaded is None or loaded.native or enumerated(player.rules) is None:
+        return
+    if player.options.keys() & {"ties", "choice", "search", "epsilon"}:
         return
     state, every = loaded.state, ("random", "first", "last")
     if state.learner.name not in PLAYED or state.learner.choice in state.learner.without_ties:

@@ -12,7 +12,7 @@ from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace, enumerated
+from ttt_cli.engine.state_space import MAX_POSITIONS, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
@@ -49,8 +49,8 @@ class State:
 
     def __post_init__(self) -> None:
         """:raises UsageError: if it plays by a rule for tables of other programs, and cannot be one."""
-        if self.plays is not None and (self.symmetric or enumerated(self.rules) is None):
-            what = "choice=most, choice=draw and ties are for tables of single positions on small boards"
+        if self.plays is not None and (self.symmetric or self.rules.positions_bound > MAX_POSITIONS):
+            what = "choice=most, choice=draw and ties are for tables of single positions, on boards up to 4x4"
             raise UsageError(what, where=f"{self.learner.name} on {self.rules.describe()}")
 
     @classmethod

@@ -31,7 +31,7 @@ import orjson
 
 from ttt_cli.documents import StateFile
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.state_space import enumerated
+from ttt_cli.engine.state_space import MAX_POSITIONS
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner
@@ -188,8 +188,8 @@ def _read_header(found: Any, where: str) -> State:
     require(symmetric or not learner.symmetric_only, "symmetry", f"expected true, as {name} always has it")
     runs, plays = read_runs(found["runs"], learner, rules, symmetric, where), None
     if "plays" in found:
-        fits = name in PLAYED and not symmetric and enumerated(rules) is not None
-        require(fits, "plays", f"goes with {' and '.join(PLAYED)} on small boards, without symmetry")
+        fits = name in PLAYED and not symmetric and rules.positions_bound <= MAX_POSITIONS
+        require(fits, "plays", f"goes with {' and '.join(PLAYED)} without symmetry, on boards up to 4x4")
         plays = Plays.from_json(found["plays"], f'{where}: "plays"')
     state = State(learner, rules, symmetric, None, runs, plays)
     games = f"the runs add up to {state.games}, not {found['games']}"
