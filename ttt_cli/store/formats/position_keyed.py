@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
 from ttt_cli.store.foreign.reading import Reading
@@ -163,9 +163,10 @@ def remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _passed_over(reading: Reading, plays: Plays) -> Iterator[str]:
-    if plays.unknown == RANDOM:
+    space = enumerated(reading.spelling.space.rules)
+    if plays.unknown == RANDOM or space is None:
         return
-    values, space = reading.by_move(plays), reading.spelling.space
+    values = reading.by_move(plays)
     held = space.legal & ~np.isnan(values)
     played = policy_by(values, space, plays).table(space).support
     if many := int(np.any(played & ~held, axis=1)[held.any(axis=1)].sum()):
