@@ -385,6 +385,7 @@ def test_whose_games_count_is_asked_and_each_answer_is_that_program(tmp_path):
     error = refused(coin_tossed(), r"either side began: [0-9,]+ of [0-9,]+ are not positions")
     for way in ("spelling.first=1", "spelling.first=-1", "spelling.mine=1", "spelling.mine=-1"):
         assert f"({way})" in str(error)
+    assert error.hint.endswith(("spelling.first=1", "spelling.mine=1")), "not the other's stone"
     for way in ("first", "mine"):
         found = judged(coin_tossed(), goes_by(MOVES), tmp_path, spelling={way: "1"})
         reasons = {item.why for item in found.rejected}

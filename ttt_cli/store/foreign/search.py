@@ -205,7 +205,7 @@ def _boards(
     elif whole:
         fitting = _usual(whole, any(type(value) is float for value in table.values), where, options)
     else:
-        raise _misfit(table.keys, found, space.rules, where)
+        raise _misfit(table, found, options, space.rules, where)
     return fitting[:MOST_SPELLINGS]
 
 
@@ -239,15 +239,24 @@ def _usual(found: list[Spelling], of_positions: bool, where: str, options: Optio
     return [replace(spelling, alternative=alternative) for spelling in fixed]
 
 
-def _misfit(keys: Sequence[str], found: Sequence[Spelling], rules: Rules, where: str) -> InvalidFileError:
-    """The error for a file in which no spelling fits all keys: what each leaves out, and how to state it; if
-    either side began, first by the usual stones of whoever is to move."""
-    fixed = [spelling for spelling in found if not spelling.turn]
+def _misfit(
+    table: Candidate, found: Sequence[Spelling], options: Options, rules: Rules, where: str
+) -> InvalidFileError:
+    """The error for a file in which no spelling fits all keys: what each leaves out, and how to state it: the
+    one that leaves out least first, of several such that for which the numbers say most."""
+
+    def evidence(spelling: Spelling) -> float:
+        try:
+            return max(reading.score for reading in _spelled_readings(table, spelling, options, where))
+        except InvalidFileError:
+            return -np.inf
+
+    keys, fixed = table.keys, [spelling for spelling in found if not spelling.turn]
     begun = len({spelling.first for spelling in fixed}) > 1
     what = "in no spelling are all keys positions"
     if begun and np.all([it.left_out for it in fixed], axis=0).sum() < found[0].left_out.sum():
         what = "it holds games that either side began"
-        found = sorted(found, key=lambda spelling: spelling.is_unusual or not spelling.turn)
+    found = sorted(found, key=lambda spelling: (spelling.left_out.sum(), -evidence(spelling)))
     ways: dict[str, str] = {}
     for spelling in found:
         broken = np.flatnonzero(spelling.left_out).tolist()
@@ -264,7 +273,11 @@ def _misfit(keys: Sequence[str], found: Sequence[Spelling], rules: Rules, where:
         return NoPositionsError(message, where=where, hint=OTHERWISE)
     listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_ANSWERS])
     paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
-    return InvalidFileError(f"{what}: {listed}", where=where, hint=f"leave those keys out: {paste}")
+    return InvalidFileError(
+        f"{what}: {listed}",
+        where=where,
+        hint=f"state the right one to leave the other keys out, as in {paste}",
+    )
 
 
 def _spelled_readings(
