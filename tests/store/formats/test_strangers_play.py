@@ -394,6 +394,11 @@ def test_whose_games_count_is_asked_and_each_answer_is_that_program(tmp_path):
     reads_as(pickle.dumps(inner), goes_by(MOVES), spelling={"mine": "1"})
 
 
+def test_which_of_several_objects_is_the_table_is_said():
+    found = reads_as({"settings": {"alpha": 0.1}, "Q": by_cell(MOVES)}, goes_by(MOVES))
+    assert "the table is 'Q'" in found.notes
+
+
 def test_own_stones_may_be_ahead_on_the_others_turn():
     """A program that always begins, and looks at the boards after its moves too: those it never plays by."""
     table = {numbers(board): row for board, row in ROWS.items()}

@@ -167,7 +167,8 @@ def _tables_of_object(value: dict[str, Any], rules: Rules) -> Iterator[Candidate
             keys = [key for _, part in tables for key in part]
             values = [item for _, part in tables for item in part.values()]
             names = [name for name, part in tables for _ in part]
-            yield Candidate(keys, values, (names,) if len(tables) > 1 else ())
+            notes = (f"the table is {quoted(names[0])}",) if len(tables) == 1 < len(level) else ()
+            yield Candidate(keys, values, (names,) if len(tables) > 1 else (), notes)
         elif len(largest := max((part for _, part in level), key=len)) > len(value):
             yield Candidate(list(largest), list(largest.values()))
 
