@@ -396,8 +396,13 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
         alike = [it for it in agreeing if {**it.facets, "values": ""} == {**best.facets, "values": ""}]
         undecided.append(min(alike, key=lambda reading: reading.rarity))
     undecided.sort(key=lambda reading: reading.rarity)
-    symmetries = [{"symmetry": name} for name in SYMMETRIES if "symmetry" in best.facets]
-    return _questions(symmetries) + _questions([it.facets for it in undecided])
+    space, known = best.spelling.space, best.spelling.indexes[~best.spelling.left_out]
+    borne_out = [
+        {"symmetry": name}
+        for name in (SYMMETRIES if "symmetry" in best.facets else ())
+        if name == "no" or alone(space, known, groups(space.rules)[name]) is not None
+    ]
+    return _questions(borne_out) + _questions([it.facets for it in undecided])
 
 
 def _questions(rivals: Sequence[Mapping[str, str]]) -> list[Question]:
