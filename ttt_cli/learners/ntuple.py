@@ -441,6 +441,7 @@ class NTuple(Learner[NTupleTable]):
             keys = np.array(texts, known.dtype)
             at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
             require(known[at] == keys, fault)
+            require(possible(rules, keys), "no game leads to it")
             fault = "expected [weight, visits, sum of errors, sum of their sizes]"
             require(are_lists(entries, 4), fault)
             weights, visits, sums, sizes = map(list, zip(*entries, strict=True))
@@ -457,3 +458,16 @@ class NTuple(Learner[NTupleTable]):
 
     def entry_moves(self, entry: Any) -> int:
         return 1
+
+
+def possible(rules: Rules, keys: NDArray[np.bytes_]) -> Bools:
+    """bool[k]: the patterns that can occur on a board that is not over."""
+    stones = keys.view(np.uint8).reshape(-1, rules.cells)
+    own, other, outside = ((stones == symbol).sum(axis=1) for symbol in _SYMBOLS[1:])
+    # The side that has just moved has as many stones as the other one, or one more.
+    missing = np.maximum(np.maximum(own - other - 1, other - own), 0)
+    can_occur = (missing <= outside) & (own + other + missing < rules.cells)
+    for line in rules.lines:
+        on_line = stones[:, list(line)]
+        can_occur &= ~((on_line == _SYMBOLS[1]).all(axis=1) | (on_line == _SYMBOLS[2]).all(axis=1))
+    return can_occur
