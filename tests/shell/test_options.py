@@ -18,6 +18,7 @@ from ttt_cli.shell.options import whole
 class Dummy:
     """The parameters of no learner."""
 
+    name: ClassVar[str] = "dummy"
     title: ClassVar[str] = "dummy"
     default_games: ClassVar[int] = 10
     suffix: ClassVar[str] = ".json"
@@ -36,7 +37,7 @@ def learn(env: Environment, learner: str, given: dict[str, Any], options: Option
 def test_each_field_is_an_option_and_only_given_ones_arrive(
     ttt: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = make_subcommand("train", "dummy", Dummy)
+    made = make_subcommand("train", Dummy)
     monkeypatch.setattr("ttt_cli.commands.train.train", learn)
     monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, made, rest))
     assert ttt("train").json == {"given": {}, "games": None, "seed": None}

@@ -169,10 +169,12 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
     if typed := re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
         offer_file(typed[1])
     kind = learner_class(offer_file(name) if ":" in name else name)
-    return f"train {name}", make_subcommand(name, offer(kind), kind), arguments[1:]
+    if name not in LEARNERS:
+        offer(kind)
+    return f"train {name}", make_subcommand(name, kind), arguments[1:]
 
 
-def make_subcommand(name: str, learner: str, kind: Any) -> Any:
+def make_subcommand(name: str, kind: Any) -> Any:
     """Return the command that trains a learner; parameters of the learner that are not given stay unset, so
     that a preset or a file can supply them."""
     parameters = parameters_of(kind)
@@ -180,10 +182,10 @@ def make_subcommand(name: str, learner: str, kind: Any) -> Any:
     def run(env: Environment, **values: Any) -> Training:
         given = {own.name: values.pop(own.name) for own in parameters}
         given = {key: value for key, value in given.items() if value is not None}
-        return train(env, learner, given, Options(**values))
+        return train(env, kind.name, given, Options(**values))
 
     title = kind.title[0].upper() + kind.title[1:]
-    doc = HELP.format(title=title, games=kind.default_games, name=typed_as(learner), suffix=kind.suffix)
+    doc = HELP.format(title=title, games=kind.default_games, name=typed_as(kind.name), suffix=kind.suffix)
     return make_command(name, run, [*options_of(Options), *parameters], doc=doc)
 
 
