@@ -200,7 +200,8 @@ class Format:
 
     :cvar name: as ``--format`` takes it.
     :cvar about: a description in one line.
-    :cvar learner: the method whose table it holds, if that is always the same, for the list of formats.
+    :cvar learner: the method whose table it holds; where that differs from file to file, words for the list
+        of formats or nothing.
     :cvar holds: what it is read as: a ``table``, which can go on learning, a ``policy``, ``games``, or
         ``measures`` of players; empty if it is only written.
     :cvar written: whether the program writes such files.

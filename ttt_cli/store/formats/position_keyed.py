@@ -117,7 +117,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         options,
         "q" if reading.of_moves else "td",
         entries,
-        choice="article" if form.learner == "q" else "default",
+        choice="article" if form.learner == "q" else "default",  # q-table: its author's own
         rules=space.rules,
         rejected=left_out(reading, table),
         notes=notes,
