@@ -266,7 +266,7 @@ def test_records_that_differ_are_refused():
         refused([*RECORDS["lists"], [EMPTY, 0.5, 1, 0.25]], "4 fields").where
         == f"f.json, record {len(MOVES) + 1}"
     )
-    refused([*FIELDS[:-1], {**FIELDS[-1], "value": "?"}], "'?' is not a value")
+    refused([*FIELDS[:-1], {**FIELDS[-1], "value": "?"}], "'?': expected a number")
     assert f"{FIELDS[0]['state']}" in refused([*FIELDS, FIELDS[0]], "the key is repeated").where
 
 

@@ -343,11 +343,20 @@ POLICIES: dict[str, Callable[[str, int], object]] = {
     "row and column by name": lambda board, cell: {"row": cell // 3, "col": cell % 3},
     "best cells in a list": lambda board, cell: [cell],
     "a record": lambda board, cell: {"move": cell, "value": 0.5},
+    "a value and a cell": lambda board, cell: [1, cell],
     "a line": lambda board, cell: f"{board}:{cell}",
     "a line with an arrow": lambda board, cell: f"{board} -> {cell + 1}",
-    "a line, and none where the game is over": lambda board, cell: (
-        f"{board},{cell}" + f"\n{after(board, cell)}," * (not free(after(board, cell)))
-    ),
+    "a line of lists": lambda board, cell: f"{numbers(board)} -> ({cell // 3}, {cell % 3})",
+    **{
+        f"a line, and {end!r} where the game is over": lambda board, cell, end=end: (
+            f"{board},{cell}" + f"\n{after(board, cell)},{end}" * (not free(after(board, cell)))
+        )
+        for end in ("", "-1", "draw")
+    },
+    "a column of rows and one of columns": lambda board, cell: f"{board},{cell // 3},{cell % 3}",
+    "a column of columns and one of rows": lambda board, cell: f"{board},{cell % 3},{cell // 3}",
+    "a column of two digits": lambda board, cell: f"{board},{cell // 3}{cell % 3}",
+    "a column of moves and one of values": lambda board, cell: f"{board},{cell},0",
     "a column of pairs": lambda board, cell: f'{board},"({cell // 3}, {cell % 3})"',
     "a column of names": lambda board, cell: f"{board},{'ABC'[cell // 3]}{cell % 3 + 1}",
     "ten columns": lambda board, cell: f"{numbers(board)[1:-1]},{cell}",

@@ -20,8 +20,9 @@ MOST_NAMES = 9
 """The most columns that an error names."""
 MOST_PARTS = 100
 """The most objects inside a file's object that are tried as tables."""
-_KEY_AND_VALUE = re.compile(r"(\S.*?)\s*(?:->|=>|[:=]|\s)\s*([^\s:=>]+|[(\[][0-9, ]+[)\]])\s*")
-_CELL = re.compile(r"[A-Da-d][1-4]")
+_ARROWS = "->", "=>", ":"
+_MARKS = *_ARROWS, "=", " "
+_CELL = re.compile(r"[A-Da-d][1-4]|0[0-9]|[0-9] ?, ?[0-9]")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 _NOTHING = re.compile("-?|nan|none|null|[-+]?inf(inity)?", re.IGNORECASE)
 
@@ -198,12 +199,13 @@ def tables_of_rows(
     if all(len(row) > 1 and not str(row[-1]).strip() for row in rows):  # each line ends in a comma
         rows = [row[:-1] for row in rows]
     widths = {len(row) for row in rows}
+    marks = _MARKS if widths == {1} else _ARROWS
     if all(len(row) == 1 and len(row[0].split()) == rules.cells + 1 for row in rows):
         rows = [row[0].split() for row in rows]
-    elif widths in ({1}, {rules.cells}):  # "board:cell", "board -> cell", "board:0.5,0.1,…"
-        parted = [_KEY_AND_VALUE.fullmatch(row[0]) for row in rows]
-        if parted[0] and all(match and _parse(match[2]) is not None for match in parted[1:]):
-            rows = [[match[1], match[2], *row[1:]] for match, row in zip(parted, rows, strict=True) if match]
+    elif parted := _parted([",".join(map(str, row)) for row in rows], marks, rules):
+        rows = parted
+    elif widths == {rules.cells} and (parted := _parted([row[0] for row in rows], _MARKS, rules)):
+        rows = [[*first, *row[1:]] for first, row in zip(parted, rows, strict=True)]
     if (paired := _paired(rows)) is not None:
         yield paired
         return
@@ -226,11 +228,25 @@ def tables_of_rows(
     values = [[_parse(field) for field in row[-rules.cells :]] for row in rows]
     if len(rows[0]) > rules.cells and all(type(value) in (int, float) for row in values for value in row):
         yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values, notes=notes)
-    if unread := [row for row, parsed in zip(rows, values, strict=True) if parsed[-1] is None]:
+    unread = [row for row, parsed in zip(rows, values, strict=True) if parsed[-1] is None]
+    if len(unread) > len(rows) / 2:
         row = unread[min(1, len(unread) - 1)]  # the first may be a header
         message = f"{quoted(row[-1])} is not a value or a cell: boards with labels are not a player"
         raise InvalidFileError(message, where=f"{where}, key {quoted(row[0])}")
-    yield Candidate(["\t".join(row[:-1]) for row in rows], [parsed[-1] for parsed in values], notes=notes)
+    last = [row[-1] if parsed[-1] is None else parsed[-1] for row, parsed in zip(rows, values, strict=True)]
+    yield Candidate(["\t".join(row[:-1]) for row in rows], last, notes=notes)
+
+
+def _parted(lines: Sequence[str], marks: Sequence[str], rules: Rules) -> list[list[str]]:
+    """The keys and values of lines such as ``board -> (row, column)``, with one of these marks between them;
+    none if they are not all such, but for a header."""
+    for mark in marks:
+        parts = [line.rstrip().rpartition(mark) for line in lines]
+        if all(found for _, found, _ in parts) and not any(_parse(value) is None for *_, value in parts[1:]):
+            # A board may begin and end with empty cells.
+            keys = [key.strip() if key[rules.cells :].strip() else key[: rules.cells] for key, *_ in parts]
+            return [[key, value] for key, (*_, value) in zip(keys, parts, strict=True)]
+    return []
 
 
 def _paired(rows: list[list[Any]]) -> Candidate | None:
@@ -252,8 +268,8 @@ def _parse(field: Any) -> Any:
     if field.startswith(("[", "(")):
         items = [_parse(item) for item in _ITEM.findall(field)]
         return None if None in items else items
-    if field.isascii() and field.isdigit() and len(field) < 10:
-        return int(field)
     if _NOTHING.fullmatch(field):
         return math.nan
-    return field if _CELL.fullmatch(field) else number_in(field)
+    if _CELL.fullmatch(field):
+        return field
+    return int(field) if field.isascii() and field.isdigit() and len(field) < 10 else number_in(field)

@@ -26,7 +26,7 @@ from ttt_cli.engine.policy import best
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.keys import LAST_FIRST, NUMBERED, Spelling
-from ttt_cli.store.foreign.values import Values, namings
+from ttt_cli.store.foreign.values import TURNED, Values, decisions, namings
 from ttt_cli.store.plays import Plays, values_of_moves
 
 Images = Sequence[tuple[int, ...]]
@@ -36,12 +36,16 @@ LEAST_CANONICAL, LEAST_TURNED = 12, 100
 """The least number of keys with other images for that to be no chance, and if they may only be turned."""
 INEXACT, MANY = 0.02, 3
 """The error of a sum of probabilities, and the least number of boards with unequal ones."""
+LEAST_MAPPED = 20
+"""The least number of positions with one move each for that to be no chance: a game tried once more leaves
+two moves at one."""
 ADDED = "added"
 """As ``player-x``: neither of two tables is X's, their program adds them up."""
 OTHER_ORDER, UNUSUAL_NUMBER, UNEXPLAINED, ADDED_UP, OTHER_MEANING = 5, 1, 3, 3, 2
 """The rarity of cells that do not come row by row from the top left; of a number whose powers count from the
 other end than usual; of a part of a key that says nothing; of adding up two tables, which usually belong to
-two players; of moves not valued for the mover, and positions not for X or the table's only player."""
+two players; of moves not valued for the mover, positions not for X or the table's only player, and cells by
+column and row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,7 +337,7 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
                 measured = _of_moves(oriented, taken, owners, ADDED in named.values(), group is not None)
             for measure, custom, words, fields in measured:
                 facets = {**oriented.facets, **named, **words, "values": called.get(measure, measure)}
-                odd = OTHER_MEANING * (measure != custom)
+                odd = OTHER_MEANING * ((measure != custom) + words.get("cells", "").startswith(TURNED))
                 found.append(Reading(oriented, taken, facets, rarity + odd, **fields))
         yield from found if group is None else (reading.unfolded(group) for reading in found)
 
@@ -347,8 +351,7 @@ def _meanings(
     columns = range(len(spelling.extras))
     ways: list[tuple[tuple[int, ...], Values]] = [((), values)]
     if values.shape == "position":
-        for span in [*((at,) for at in columns), *((at, at + 1) for at in columns[:-1])]:
-            named = [",".join(parts) for parts in zip(*(spelling.extras[at] for at in span), strict=True)]
+        for span, named in _cell_names(spelling):
             names, ids = np.unique(named, return_inverse=True)
             if any(namings(names.tolist(), spelling.space.rules)):
                 of_cells = replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows])
@@ -369,6 +372,13 @@ def _meanings(
             yield taken, owners, facets, rarity + ADDED_UP * (ADDED in facets.values())
 
 
+def _cell_names(spelling: Spelling) -> Iterator[tuple[tuple[int, ...], list[str]]]:
+    """The extras of the keys that may name a cell, one or two of them, by their columns."""
+    columns = range(len(spelling.extras))
+    for span in [*((at,) for at in columns), *((at, at + 1) for at in columns[:-1])]:
+        yield span, [*map(",".join, zip(*(spelling.extras[at] for at in span), strict=True))]
+
+
 def second_board(spelling: Spelling) -> str | None:
     """An extra of the keys that may be a board itself, other than the one after a move."""
     columns = (column for column in spelling.extras if _may_be_board(column, spelling.space.cells))
@@ -385,7 +395,25 @@ def _is_board(column: Sequence[Sequence[str]], cells: int) -> bool:
     return words and not {*chain(*column)} & {*",()[]"}
 
 
-def boards_reached(values: Sequence[Any], spelling: Spelling) -> Iterator[Values]:
+def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[Values]:
+    """The ways to take the values of open positions for moves: as the boards after these, as their cells, or
+    their columns where the keys hold the rows; and, if there is one value for each position, what the cells
+    in the keys, or in one place of a pair, are worth."""
+    yield from _boards_reached(values, spelling)
+    yield from decisions(values)
+    kinds = {*map(type, values)}
+    if kinds == {int}:
+        for column in spelling.extras:
+            yield from decisions([*map("{},{}".format, column, values)])
+    if len(values) >= LEAST_MAPPED and len(np.unique(spelling.indexes)) == len(values):
+        for _, named in _cell_names(spelling):
+            yield from decisions(named)
+        if kinds == {list} and {*map(len, values)} == {2}:
+            for part in zip(*values, strict=True):
+                yield from decisions(part)
+
+
+def _boards_reached(values: Sequence[Any], spelling: Spelling) -> Iterator[Values]:
     """Values as those of a policy: the board after its move, as text or a list of the cells."""
     boards = [tuple(map(str, value)) if isinstance(value, list) else str(value) for value in values]
     if (played := _cells_played(boards, spelling)) is not None:

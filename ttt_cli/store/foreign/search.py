@@ -8,7 +8,7 @@ whose stones are whose, and about keys that fit no reading for no reason of the 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 
@@ -23,13 +23,13 @@ from ttt_cli.store.foreign.reading import (
     ADDED,
     Reading,
     alone,
-    boards_reached,
     groups,
+    policies,
     readings,
     second_board,
     symmetry_of,
 )
-from ttt_cli.store.foreign.values import EXPECTED, Values, collect, decisions
+from ttt_cli.store.foreign.values import EXPECTED, Values, collect
 from ttt_cli.store.formats.format import Options
 from ttt_cli.store.plays import Plays, policy_by
 from ttt_cli.store.text import quoted
@@ -293,10 +293,12 @@ def _spelled_readings(
     if stated and group and alone(space, fitting.indexes, group) is None:
         raise _not_borne_out({"symmetry": stated}, [{"symmetry": "no"}], where)
     found: list[Reading] = []
-    policies = chain(boards_reached(kept.values, fitting), decisions(kept.values))
-    for policy in policies if "values" not in options.stated else ():
-        most = MISPLACED * len(policy.rows)
-        found = found or [it for it in readings(fitting, policy, group) if it.occupied <= most]
+    if "values" not in options.stated:
+        opened = rows[~space.terminal[fitting.indexes]]  # whatever ended boards hold, they have no move
+        of_open = spelling.select(opened)
+        for policy in policies(of_open, [table.values[row] for row in opened.tolist()]):
+            most = MISPLACED * len(policy.rows)
+            found = found or [it for it in readings(of_open, policy, group) if it.occupied <= most]
     if not found:
         values = collect(kept.values, kept.keys, space.rules, where)
         found = list(readings(fitting, values, group))

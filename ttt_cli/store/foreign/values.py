@@ -19,7 +19,11 @@ EXPECTED = "expected a number, a list of {} numbers or an object of numbers by c
 MOST_BEADS = 10_000
 """The most beads of a box that lists them one by one."""
 
-DECISIONS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
+DECISIONS = {
+    *("move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"),
+    *("row", "col", "column"),
+}
+_PLACES = {"row", "col"}, {"row", "column"}, {"y", "x"}
 _BEADS = {"count", "beads"}
 _NUMBERS = {"weight", "value", "q", "score", "probability"}
 SCALARS = {*_NUMBERS, "q_value", "qvalue", "q-value", "values", "q_values", "v", "utility", "mean"}
@@ -28,10 +32,11 @@ COUNTS = {"visits", "visit_count", "num_visits", "count", "counts", "n", "games"
 """The usual names of fields that tell how much a value is worth, or how it came about."""
 _CELL = re.compile(r"[(\[]?\s*[0-9A-Da-d]\s*[,; ]?\s*[0-9]?\s*[)\]]?")
 _PART = re.compile(r"[0-9]+|[A-Za-z]")
+TURNED = "column and row"
 _NAMINGS: dict[tuple[bool, ...], tuple[str, ...]] = {
     (False,): ("{}",),
     (True,): ("{}",),
-    (False, False): ("row and column from {}",),
+    (False, False): ("row and column from {}", f"{TURNED} from {{}}"),
     (True, False): ("A{} with A a row", "A{} with A a column"),
     (False, True): ("{}A with A a column",),
 }
@@ -110,8 +115,8 @@ def _cell(value: Any) -> str | None:
     """The name of a cell, empty for null and NaN; None if a value is not a cell."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    if isinstance(value, dict) and {name.lower() for name in value} in ({"row", "col"}, {"row", "column"}):
-        value = [value[name] for name in sorted(value, key=str.lower, reverse=True)]
+    if isinstance(value, dict) and {name.lower() for name in value} in _PLACES:
+        value = [value[name] for name in sorted(value, key=str.lower, reverse=True)]  # the row first
     if isinstance(value, str):
         return value if _CELL.fullmatch(value.strip()) else None
     parts = value if isinstance(value, list) and len(value) == 2 else [value]
@@ -200,7 +205,8 @@ def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
     for words in ways.pop() if len(ways) == 1 else ():
         for first in (0, 1):
             at = np.array([[_index(item, first) for item in part] for part in parts])
-            row, col = (at[:, 0], at[:, -1]) if words != "A{} with A a column" else (at[:, 1], at[:, 0])
+            turned = words == "A{} with A a column" or words.startswith(TURNED)
+            row, col = (at[:, 1], at[:, 0]) if turned else (at[:, 0], at[:, -1])
             cells = row if at.shape[1] == 1 else row * rules.cols + col
             if at.shape[1] == 2 and not ((col >= 0) & (col < rules.cols) & (row < rules.rows)).all():
                 continue
