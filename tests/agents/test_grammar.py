@@ -44,7 +44,7 @@ def test_built_in_players(store: Path) -> None:
     expected = tables.minimax(space, ties="first", speed=False, depth=3)
     found = policy_of("minimax:depth=3,ties=first,speed=false", store)
     assert np.array_equal(found.played, expected.played)
-    with pytest.raises(UsageError, match="a person has no moves to judge"):
+    with pytest.raises(UsageError, match="a person cannot be asked here"):
         _ = resolve("human", store).policy
     agent = resolve("random", store, Rules(2, 2, 2))
     assert (agent.name, agent.source, agent.games) == ("random", None, None)

@@ -130,7 +130,7 @@ def test_verify_tells_of_games_whose_state_is_gone(ttt: Run):
     Path("mine.json").write_bytes(b"")
     (log.parent / "td.json").write_bytes(b"")
     found = ttt("verify", log)
-    assert found.code == 1 and "1 games are kept for 'q.json', which is missing" in found.out
+    assert found.code == 1 and "games kept for 'q.json', which is missing: 1" in found.out
     assert "mine" not in found.out and "td" not in found.out
 
 

@@ -95,7 +95,7 @@ RULES = '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions"
         (HEADER + ".........,x,1.0,\n", "'x' is not a cell"),
         (HEADER + ".........,0055,1.0,\n", "'0055' is not a cell"),
         (HEADER + ".........,5,0.5,\n.........,5,0.5,\n", "position '.........': has move 5 twice"),
-        (HEADER + ".........,5,nan,\n", "are not numbers"),
+        (HEADER + ".........,5,nan,\n", "'nan' is not a number"),
         (
             HEADER + "X........,1,1.0,\n",
             "position 'X........': has numbers that are not probabilities of its",

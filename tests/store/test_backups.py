@@ -37,7 +37,7 @@ def test_the_games_of_a_book_s_backup_are_read_too(tmp_path):
 
 def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):
     path = tmp_path / "q.json"
-    assert saved_in_turn(path, GAMES) == [11, 10, 9, 8, 500]
+    assert saved_in_turn(path, GAMES) == [11, 10, 9, 8, 7, 500]
     best = backups.backups(path)[-1].file
     assert library.load(best).state.games == 500
     assert library.restore(best) == path
@@ -45,7 +45,7 @@ def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):
     assert backups.backups(path)[0].games == 12
 
 
-@pytest.mark.parametrize(("allowed", "left"), [("0", []), ("2", [11, 500])])
+@pytest.mark.parametrize(("allowed", "left"), [("0", []), ("2", [11, 10, 500])])
 def test_how_many_are_kept_can_be_said(tmp_path, monkeypatch, allowed, left):
     monkeypatch.setenv("TTT_BACKUPS", allowed)
     assert saved_in_turn(tmp_path / "q.json", GAMES) == left

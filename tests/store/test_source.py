@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import source
-from ttt_cli.store.source import Source
-from ttt_cli.store.text import BOM, csv_rows, decode, load_json, quoted
+from ttt_cli.store.source import BOM, Source
+from ttt_cli.store.text import csv_rows, decode, load_json, quoted
 
 
 def refusal(data: bytes, **options) -> InvalidFileError:
@@ -93,10 +93,15 @@ def test_syntax_errors_say_where(text, place, said):
     assert place in error.where and said in error.message
 
 
-def test_a_byte_order_mark_is_refused_with_the_command_that_takes_it_off():
-    assert "tail -c +4 q.json" in refusal(BOM + b"{}").hint
-    with pytest.raises(InvalidFileError, match=r"tail -c \+4 'my q.json' >'my q.json\.new'"):
-        decode(BOM, "my q.json")
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path, monkeypatch):
+    path, lines = tmp_path / "q.json", b'{"a":\n1}\n'
+    path.write_bytes(BOM + lines)
+    assert Source(path).json == {"a": 1} and Source(path).start == lines == b"".join(Source(path).lines())
+    monkeypatch.setattr(source, "LARGE", 1)
+    assert b"".join(Source(path).blocks()) == lines
+
+
+def test_an_archive_is_refused_with_the_command_that_unpacks_it():
     with pytest.raises(InvalidFileError, match=r"gunzip 'my q\.json'"):
         decode(gzip.compress(b"{}"), "my q.json")
 
@@ -135,7 +140,6 @@ def test_memory_is_limited_by_counting_before_parsing():
     [
         ("é".encode("utf-16"), "UTF-16"),
         ('{"a": 1}'.encode("utf-16-le"), "UTF-16LE"),
-        (b'\xef\xbb\xbf{"a": 1}', "byte order mark"),
         (b'{"a":\n "\xff"}', "0xff"),
         (b"[1,\x00 2]", "NUL"),
         (gzip.compress(b"{}", mtime=0), "gzip"),
@@ -150,7 +154,6 @@ def test_what_is_no_utf_8_text_is_named(data, said):
 def test_a_bad_byte_has_its_line():
     assert refusal(b'{"a":\n "\xff"}').where == "q.json, line 2, byte 3"
     assert refusal(b'{"a":"\xff"}', line=7).where == "q.json, line 7, byte 7"
-    assert decode(b"\xef\xbb\xbfa", "book.csv", bom=True) == "a"
 
 
 def refused(path: Path, why: str) -> InvalidFileError:

@@ -169,7 +169,7 @@ class Asked(Policy):
         if cell is not None and (cell == RESIGNS or text[cell] == "."):
             return cell
         taken = "" if cell is None else ", which is taken,"
-        hint = f"one line for each position: a free cell from 1 to {self.rules.cells}, or resign"
+        hint = f"a free cell from 1 to {self.rules.cells}, or resign"
         self._fail(text, TttError(f"answered {answer.strip()[:40]!r}{taken}", hint=hint))
         return RESIGNS
 

@@ -77,7 +77,7 @@ class Agent:
         :raises UsageError: if it is a person.
         """
         if self.make is None:
-            raise UsageError("a person has no moves to judge", where=self.name, hint="ttt play human plays")
+            raise UsageError("a person cannot be asked here", where=self.name, hint="ttt play human plays")
         return self.make(self.rules)
 
     @property

@@ -10,7 +10,7 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import learner_class, typed_as
 from ttt_cli.shell.common import write_report
-from ttt_cli.shell.options import argument, complete_states, option
+from ttt_cli.shell.options import argument, complete_states, given_rules, option
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, read
 from ttt_cli.store.formats.format import Options
@@ -64,7 +64,8 @@ def curve(
     kind = "svg" if out in (None, "-") else Path(out or "").suffix.lower().removeprefix(".")
     if kind not in ("svg", "png"):
         raise UsageError("pictures are svg or png", where=out or "", hint="-o plot.svg")
-    paths = list(dict.fromkeys(library.existing(env.store, file, what="state or curve") for file in files))
+    rules, what = given_rules(env), "state or curve"
+    paths = list(dict.fromkeys(library.existing(env.store, file, rules, what=what) for file in files))
     studies = [path for path in paths if path.is_file() and is_study(path)]
     if studies and len(files) > 1:
         raise UsageError("a study is drawn by itself", where=str(studies[0]))

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Annotated, Any, ClassVar
 
 from ttt_cli.agents.grammar import Agent
-from ttt_cli.documents import AgentFields, Document
+from ttt_cli.documents import AgentFields, Document, aside
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
@@ -29,6 +29,7 @@ class DifferenceResult(Document, name="diff"):
     a: AgentFields
     b: AgentFields
     found: Difference
+    csv: str | None = aside()
 
     def show(self, env: Environment) -> None:
         """Print how often the two differ, and the positions in which it matters most."""
@@ -53,7 +54,7 @@ class DifferenceResult(Document, name="diff"):
         if rows:
             env.out("")
             draw_table(env, ["position", "to move", a, "worth", b, "worth"], rows, lead=2, groups=[2, 2])
-            if len(found.order) > len(rows):
+            if len(found.order) > len(rows) and self.csv is None:
                 rest = f"{len(found.order):,} positions in which they differ or that only one knows"
                 env.say(f"these {len(rows)} matter most; --csv FILE writes all {rest}")
 
@@ -78,7 +79,7 @@ def diff(
         if not write_report(env, csv, to_csv(chain([header], _rows(found, found.order)))):
             return None
         env.say(f"{len(found.order):,} rows written to {csv}")
-    return DifferenceResult(agents[0].fields(), agents[1].fields(), found)
+    return DifferenceResult(agents[0].fields(), agents[1].fields(), found, csv)
 
 
 def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:

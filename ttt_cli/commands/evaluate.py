@@ -56,7 +56,10 @@ def evaluate(
         str | None, option("FILE", "Write its mistakes as CSV, worst first; - is stdout, for them alone.")
     ] = None,
     check: Annotated[Literal["unbeatable"] | None, option(None, "Exit with 1 unless this holds.")] = None,
-    games: Annotated[int | None, number("Play a sampled match of N games instead.", "--games", "-n")] = None,
+    games: Annotated[
+        int | None,
+        number("Play a sampled match of N games instead, with --positions only if needed.", "--games", "-n"),
+    ] = None,
     games_to: Annotated[Path | None, option("FILE", "With --games, write the games as JSON Lines.")] = None,
     seed: Seed = None,
     positions: Walked = None,
@@ -74,19 +77,20 @@ def evaluate(
       ttt evaluate downloaded.json --mistakes mistakes.csv
       ttt evaluate q random --games 1000 --seed 1 --games-to games.jsonl
     """
-    proving = {"--explain": explain, "--mistakes": mistakes, "--check": check, "--positions": positions}
-    for name, value in {**proving, "--exact": exact}.items():
-        if value and games is not None:
+    matched = games is not None and positions is None
+    proving = {"--explain": explain, "--mistakes": mistakes, "--check": check, "--exact": exact}
+    for name, value in proving.items():
+        if value and matched:
             raise UsageError(f"{name} does not go with --games, whose match proves nothing")
-    if games_to is not None and games is None:
-        raise UsageError("--games-to goes with --games")
+    if games_to is not None and not matched:
+        raise UsageError("--games-to goes with --games, without --positions")
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
-    if seed is not None and games is None and enumerated(player.rules) is not None:
+    if seed is not None and not matched and enumerated(player.rules) is not None:
         raise UsageError("--seed goes with --games")
     about = (player.rules, player.loaded is not None, check is not None)
-    if games is None and (verdict := _judge(env, player, others, positions, exact)) is not None:
+    if not matched and (verdict := _judge(env, player, others, positions, exact, games)) is not None:
         _remark_ties(env, player, others[0])
         result = Exact(player.fields(), verdict, *about, _explain(player, verdict.lines) if explain else None)
         if mistakes is not None:
@@ -98,7 +102,7 @@ def evaluate(
     if mistakes is not None:
         raise TttError("needs an exact verdict", where="--mistakes")
     lines: dict[Side, tuple[int, ...]] = {}
-    if games is None:
+    if not matched:
         with suppress(UnsteadyError):
             lines = dict(losing_lines(player.policy))
         if explain and not lines:
@@ -143,7 +147,12 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
 
 
 def _judge(
-    env: Environment, player: Agent, others: Sequence[Agent], positions: int | None, exact: bool
+    env: Environment,
+    player: Agent,
+    others: Sequence[Agent],
+    positions: int | None,
+    exact: bool,
+    games: int | None,
 ) -> Verdict | None:
     """Return the verdict, or None with a notice if there can be none.
 
@@ -159,7 +168,8 @@ def _judge(
         if exact:
             raise
         who = f"{error.where}: " if error.where else ""
-        env.say(f"{who}{error.message}; {GAMES:,} games are played instead (--games N plays fewer)")
+        fewer = "" if games else " (--games N plays fewer)"
+        env.say(f"{who}{error.message}; {games or GAMES:,} games are played instead{fewer}")
         return None
 
 

@@ -78,7 +78,7 @@ def import_(
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
     with locked(env, path, "imported"):
         if out is None and path.exists():
-            both = f"{command_line('ttt', 'merge', source, path)} -o FILE"
+            both = f"{command_line('ttt', 'merge', file, path)} -o FILE"
             hint = f"-o FILE saves elsewhere; {both} joins both"
             raise UsageError("already exists", where=str(path), hint=hint)
         save_state(env, state, path)

@@ -7,7 +7,7 @@ from typing import Annotated
 from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.shell.options import argument, complete_states
+from ttt_cli.shell.options import argument, complete_states, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.backups import Backup, backups, original
 
@@ -53,9 +53,10 @@ def restore(
         library.load(Path(file))  # refuse a backup that cannot be read
         path = library.restore(Path(file))
         return Backups(backups(path), path, file)
-    lost = (Path(file), *(env.store / f"{file}{suffix}" for suffix in library.SUFFIXES))
-    kept = (path for path in (library.find(env.store, file), *lost) if path is not None and backups(path))
-    path = next(kept, None) or library.existing(env.store, file, what="file")
+    rules = given_rules(env)
+    lost = (Path(file), *library.named(env.store, file, rules))
+    kept = (path for path in (library.find(env.store, file, rules), *lost) if path and backups(path))
+    path = next(kept, None) or library.existing(env.store, file, rules, what="file")
     found = backups(path)
     if not found and (checked := library.verify(path)).unfit:
         fault = checked.rejected[0]

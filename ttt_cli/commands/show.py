@@ -13,7 +13,16 @@ from rich.text import Text
 
 from ttt_cli.agents.grammar import file_and_reading, resolve
 from ttt_cli.agents.registry import ALIASES, AgentType, meaning, players
-from ttt_cli.documents import Count, Document, ResultsFields, RunFields, Share, aside
+from ttt_cli.documents import (
+    Count,
+    Document,
+    PlaysFields,
+    ResultsFields,
+    RunFields,
+    Share,
+    aside,
+    optional,
+)
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
@@ -26,6 +35,7 @@ from ttt_cli.store.formats import all_formats, plugged_formats
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.formats.records import GameRecords
 from ttt_cli.store.games import LOG, SoundGames, record_against_people
+from ttt_cli.store.plays import Plays
 from ttt_cli.store.source import Source
 from ttt_cli.user_code import AGENT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import counted, percent
@@ -42,7 +52,7 @@ VERDICTS = {True: ("unbeatable", "green"), False: ("beatable", "red"), None: ("n
 
 @dataclass(frozen=True)
 class StateSummary(Document, name="state-summary"):
-    """What a state holds."""
+    """What a state holds; ``plays``: how a program plays by it, if it was another's table."""
 
     file: str
     format: str
@@ -54,6 +64,7 @@ class StateSummary(Document, name="state-summary"):
     positions: Count
     moves: Count
     runs: list[RunFields]
+    plays: PlaysFields | None = optional()
     units: tuple[str, str] = aside()
     against_people: tuple[int, int, int] | None = aside()
 
@@ -67,6 +78,8 @@ class StateSummary(Document, name="state-summary"):
             f"{first}s": f"{self.positions:,}",
             f"{second}s": f"{self.moves:,}",
         }
+        if self.plays:
+            facts["plays by"] = str(Plays.from_json({**self.plays}, self.file))
         print_facts(env, [*facts.items(), *(("run", text) for text in _describe_runs(self.runs))])
         if self.against_people:
             won, drawn, lost = self.against_people
@@ -162,7 +175,7 @@ class Store(Document, name="store"):
             env.out(f"no states in {self.store}", "")
         env.draw(table(["player", "plays"], [[one.usage, one.about] for one in self.players]))
         if not self.states:
-            env.say("next:", "ttt train q")
+            env.say("next:", command_line("ttt", "train", "q", *env.store_option))
 
 
 def _stored(path: Path) -> StoredState:
@@ -266,7 +279,8 @@ def show(
     if file is None:
         if env.store.exists() and not env.store.is_dir():
             raise InvalidFileError("is not a folder", where=str(env.store))
-        states = [_stored(path) for path in stored_files(env.store)]
+        states, rules = [_stored(path) for path in stored_files(env.store)], given_rules(env)
+        states = [state for state in states if rules in (None, state.rules)]
         return Store(str(env.store.absolute()), states, list(_players().values()))
     known, named = _players(), re.split("[:,]", file)[0]
     if named in known and not Path(file).exists():
@@ -340,6 +354,7 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
         positions=positions,
         moves=moves,
         runs=cast("list[RunFields]", runs),
+        plays=cast("PlaysFields", state.plays.to_json()) if state.plays else None,
         units=state.learner.units if by_entries else ("position", "move"),
         against_people=record_against_people(env.store / LOG, library.display_name(env.store, loaded.path)),
     )

@@ -58,7 +58,7 @@ def verify(
       ttt verify q --accept
     """
     for text in files:
-        name, options = file_and_reading(text, given_rules(env))
-        path = Path(name) if library.is_path(name) else library.existing(env.store, name, what="file")
+        name, options = file_and_reading(text, rules := given_rules(env))
+        path = Path(name) if library.is_path(name) else library.existing(env.store, name, rules, what="file")
         accepted = library.accept(path) if accept else None
         yield Check(path, library.verify(path, options), accepted)

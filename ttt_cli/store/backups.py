@@ -1,7 +1,7 @@
 """Backups: replaced files that held experience which the new ones lack.
 
 The newest is ``q.json.bak``, older ones are ``q.json.1.bak``, ``q.json.2.bak``, …, in the order of their age.
-The newest few are kept (``TTT_BACKUPS``, 5 by default), and always the one with most games.
+The newest few are kept (``TTT_BACKUPS``, 5 by default; none with 0), and the one with most games.
 """
 
 import errno
@@ -69,10 +69,10 @@ def prune(path: Path) -> None:
     """Remove the oldest backups of a file, all but those to keep."""
     found, most = backups(path), allowed()
     best = max(found, key=lambda one: one.games or 0, default=None)
-    others = [one for one in found if one is not best]
-    for one in others[max(0, most - 1) :] if most else found:
-        with suppress(OSError):
-            one.file.unlink()
+    for one in found[most:]:
+        if one is not best or not most:
+            with suppress(OSError):
+                one.file.unlink()
 
 
 def original(path: Path) -> Path | None:

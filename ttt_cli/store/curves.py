@@ -11,7 +11,6 @@ from ttt_cli.documents import Count, Share, note
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import text
 from ttt_cli.store.source import Source
-from ttt_cli.store.text import BOM
 from ttt_cli.store.typed import check
 
 DIGITS = 6
@@ -60,7 +59,7 @@ def read(path: Path) -> list[Row]:
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
     source = Source(path)
-    if not source.start.removeprefix(BOM).startswith(HEADER.encode()):
+    if not source.start.startswith(HEADER.encode()):
         hint = "ttt train … --curve FILE makes one"
         raise InvalidFileError("is not a learning curve", where=str(path), hint=hint)
     return [row for rows in read_groups(source.data, source.where).values() for row in rows]

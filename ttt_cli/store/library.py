@@ -77,14 +77,18 @@ def path_in(store: Path, name: str, learner: str) -> Path:
 
 
 def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
-    """The file that a name or a path means; names win over paths. A learner's bare name takes the suffix of
-    the game, and that of any other state may."""
+    """The file that a name or a path means; names win over paths."""
+    files = (path for path in named(store, name, rules) if path.is_file())
+    return next(files, Path(name) if Path(name).exists() else None)
+
+
+def named(store: Path, name: str, rules: Rules | None = None) -> list[Path]:
+    """The files in the store that a name may mean, whether they exist or not. A learner's bare name takes the
+    suffix of the game, and that of any other state may."""
     trained, stems = Trained.named(name), [name]
     if rules not in (None, STANDARD) and not (trained and trained.rules):
         stems = [f"{name}.{rules}", *[name] * (trained is None)]
-    named = [store / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES)]
-    files = (path for path in named if Path(name).name == name and path.is_file())
-    return next(files, Path(name) if Path(name).exists() else None)
+    return [store / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES) if Path(name).name == name]
 
 
 def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = "state") -> Path:
@@ -100,6 +104,7 @@ def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = 
     names = [other.stem for other in store.glob("*.*") if other.suffix in SUFFIXES]
     hint = did_you_mean(name, names) or did_you_mean(Path(name).stem, names)  # q.jsn
     if trained := Trained.named(name):
+        trained = trained._replace(rules=trained.rules or rules)
         hint = f"{trained.command(*store_option(store))} makes it"
     kind = InvalidFileError if is_path(name) else UsageError
     hint = hint or "ttt show lists the states; ttt train makes one" * ("state" in what)
@@ -196,9 +201,9 @@ def refuse_other(path: Path, state: State) -> None:
 
 
 def refuse_suffix(path: Path, learner: Any) -> None:
-    """Raise UsageError if a new state would have the name of another kind of file."""
+    """Raise UsageError if a state would have the name of another kind of file, and is not there already."""
     others = {*SUFFIXES, ".jsonl", ".npz", ".pkl", ".py"} - {learner.suffix}
-    if path.suffix in others and not path.exists():
+    if path.suffix in others and not holds_state(path):
         what = f"a {learner.name} state is {learner.suffix[1:].upper()}"
         hint = f"-o {path.with_suffix(learner.suffix)}; ttt export writes other formats"
         raise UsageError(what, where=str(path), hint=hint)
@@ -244,8 +249,8 @@ def _in_its_format(source: Source, options: Options, use: Callable[[Format], T])
     """What ``use`` makes of a file's format; of a plug-in's, if no built-in format can be used."""
 
     def used(form: Format) -> T:
-        if options.stated and not form.spelled:
-            name, value = next(iter(options.stated.items()))
+        visits = {"visits": str(options.visits)} if options.visits != 1 and form in NATIVE else {}
+        for name, value in ({} if form.spelled else {**options.stated, **visits}).items():
             message = f"{name}={value} does not apply: a {form.name} file can be read in only one way"
             raise UsageError(message, where=source.where)
         return use(form)
@@ -318,7 +323,8 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
     if not kept:
         return None
     prune(path)
-    return newest(Path(os.path.realpath(path)))
+    backup = newest(Path(os.path.realpath(path)))
+    return backup if backup.exists() else None
 
 
 def accept(path: Path) -> bool:

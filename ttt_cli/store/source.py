@@ -17,10 +17,12 @@ from typing import Any, BinaryIO
 
 from ttt_cli.errors import InvalidFileError, did_you_mean
 from ttt_cli.store.system import LIMIT, NO_WAITING, AnyPath, fault, scaled, too_large
-from ttt_cli.store.text import BOM, csv_rows, decode, load_json, refuse_binary
+from ttt_cli.store.text import csv_rows, decode, load_json, refuse_binary
 
 LARGE, BLOCK = 16 * 2**20, 2**20
 """Larger files are read in blocks where their format allows it, of about so many bytes."""
+BOM = b"\xef\xbb\xbf"
+"""The byte order mark that some editors put before a text: no part of its content."""
 JSON_LIMIT = 32 * 2**20
 """The limit on a foreign JSON file, in bytes: ten times what the usual board can fill."""
 
@@ -29,7 +31,7 @@ class Source:
     """A regular file. Its properties raise InvalidFileError if it is too large, damaged, or not text.
 
     :ivar where: the file's name, for errors.
-    :ivar start: its first 4,096 bytes.
+    :ivar start: its first 4,096 bytes, as all its content without a byte order mark.
     :ivar size: in bytes.
     :ivar large: whether it is better read in blocks.
     """
@@ -42,9 +44,11 @@ class Source:
         self.where = os.fspath(path)
         if data is None:
             with _open(path) as file:
-                self.size, self.start = os.fstat(file.fileno()).st_size, file.read(4096)
+                self.size, start = os.fstat(file.fileno()).st_size, file.read(4096)
+            self.start = start.removeprefix(BOM)
             self.large = self.size > LARGE
         else:
+            data = data.removeprefix(BOM)
             self.size, self.start, self.large, self.data = len(data), data[:4096], False, data
 
     @cached_property
@@ -53,7 +57,7 @@ class Source:
         limit = scaled(LIMIT)
         with _open(self.where) as file:
             size = os.fstat(file.fileno()).st_size
-            data = file.read() if size <= limit else b""
+            data = file.read().removeprefix(BOM) if size <= limit else b""
         if max(size, len(data)) > limit:
             raise too_large(f"has {max(size, len(data)):,} bytes; the limit is {limit:,}", self.where)
         return data
@@ -68,6 +72,7 @@ class Source:
             return
         with _open(self.where) as file:
             rest = b""
+            file.seek(len(BOM) if file.read(len(BOM)) == BOM else 0)
             while chunk := file.read(BLOCK):
                 whole, end, chunk = chunk.rpartition(b"\n")
                 if end:
@@ -87,7 +92,7 @@ class Source:
     @cached_property
     def is_json(self) -> bool:
         """Whether the content begins as a JSON object or list, not as a CSV field in brackets."""
-        first = self.start.removeprefix(BOM).lstrip()
+        first = self.start.lstrip()
         if first[:1] != b"[":
             return first[:1] in b"{["
         line = first.partition(b"\n")[0].rstrip()
@@ -116,8 +121,8 @@ class Source:
         if self.is_json:
             return ""
         if not self.large:
-            decode(self.data, self.where, bom=True)
-        lines = self.start.removeprefix(BOM).decode(errors="replace").splitlines()
+            decode(self.data, self.where)
+        lines = self.start.decode(errors="replace").splitlines()
         return next((line for line in lines if line.strip()), "")
 
     @cached_property

@@ -37,7 +37,6 @@ _MARKS = {
     b"\xfe\xff": "is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 FILE",
 }
 """The beginnings of files that are not text, and what to do about them."""
-BOM = b"\xef\xbb\xbf"
 NEWLINE = b"\n"
 MEMORY = 8
 """The memory that the values of a JSON text may take, in multiples of the limit on its size."""
@@ -66,19 +65,13 @@ _GROUPED = re.compile(r'"[^"]*"|\[[^\]]*\]|\([^)]*\)')
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
-def decode(data: bytes, where: str, *, bom: bool = False, line: int = 1) -> str:
+def decode(data: bytes, where: str, *, line: int = 1) -> str:
     """Decode strict UTF-8 without NUL.
 
-    :param bom: whether to drop a byte order mark instead of refusing it.
     :param line: the number of the line on which ``data`` begins.
     :raises InvalidFileError: with line and byte; other encodings and archives by their name.
     """
     refuse_binary(data, where)
-    if data.startswith(BOM):
-        if not bom:
-            hint = f"save it without one: tail -c +4 {shlex.quote(where)} >{shlex.quote(where + '.new')}"
-            raise InvalidFileError("begins with a byte order mark (BOM)", where=where, hint=hint)
-        data = data[len(BOM) :]
     try:
         text, at = data.decode(), data.find(b"\0")
         if at < 0:
@@ -199,7 +192,7 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
     many, most = sum(map(data.count, (b"\n", b",", b";", b"\t"))), scaled(MOST_FIELDS)
     if many > most:
         raise too_large(f"has about {many:,} fields; the limit is {most:,}", where)
-    text = decode(data, where, bom=True)
+    text = decode(data, where)
     first = _GROUPED.sub("", text.lstrip("\r\n").partition("\n")[0][:FIRST])
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
     try:

@@ -23,7 +23,7 @@ from ttt_cli.store import library
 from ttt_cli.store.curves import Row, read_groups
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
-from ttt_cli.store.text import BOM, decode, quoted
+from ttt_cli.store.text import decode, quoted
 from ttt_cli.training.curve import due, measure, points
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
@@ -269,7 +269,7 @@ def to_csv(study: Study) -> bytes:
 
 
 def is_study(path: Path) -> bool:
-    return Source(path).start.removeprefix(BOM).startswith(b"learner,preset,call,")
+    return Source(path).start.startswith(b"learner,preset,call,")
 
 
 def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
@@ -279,7 +279,7 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
     content = Source(path).data
-    names = decode(content.partition(b"\n")[0], str(path), bom=True).strip().split(",")
+    names = decode(content.partition(b"\n")[0], str(path)).strip().split(",")
     at = names.index("seed") if "seed" in names else 0
     if names[:3] != ["learner", "preset", "call"] or tuple(names[at:]) != ("seed", "games", *MEASURES):
         raise InvalidFileError("is not a study", where=str(path), hint="ttt study … -o FILE makes one")

@@ -78,7 +78,7 @@ class _Evaluated(Document):
         for side, steps in zip(Side, (explained.as_x, explained.as_o), strict=True):
             if steps:
                 _show_line(env, name, side, steps)
-        if self.found.unbeatable is False and not (explained.as_x or explained.as_o):
+        if exact and self.found.unbeatable is False and not self.explanation:
             how = command_line("ttt", "evaluate", name, *env.given_options, "--explain")
             env.say("how it loses:", how)
 
@@ -116,7 +116,7 @@ def _drawn(verdict: Verdict, console: Console) -> Iterator[RenderableType]:
         room = console.width - console.measure(rates).maximum - 2
         yield _rates(verdict, min(room, BAR), console.width) if room >= 10 else rates
     facts = Table.grid(padding=(0, 1))
-    facts.add_column(min_width=14, style="bold")
+    facts.add_column(min_width=14 if console.width > 30 else None, style="bold")
     for label, fact in known:
         facts.add_row(label, fact)
     yield Padding(facts, (0, 0, 0, 1))

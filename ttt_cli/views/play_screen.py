@@ -112,11 +112,14 @@ class PlayScreen:
         """Return a live display of the score and the rates; if wanted below the board, on the whole
         screen."""
 
-        def drawing() -> Group:
+        def drawing() -> Group | Text:
             self.env.console.width = self.env.width  # as it is by now
             games = self.session.score.games
-            total = Text(f"{counted(games, 'game')}  {self._rates()}" if games else "no game is over yet")
-            return Group(*[Text(self.heading()), Text(), self.board()] * boards, total)
+            total = f"{counted(games, 'game')}  {self._rates()}" if games else "no game is over yet"
+            if not boards:
+                return Text(total)
+            drawn = [(self.board(compact=compact), total) for compact in (False, True)]
+            return fitted(self.env, self.heading(), drawn, "Make the window larger.")
 
         return Live(console=self.env.console, screen=boards, auto_refresh=False, get_renderable=drawing)
 
@@ -129,8 +132,11 @@ class PlayScreen:
         return "  ".join(f"{name} {percent(count / score.games, 1):>7}" for name, count in counts)
 
 
-def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]]) -> Group | Text:
-    """Lay out a heading and the first of some boards, each with a text below it, that fits the screen."""
+def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], advice: str) -> Group | Text:
+    """Lay out a heading and the first of some boards, each with a text below it, that fits the screen.
+
+    :param advice: what to do if none does.
+    """
     width, height = env.width, env.console.height  # as they are by now
     for drawn, text in boards:
         rows, lines = drawn.split("\n"), env.folded(text, env.stdout).split("\n")
@@ -145,8 +151,7 @@ def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]]) -
             below = Text("\n".join(shown), no_wrap=True, overflow="crop")
             return Group(Text(heading, no_wrap=True), *gap, drawn, *gap, below)
     least = f"{rows[0].cell_len} columns and {len(rows) + 3} lines, and here are {width} and {height}"
-    advice = "Make the window larger, or type the number of a cell and Enter"
-    return Text(f"The board needs {least}. {advice}.\n{lines[0]}")
+    return Text(f"The board needs {least}. {advice}\n{lines[0]}")
 
 
 def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecord | None = None) -> str:

@@ -53,7 +53,7 @@ from ttt_cli.store.plays import PLAYED, Plays
 from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.text import BOM, decode, load_json, quoted
+from ttt_cli.store.text import decode, load_json, quoted
 from ttt_cli.store.typed import check, rules_of
 
 VERSION = 1
@@ -309,7 +309,7 @@ class StateJson(NativeFormat):
     endings = (".json",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return b'"ttt-state"' in source.start and not source.start.removeprefix(BOM).startswith(b"#")
+        return b'"ttt-state"' in source.start and not source.start.startswith(b"#")
 
     def content(self, state: State) -> Iterator[bytes]:
         yield b"{" + _lines([*_header(state).items()]) + b',\n"entries":{\n'
@@ -379,7 +379,7 @@ class StateCsv(NativeFormat):
     endings = (".csv",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return source.start.removeprefix(BOM).startswith((MARK, ",".join(COLUMNS[:4]).encode()))
+        return source.start.startswith((MARK, ",".join(COLUMNS[:4]).encode()))
 
     def content(self, state: State) -> Iterator[bytes]:
         head = orjson.dumps(_header(state), option=orjson.OPT_SORT_KEYS)

@@ -34,7 +34,7 @@ from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Op
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LIMIT
-from ttt_cli.store.text import BOM, csv_rows, number_in
+from ttt_cli.store.text import csv_rows, number_in, quoted
 
 HEADER = b"position,move,probability,value"
 ARRAYS = ("positions", "probabilities", "values")
@@ -163,7 +163,7 @@ class PolicyCsv(Format):
     limit = LIMIT
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return source.start.removeprefix(BOM).startswith(HEADER)
+        return source.start.startswith(HEADER)
 
     def read(self, source: Source, options: Options) -> Recorded:
         return _recorded(source.where, options.rules, self._moves(source))
@@ -180,7 +180,7 @@ class PolicyCsv(Format):
                     raise InvalidFileError(what, where=f"{source.where}, {place}")
                 chance, value = number_in(row[2]), number_in(row[3]) if row[3] else nan
                 if chance is None or value is None:
-                    what = f"{(row[2][:40], row[3][:40])} are not numbers"
+                    what = f"{quoted(row[2] if chance is None else row[3])} is not a number"
                     raise InvalidFileError(what, where=f"{source.where}, {place}")
                 yield place, row[0], row[1], chance, value
             before += block.count(b"\n")

@@ -19,7 +19,7 @@ from ttt_cli.store.formats.format import (
 )
 from ttt_cli.store.games import GameRecord, each_record
 from ttt_cli.store.source import Source
-from ttt_cli.store.text import BOM, quoted
+from ttt_cli.store.text import quoted
 
 
 class GameRecords(Format):
@@ -58,7 +58,7 @@ class GameRecords(Format):
         positions = len({text for text, _ in seen})
         folder = Path(os.path.realpath(source.where)).parent
         missing = [
-            Rejected("teaches", f"{games:,} games are kept for {quoted(name)}, which is missing")
+            Rejected("teaches", f"games kept for {quoted(name)}, which is missing: {games:,}")
             for name, games in islice(sorted(taught.items()), MOST_REJECTED)
             if not any(os.path.lexists(folder / f"{name}{suffix}") for suffix in ("", ".json", ".csv"))
         ]
@@ -77,7 +77,7 @@ class LearningCurve(Format):
     begins = HEADER
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return source.start.removeprefix(BOM).startswith(self.begins.encode())
+        return source.start.startswith(self.begins.encode())
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         found = read_groups(source.data, source.where)
