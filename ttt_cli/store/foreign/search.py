@@ -106,15 +106,50 @@ class NoPositionsError(InvalidFileError):
 
 
 class UndecidedError(InvalidFileError):
-    """A file that can be read in several ways: the questions that would decide, and a command to paste."""
+    """A file that can be read in several ways: the questions that would decide, and a command to paste, which
+    repeats what the user has stated."""
+
+    def __init__(self, asked: Sequence[Question], where: str, options: Options) -> None:
+        texts = []
+        for text, answers in asked:
+            ways = [f"{words} ({option})" for option, words in list(answers.items())[:MOST_ANSWERS]]
+            texts.append(f"{text}: {', '.join(ways[:-1])} or {ways[-1]}?")
+        stated = [f"{name}={value}" for name, value in options.stated.items()]
+        given = ",".join([*stated, *(next(iter(answers)) for _, answers in asked)])
+        words = [
+            "ttt",
+            "evaluate",
+            f"{where}:{given}",
+            *(board_options(options.rules) if options.rules else []),
+        ]
+        hint = f"answer behind the colon, as in {command_line(*words)}"
+        super().__init__(f"the file does not say: {' And '.join(texts)}", where=where, hint=hint)
+        self.asked = asked
 
 
 def search(table: Candidate, options: Options, space: StateSpace, where: str) -> tuple[Reading, list[str]]:
     """The reading of a table that is meant, and what was assumed for it, in words.
 
-    :raises UndecidedError: with all questions, if several may be meant.
+    :raises UndecidedError: with all questions, also those that are open once the others are answered, if
+        several may be meant.
     :raises InvalidFileError: if none fits.
     """
+    try:
+        return _search(table, options, space, where)
+    except UndecidedError as error:
+        asked = [*error.asked]
+    answers = dict(next(iter(answers)).split("=", 1) for _, answers in asked)
+    try:
+        search(table, replace(options, stated={**options.stated, **answers}), space, where)
+    except UndecidedError as error:
+        asked += error.asked
+    except InvalidFileError:
+        pass
+    raise UndecidedError(asked, where, options)
+
+
+def _search(table: Candidate, options: Options, space: StateSpace, where: str) -> tuple[Reading, list[str]]:
+    """The reading that is meant as far as the questions go that can be asked at once."""
     stated = _stated_facets(options)
     found = _readings(table, options, stated, space, where)
     agreeing = [reading for reading in found if stated.items() <= reading.facets.items()]
@@ -126,7 +161,7 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     unknown = filter(None, (_about_unknown(reading, options) for reading in [best, *rivals]))
     asked += islice(unknown, 1)
     if asked or rivals:
-        raise _undecided(asked, where, options)
+        raise UndecidedError(asked, where, options)
     near = []
     for it in (it for it in ranked if it.spelling.left_out.sum() <= best.spelling.left_out.sum()):
         never_won = it.of_moves and not it.wins.any() and it.spelling.first != best.spelling.first
@@ -235,7 +270,7 @@ def _usual(found: list[Spelling], of_positions: bool, where: str, options: Optio
             ways = [first.facets, {"mine": other.second or ""} if after_move else other.facets]
             if other.left_out.sum() < first.left_out.sum():  # the likelier one is the one to paste
                 ways.reverse()
-            raise _undecided(_questions(ways)[:1], where, options)
+            raise UndecidedError(_questions(ways)[:1], where, options)
     return [replace(spelling, alternative=alternative) for spelling in fixed]
 
 
@@ -424,19 +459,6 @@ def _answer(facet: str, value: str) -> tuple[str, str]:
     words = next(facets[facet] for facets in QUESTIONS.values() if facet in facets)
     prefix = "spelling." if facet in FACETS else ""
     return f"{prefix}{facet}={value}", words.get(value) or words.get("", "{}").format(quoted(value))
-
-
-def _undecided(asked: Sequence[Question], where: str, options: Options) -> UndecidedError:
-    """The questions as an error; the command to paste repeats what the user has stated."""
-    texts = []
-    for text, answers in asked:
-        ways = [f"{words} ({option})" for option, words in list(answers.items())[:MOST_ANSWERS]]
-        texts.append(f"{text}: {', '.join(ways[:-1])} or {ways[-1]}?")
-    stated = [f"{name}={value}" for name, value in options.stated.items()]
-    words = ["ttt", "evaluate", f"{where}:{','.join([*stated, *(next(iter(given)) for _, given in asked)])}"]
-    words += board_options(options.rules) if options.rules else []
-    hint = f"answer behind the colon, as in {command_line(*words)}"
-    return UndecidedError(f"the file does not say: {' And '.join(texts)}", where=where, hint=hint)
 
 
 def _not_borne_out(
