@@ -150,9 +150,10 @@ def test_a_notebook_shows_verdicts_and_boards():
 
 def test_a_policy_answers_for_its_own_game_and_cannot_be_changed():
     state, own = ttt.train("q", games=100, seed=1), ttt.positions()
-    for player in (state.policy, *ttt.policies("search", "heuristic", first_free)):
-        with pytest.raises(ttt.TttError, match="plays 3x3, 3 in a row, not 4x4"):
-            player.probabilities(ttt.Positions.parse(["." * 16], ttt.Rules(4, 4, 4)))
+    for player in (state.policy, *ttt.policies("search", "minimax", "heuristic", first_free)):
+        for other in (ttt.Rules(4, 4, 4), ttt.Rules(3, 3, 2), ttt.Rules(misere=True)):
+            with pytest.raises(ttt.TttError, match="plays 3x3, 3 in a row, not "):
+                player.probabilities(ttt.Positions.parse(["." * other.cells], other))
     with pytest.raises(ValueError, match="read-only"):
         state.policy.probabilities(own)[:] = 0
     assert [one.texts() for one in own][-1] == own[-1].texts() == [own.text(len(own) - 1)]
