@@ -77,15 +77,6 @@ def test_the_log_is_tried_before_the_first_move(ttt: Run):
         assert played.err.startswith("Error: state_store") and played.err.count("\n") == 1
 
 
-def test_trying_leaves_nothing(tmp_path):
-    store = tmp_path / "new" / "store"
-    try_log(store)
-    assert list(tmp_path.iterdir()) == []
-    record_game(store, GAME)
-    try_log(store)
-    assert (store / LOG).read_bytes() == GAME.to_line() + b"\n"
-
-
 def test_a_game_that_cannot_be_recorded_is_printed_with_the_command_that_does(ttt: Run, monkeypatch):
     def busy(*_, **__):
         raise BusyError("busy: games.jsonl is being written by another process")
