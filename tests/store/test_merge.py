@@ -36,16 +36,6 @@ def test_an_input_that_another_contains_adds_nothing(three):
     assert len(merged.duplicates) == 2
 
 
-def test_the_longer_of_two_stages_of_a_run_wins():
-    start = State.empty(learner_of("td", "default"), SMALL)
-    planned = 3 * start.learner.block_games
-    early = loaded(continued(start, 0, 7, planned=planned), "early")
-    assert 0 < early.state.games < planned
-    full = loaded(trained("td", planned, 7, rules=SMALL), "full")
-    assert early.state.runs[0].id == full.state.runs[0].id
-    assert content(merge([early, full])) == content(merge([full, early])) == library.content(full.state)
-
-
 def test_beside_other_runs_too_the_longer_of_two_stages_of_a_run_wins():
     """Whichever input comes first; only a book can tell the runs of its rows apart."""
     start = State.empty(learner_of("book", "default"), SMALL)

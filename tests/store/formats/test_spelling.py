@@ -270,11 +270,6 @@ def test_records_that_differ_are_refused():
     assert f"{FIELDS[0]['state']}" in refused([*FIELDS, FIELDS[0]], "the key is repeated").where
 
 
-def test_csv_may_hold_a_cell_in_a_row():
-    spell = Spell(stones="120")
-    reads_as("\n".join(f"{spell.of(text)},{cell},{v!r}" for (text, cell), v in MOVES.items()), goes_by(MOVES))
-
-
 def test_other_boards_are_read_when_they_are_named():
     rules = Rules(2, 3, 2)
     space = StateSpace.of(rules)
