@@ -40,7 +40,7 @@ def test_it_goes_on_where_the_file_ends(ttt):
     assert "1 of 6 trainings" in result.err
     assert Path("study.csv").read_bytes() == whole
     assert "0 of 6 trainings" in ttt(*CALL).err
-    for other in (("--games", "3k"), ("--opponent", "random"), ("--vary", "gamma=0.7")):
+    for other in (("--games", "3k"), ("--opponent", "random"), ("--vary", "gamma=0.7"), ("--symmetry",)):
         refused = ttt(*CALL, *other)
         assert refused.code == 2 and "holds a study with other" in refused.err
     assert Path("study.csv").read_bytes().startswith(lines[0])
