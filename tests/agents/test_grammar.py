@@ -9,7 +9,7 @@ import pytest
 
 from tests import tables
 from ttt_cli import Positions, Rules, train
-from ttt_cli.agents.grammar import resolve, resolve_all
+from ttt_cli.agents.grammar import resolve
 from ttt_cli.agents.registry import players
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
@@ -95,15 +95,6 @@ def test_only_values_on_a_known_scale_are_searched_with(store: Path) -> None:
     library.save(State.empty(learner_of("menace", "default"), Rules()), store / "menace.json")
     with pytest.raises(UsageError, match="menace cannot be searched on top of: it values no positions"):
         resolve("menace:search=2", store)
-
-
-def test_agents_that_meet_play_the_same_game(store: Path) -> None:
-    rules = [agent.rules for agent in resolve_all(["random", "td.3x4-3", "minimax"], store)]
-    assert rules == [Rules(3, 4)] * 3
-    with pytest.raises(InvalidFileError, match="plays 3x4, 3 in a row, not 3x3, 3 in a row"):
-        resolve_all(["./td", "td.3x4-3"], store)
-    with pytest.raises(InvalidFileError, match="plays 3x3"):
-        resolve("./td", store, Rules(3, 4))
 
 
 @pytest.mark.parametrize(
