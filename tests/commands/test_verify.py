@@ -4,13 +4,12 @@ import json
 from pathlib import Path
 
 CORPUS = Path(__file__).parent.parent / "store" / "formats" / "corpus"
-FIELDS = {"file", "format", "positions", "moves", "repaired", "rejected"}
 
 
 def test_it_tells_every_fault_with_its_place(ttt, tmp_path):
     assert ttt("train", "q", "--games", 200, "--seed", 1).code == 0
     sound = ttt("verify", "q", "--json")
-    assert sound.code == 0 and sound.json.keys() >= FIELDS and sound.json["rejected"] == []
+    assert sound.code == 0 and sound.json["rejected"] == []
     assert sound.json["format"] == "ttt-state" and sound.json["positions"] > 100
     path = tmp_path / "state_store" / "q.json"
     whole = path.read_bytes()
