@@ -96,7 +96,7 @@ def test_other_boards():
     state = ttt.train("q", games=50, seed=1, rules=rules)
     assert [one.rules for one in ttt.policies(state, "random", first_free)] == [rules] * 3
     assert ttt.play_game(state, "minimax", seed=1).rules == rules
-    with pytest.raises(ttt.TttError, match="plays 3x3"):
+    with pytest.raises(ttt.TttError, match="plays 3x3, 3 in a row, not 3x4, 3 in a row"):
         ttt.policies(state, ttt.train("q", games=5, seed=1))
     with pytest.raises(ttt.TttError, match="too many positions"):
         ttt.positions(ttt.Rules(5, 5, 4))

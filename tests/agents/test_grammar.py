@@ -9,7 +9,7 @@ import pytest
 
 from tests import tables
 from ttt_cli import Positions, Rules, train
-from ttt_cli.agents.grammar import resolve
+from ttt_cli.agents.grammar import resolve, resolve_all
 from ttt_cli.agents.registry import players
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
@@ -58,6 +58,8 @@ def test_states_by_name_and_by_path(store: Path) -> None:
     assert named.digest and named.digest != path.digest
     assert resolve("td", store, Rules(3, 4)).source == store / "td.3x4-3.json"
     assert resolve("td.3x4-3", store).rules == Rules(3, 4)
+    with pytest.raises(InvalidFileError, match="plays 3x4, 3 in a row, not 3x3, 3 in a row"):
+        resolve_all(["./td", "td.3x4-3"], store)
     assert resolve("odd:name=1.json", store).games == 1
     assert resolve("odd:name=1.json:epsilon=0.5", store).games == 1
 
