@@ -82,7 +82,6 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
     "device": lambda path: path.symlink_to("/dev/zero"),
     "binary": lambda path: path.write_bytes(bytes(range(256))),
     "truncated": lambda path: path.write_bytes(good_content()[:300]),
-    "unknown learner": lambda path: path.write_bytes(edited(b'"learner":"td"', b'"learner":"sarsa"')),
     "flipped": lambda path: path.write_bytes(edited(b":[0.5,", b":[0.4,", sealed=False)),
     "too large": lambda path: path.write_bytes(edited(b'"cols":3', b'"cols":99')),
 }
@@ -133,7 +132,7 @@ def snapshot() -> dict[str, bytes | None]:
 def test_an_unreadable_file_is_refused_in_one_line(refused: Refused, ttt: Run, call: str, fault: str) -> None:
     """For ``verify`` faults are the result: on stdout, with the exit code of an unfit file."""
     UNREADABLE[fault](Path("bad.json"))
-    json = fault in {"missing", "folder", "unknown learner", "flipped"}
+    json = fault in {"missing", "folder", "flipped"}
     says = "digest" if fault == "flipped" else "bad.json"
     refused(call.replace("FILE", "./bad.json"), {3}, says, json=json)
     if call == "evaluate FILE":

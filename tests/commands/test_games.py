@@ -20,8 +20,6 @@ from ttt_cli.store.teaching import FEW, teach
 GAME = GameRecord((1, 4, 2, 5, 3), "x", "human", "q", teaches=("q.json",), id="first")
 OTHER = replace(GAME, id="second")
 THIRD = replace(GAME, id="third")
-
-
 EMPTY = State.empty(learner_of("q", "default"), STANDARD)
 
 

@@ -86,9 +86,8 @@ def test_overlap_in_part_is_refused_by_name_unless_allowed(three):
     assert [run.kind for run in forced.state.runs] == ["overlap"]
     assert forced.state.games == 1200
     assert content(forced) == content(merge([other, one], allow_overlap=True))
-    with pytest.raises(
-        InvalidFileError, match=three[2].state.runs[0].id
-    ):  # it was allowed once, not for ever
+    # it was allowed once, not for ever
+    with pytest.raises(InvalidFileError, match=three[2].state.runs[0].id):
         merge([loaded(forced.state, "forced"), three[2]])
 
 

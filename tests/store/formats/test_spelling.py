@@ -262,10 +262,8 @@ def test_lines_with_a_result_are_no_log_of_games():
 
 def test_records_that_differ_are_refused():
     refused([*FIELDS, {"state": EMPTY, "value": 0.5}], "no table of positions")
-    assert (
-        refused([*RECORDS["lists"], [EMPTY, 0.5, 1, 0.25]], "4 fields").where
-        == f"f.json, record {len(MOVES) + 1}"
-    )
+    longer = refused([*RECORDS["lists"], [EMPTY, 0.5, 1, 0.25]], "4 fields")
+    assert longer.where == f"f.json, record {len(MOVES) + 1}"
     refused([*FIELDS[:-1], {**FIELDS[-1], "value": "?"}], "'?' is not a value")
     assert f"{FIELDS[0]['state']}" in refused([*FIELDS, FIELDS[0]], "the key is repeated").where
 
