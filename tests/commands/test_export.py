@@ -86,6 +86,8 @@ def test_a_picture_of_the_whole_game_has_a_depth(ttt):
     assert ttt("export", "minimax", "-o", "two.svg", "--depth", 2).err.count("drawn") == 0
     boards = [Path(name).read_text().count("<g transform") for name in ("all.svg", "two.svg")]
     assert boards == [1 + 3 + 12, 1 + 9 + 72]
+    large = ttt("export", "random", "--board", "3x4", "-o", "large.svg", "--depth", 12)
+    assert large.code == 2 and "boards is too large" in large.err
 
 
 @pytest.mark.parametrize(

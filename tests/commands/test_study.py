@@ -75,8 +75,9 @@ def test_presets_are_set_beside_each_other_with_the_seconds_they_took(ttt):
 
 def test_methods_share_a_file_and_a_value_may_be_fixed_and_states_kept(ttt):
     Path("states").mkdir()
-    call = ("study", "q", "td", "--games", 100, "--seeds", 1, "--vary", "gamma=0.9", "-o", "both.csv")
+    call = ("study", "q", "td", "--games", 100, "--seeds", 1, "-o", "both.csv")
+    call += ("--vary", "gamma=0.9", "--vary", "alpha=0.3")
     assert ttt(*call, "--keep", "states").code == 0
     again = ttt(*call)
-    assert "td gamma=0.9" in again.out and "0 of 2 trainings" in again.err
+    assert "td gamma=0.9, alpha=0.3" in again.out and "0 of 2 trainings" in again.err
     assert [ttt("show", path, "--json").json["games"] for path in Path("states").glob("*.json")] == [100] * 2

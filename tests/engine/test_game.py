@@ -29,7 +29,7 @@ def test_a_move_that_cannot_be_made_says_which_and_why():
 
 def test_resigning_is_a_loss_on_an_open_board():
     game = Game.of(Rules(), [4], resigned=True)
-    assert (game.result, game.resigned, game.is_over) == (Result.X_WINS, True, True)
+    assert (game.result, game.resigned, game.is_over, game.legal_moves) == (Result.X_WINS, True, True, ())
     assert game.pop() == 4
     assert (game.result, game.resigned) == (None, False)
     with pytest.raises(NotationError, match="still open"):
