@@ -61,7 +61,7 @@ def test_it_reads_files_of_all_kinds(ttt, tmp_path):
     assert [item["where"] for item in done.json["rejected"]] == ["line 2", "line 3, column 1"]
     Path("none.jsonl").write_text("not a game\n")
     assert ttt("verify", "none.jsonl").code == 3
-    several = ttt("verify", CORPUS / "games.csv", book, "nothing.json")
+    several = ttt("verify", CORPUS / "games.csv", "nothing.json", book)
     assert several.code == 3 and several.out.count("\n") == 5
     assert "no such file" in several.out and "valid" in several.out and "line 2" in several.out
 
