@@ -96,7 +96,7 @@ def test_other_boards():
     state = ttt.train("q", games=50, seed=1, rules=rules)
     assert [one.rules for one in ttt.policies(state, "random", first_free)] == [rules] * 3
     assert ttt.play_game(state, "minimax", seed=1).rules == rules
-    with pytest.raises(ttt.TttError, match="plays 3x3"):
+    with pytest.raises(ttt.TttError, match="plays 3x3, 3 in a row, not 3x4, 3 in a row"):
         ttt.policies(state, ttt.train("q", games=5, seed=1))
     with pytest.raises(ttt.TttError, match="too many positions"):
         ttt.positions(ttt.Rules(5, 5, 4))
@@ -150,9 +150,10 @@ def test_a_notebook_shows_verdicts_and_boards():
 
 def test_a_policy_answers_for_its_own_game_and_cannot_be_changed():
     state, own = ttt.train("q", games=100, seed=1), ttt.positions()
-    for player in (state.policy, *ttt.policies("search", "heuristic", first_free)):
-        with pytest.raises(ttt.TttError, match="plays 3x3, 3 in a row, not 4x4"):
-            player.probabilities(ttt.Positions.parse(["." * 16], ttt.Rules(4, 4, 4)))
+    for player in (state.policy, *ttt.policies("search", "minimax", "heuristic", first_free)):
+        for other in (ttt.Rules(4, 4, 4), ttt.Rules(3, 3, 2), ttt.Rules(misere=True)):
+            with pytest.raises(ttt.TttError, match="plays 3x3, 3 in a row, not "):
+                player.probabilities(ttt.Positions.parse(["." * other.cells], other))
     with pytest.raises(ValueError, match="read-only"):
         state.policy.probabilities(own)[:] = 0
     assert [one.texts() for one in own][-1] == own[-1].texts() == [own.text(len(own) - 1)]

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.engine import test_positions
 from ttt_cli import Positions, Rules, train
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.agents.registry import players
@@ -51,17 +52,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @cache
 def sample(rules: Rules) -> Positions:
     """The positions of some random games, the ended ones too."""
-    rng = np.random.default_rng(1)
-    games = 8 if rules.cells <= 16 else 1
-    parts = []
-    positions = Positions.concatenate([Positions.start(rules)] * games)
-    while len(positions):
-        parts.append(positions)
-        positions = positions[~positions.terminal]
-        if len(positions):
-            cells = np.array([rng.choice(np.flatnonzero(row)) for row in positions.legal])
-            positions = positions.play(np.arange(len(positions)), cells)
-    return Positions.concatenate(parts).distinct()
+    return Positions.batch(test_positions.sample(rules, 8 if rules.cells <= 16 else 1), rules).distinct()
 
 
 @pytest.mark.parametrize(("text", "rules"), CASES, ids=str)

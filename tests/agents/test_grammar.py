@@ -58,6 +58,8 @@ def test_states_by_name_and_by_path(store: Path) -> None:
     assert named.digest and named.digest != path.digest
     assert resolve("td", store, Rules(3, 4)).source == store / "td.3x4-3.json"
     assert resolve("td.3x4-3", store).rules == Rules(3, 4)
+    with pytest.raises(InvalidFileError, match="plays 3x4, 3 in a row, not 3x3, 3 in a row"):
+        resolve_all(["./td", "td.3x4-3"], store)
     assert resolve("odd:name=1.json", store).games == 1
     assert resolve("odd:name=1.json:epsilon=0.5", store).games == 1
 
@@ -95,15 +97,6 @@ def test_only_values_on_a_known_scale_are_searched_with(store: Path) -> None:
     library.save(State.empty(learner_of("menace", "default"), Rules()), store / "menace.json")
     with pytest.raises(UsageError, match="menace cannot be searched on top of: it values no positions"):
         resolve("menace:search=2", store)
-
-
-def test_agents_that_meet_play_the_same_game(store: Path) -> None:
-    rules = [agent.rules for agent in resolve_all(["random", "td.3x4-3", "minimax"], store)]
-    assert rules == [Rules(3, 4)] * 3
-    with pytest.raises(InvalidFileError, match="plays 3x4, 3 in a row, not 3x3, 3 in a row"):
-        resolve_all(["./td", "td.3x4-3"], store)
-    with pytest.raises(InvalidFileError, match="plays 3x3"):
-        resolve("./td", store, Rules(3, 4))
 
 
 @pytest.mark.parametrize(

@@ -85,14 +85,6 @@ def test_traps_win_as_often_as_anyone_who_never_loses_can(rules: Rules, as_x: fl
     assert [side.win for side in found] == pytest.approx([as_x, as_o], abs=1e-12)
 
 
-def test_what_minimax_thinks_its_moves_are_worth() -> None:
-    values = tables.minimax(StateSpace.of()).worth
-    assert values is not None
-    row = values[StateSpace.of().index(Position("X...O...X"))]
-    assert row[[1, 2, 3]].tolist() == [0, -1, 0]
-    assert np.isnan(row[[0, 4, 8]]).all()
-
-
 def test_without_a_state_space_minimax_proves_its_moves():
     rules = Rules(4, 4, 4)
     policy = Minimax(rules)

@@ -4,7 +4,6 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,8 @@ from tests.ttt import Outcome, Run, start
 from ttt_cli import __version__
 from ttt_cli.app import Commands, app
 from ttt_cli.commands import COMMANDS, HEADINGS
-from ttt_cli.documents import Document
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
+from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.shell.command import make_command
 
@@ -81,20 +79,6 @@ def test_help_shows_the_options_that_change_something(ttt: Run) -> None:
 # ---- usage
 
 
-def test_the_common_options_reach_the_command(solve: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-
-    def command(env: Environment) -> None:
-        seen.append([str(env.store), env.board, env.line, env.quiet, env.json, env.debug])
-
-    words = ["--store", "here", "--board", "3x4", "--line", "4", "--quiet", "--json", "--debug"]
-    assert solve(command) == solve(command, *words) == Outcome(0, "", "")
-    monkeypatch.setenv("TTT_STORE", "elsewhere")
-    solve(command)
-    usual = [None, None, False, False, False]
-    assert seen == [["state_store", *usual], ["here", "3x4", 4, True, True, True], ["elsewhere", *usual]]
-
-
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
@@ -150,31 +134,12 @@ def test_every_exception_is_one_line_or_document_and_an_exit_code(
     assert document["error"] in line and (document["hint"] or "") in line
 
 
-@dataclass(frozen=True)
-class Answer(Document):
-    number: int
-    schema = "ttt-answer"
-
-    @property
-    def code(self) -> ExitCode:
-        return ExitCode(self.number)
-
-    def show(self, env: Environment) -> None:
-        env.out(f"it is {self.number}")
-
-
-def test_a_result_is_shown_or_dumped_and_gives_the_exit_code(solve: Run) -> None:
-    def command(env: Environment) -> Answer:
+def test_what_is_logged_is_a_notice(solve: Run) -> None:
+    def command(env: Environment) -> None:
         logging.getLogger("ttt_cli").info("compiled a kernel")
-        return Answer(1)
 
-    def several(env: Environment):
-        return map(Answer, (0, 3, 1))
-
-    assert solve(command) == Outcome(1, "it is 1\n", "compiled a kernel\n")
-    assert solve(several) == Outcome(3, "it is 0\nit is 3\nit is 1\n", "")
-    document = '{"schema":"ttt-answer","version":1,"number":1}\n'
-    assert solve(command, "--json", "--quiet") == Outcome(1, document, "")
+    assert solve(command) == Outcome(0, "", "compiled a kernel\n")
+    assert solve(command, "--quiet") == Outcome(0, "", "")
 
 
 # ---- a real process

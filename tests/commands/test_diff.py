@@ -7,10 +7,8 @@ from tests.ttt import Run
 
 def test_a_difference(ttt: Run) -> None:
     found = ttt("diff", "heuristic", "minimax", "--csv", "d.csv", "--json")
-    document = found.json
-    assert (document["positions"], document["different"]) == (4520, 879)
-    assert (document["a_better"], document["b_better"]) == (0, 467)
-    assert (document["a_only"], document["b_only"], len(document["rows"])) == (0, 0, 10)
+    assert (found.json["a_better"], found.json["a_only"], found.json["b_only"]) == (0, 0, 0)
+    assert len(found.json["rows"]) == 10
     assert ttt("diff", "heuristic", "minimax", "--csv", "-").out == Path("d.csv").read_text(encoding="utf-8")
     text = ttt("diff", "heuristic", "minimax").out
     assert "differently in 879 of 4,520" in text and "467  where the choice of minimax is worth more" in text

@@ -1,6 +1,5 @@
 """``ttt evaluate``."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -96,14 +95,6 @@ def test_a_line_that_beats_a_player_is_shown_where_no_walk_fits(
     line = " ".join(map(str, worst["as_x"]["line"]))
     assert f"beatable as X, by this line of play: {line}" in shown
     assert f"How random loses as X: {line}" in shown
-
-
-def test_how_the_rates_depend_on_ties_that_a_file_leaves_open(ttt):
-    table = {"000000000": [1] * 9, "000010000": [0.5, 0.5, 0, 0, 0, 0, 0, 0, 0], "100000000": [0.5] * 9}
-    Path("q_table.json").write_text(json.dumps(table), encoding="utf-8")
-    said = ttt("evaluate", "q_table.json", "random").err
-    assert "does not say which of equal values" in said and "by ties=first" in said
-    assert "does not say which" not in ttt("evaluate", "q_table.json:ties=first", "random").err
 
 
 def test_the_command_that_explains_names_the_board(ttt):

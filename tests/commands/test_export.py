@@ -54,9 +54,6 @@ def test_state_is_the_native_file(ttt, store):
 
 
 def test_a_state_is_never_lost_to_an_export(ttt, store):
-    before = (store / "td.json").read_bytes()
-    assert ttt("export", "td", "-o", store / "td.json", "--format", "policy-json").code == 2
-    assert (store / "td.json").read_bytes() == before
     graph = (store / "graph.json").read_bytes()
     other = ttt("export", "td", "-o", store / "graph.json", "--format", "policy-json")
     assert other.code == 2 and "is a learned state, which would be lost" in other.err
@@ -89,6 +86,8 @@ def test_a_picture_of_the_whole_game_has_a_depth(ttt):
     assert ttt("export", "minimax", "-o", "two.svg", "--depth", 2).err.count("drawn") == 0
     boards = [Path(name).read_text().count("<g transform") for name in ("all.svg", "two.svg")]
     assert boards == [1 + 3 + 12, 1 + 9 + 72]
+    large = ttt("export", "random", "--board", "3x4", "-o", "large.svg", "--depth", 12)
+    assert large.code == 2 and "boards is too large" in large.err
 
 
 @pytest.mark.parametrize(

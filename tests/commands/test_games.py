@@ -20,8 +20,6 @@ from ttt_cli.store.teaching import FEW, teach
 GAME = GameRecord((1, 4, 2, 5, 3), "x", "human", "q", teaches=("q.json",), id="first")
 OTHER = replace(GAME, id="second")
 THIRD = replace(GAME, id="third")
-
-
 EMPTY = State.empty(learner_of("q", "default"), STANDARD)
 
 
@@ -75,15 +73,6 @@ def test_the_log_is_tried_before_the_first_move(ttt: Run):
         played = ttt("play", *asked, stdin="5\n", terminal=True, TERM="dumb", COLUMNS="200")
         assert played.code == 1 and not played.out and "--store DIR names another" in played.err
         assert played.err.startswith("Error: state_store") and played.err.count("\n") == 1
-
-
-def test_trying_leaves_nothing(tmp_path):
-    store = tmp_path / "new" / "store"
-    try_log(store)
-    assert list(tmp_path.iterdir()) == []
-    record_game(store, GAME)
-    try_log(store)
-    assert (store / LOG).read_bytes() == GAME.to_line() + b"\n"
 
 
 def test_a_game_that_cannot_be_recorded_is_printed_with_the_command_that_does(ttt: Run, monkeypatch):

@@ -8,12 +8,11 @@ import pytest
 from tests.store.formats.strangers import MOVES, by_cell
 
 CORPUS = Path(__file__).parent.parent / "store" / "formats" / "corpus"
-FIELDS = {"file", "format", "positions", "moves", "repaired", "rejected"}
 
 
 def test_a_file_is_taken_into_the_store(ttt, tmp_path):
     done = ttt("import", CORPUS / "matchboxes_first.json", "--json")
-    assert done.code == 0 and done.json.keys() >= FIELDS
+    assert done.code == 0
     assert done.json["schema"] == "ttt-import" and done.json["format"] == "position-keyed"
     assert (done.json["positions"], done.json["moves"]) == (9, 42)
     assert (tmp_path / "state_store" / "matchboxes_first.json").is_file()
@@ -59,22 +58,3 @@ def test_what_is_left_out_is_told_by_import_and_verify_and_an_error_if_strict(tt
     assert f"left out  {place}: " in ttt("import", file, "-o", "made").out
     done = ttt("verify", file, "--json")
     assert done.code == 1 and [item["where"] for item in done.json["rejected"]] == [place]
-
-
-@pytest.mark.parametrize(
-    ("source", "form", "ending"),
-    [
-        ("graph.article", "state-action", ".json"),
-        ("book.article", "moves-csv", ".csv"),
-        ("td", "value-table", ".npz"),
-    ],
-)
-def test_what_is_exported_and_imported_is_exported_alike(ttt, store, tmp_path, source, form, ending):
-    assert ttt("export", source, "--format", form, "-o", f"a{ending}").code == 0
-    done = ttt("import", f"a{ending}", "-o", "again.state", "--json")
-    assert done.code == 0 and done.json["format"] == form and not done.json["repaired"]
-    assert ttt("export", "again.state", "--format", form, "-o", f"b{ending}").code == 0
-    assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
-    players = (f"a{ending}", "again.state", *[source] * (source != "td"))
-    rates = [ttt("evaluate", agent, "random", "--json").json["results"] for agent in players]
-    assert rates == rates[:1] * len(players)

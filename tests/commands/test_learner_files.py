@@ -19,9 +19,11 @@ BOARD = ("--board", "2x3", "--line", "2")
 NAME = "mc.2x3-2"
 
 COUNTING = """
-from ttt_cli import PlainLearner
+from dataclasses import dataclass
+from ttt_cli import PlainLearner, parameter
 from pathlib import Path
 Path("RUN").touch()
+@dataclass(frozen=True)
 class Count(PlainLearner):
     name = "count"
     def learn(self, table, game, sides="xo"):
@@ -104,6 +106,11 @@ def test_its_parameters_are_options(ttt: Run):
     assert found.json["learner"] == "mc"
     assert '"params":{"draw":0.5,"epsilon":0.3}' in Path(f"state_store/{NAME}.json").read_text()
     assert ttt("train", LEARNER, "--draw", "7").code == 2
+    written()
+    with Path("mine.py").open("a") as file:
+        file.write("    turned: bool = parameter(True, 'whether')\n")
+    assert ttt("train", "./mine.py:Count", *BOARD, "--games", "5", "--no-turned", "-o", "mine.json").code == 0
+    assert '"turned":false' in Path("mine.json").read_text()
     small = ("--seeds", "1", "--games", "20", *BOARD)
     assert ttt("study", LEARNER, *small, "--vary", "epsilon=0.1,0.5", "-o", "s.csv").code == 0
     assert [ttt("curve", "s.csv", *more).code for more in ([], ["--learner", LEARNER])] == [3, 0]
@@ -119,7 +126,7 @@ FAULTS = [
     ("def f(:", "SyntaxError"),
     ("from ttt_cli import PlainLearner as Wrong", "does not define learn, value"),
     *((f"{CLASS}name = {name!r}", f"the name {name!r} of Wrong is") for name in ("q", "random", "../up")),
-    (CLASS + "def value(self, t, p, c): return t[5]", "KeyError: 5 in line 13 of mine.py"),
+    (CLASS + "def value(self, t, p, c): return t[5]", "KeyError: 5 in line 15 of mine.py"),
     (CLASS + "def value(self, t, p, c): return float('nan')", "value of cell 0 in '......' is nan ("),
     (CLASS + "def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': is not"),
     (CLASS + "def explore(self, t, p, r): return 0", "explore plays 0 in 'X.....' (one of"),

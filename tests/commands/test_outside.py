@@ -404,8 +404,15 @@ def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, site: Path) -> None:
     (site / "leaving_plugin.py").write_text("raise SystemExit(0)\n")
     faulty = {"bad": "failing_plugin:X", "gone": "leaving_plugin:X"}
     learners = {**faulty, "q": "failing_plugin:X", "named": "ttt_cli.learners.td:Td"}
-    (site / "nameless.py").write_text("from ttt_cli import Format\nclass X(Format):\n    pass\n")
-    install(site, "broken", agents=faulty, formats={**faulty, "odd": "nameless:X"}, learners=learners)
+    (site / "odd.py").write_text(
+        "from ttt_cli import Format\nclass X(Format):\n    pass\nclass Five(Format):\n"
+        "    name, about, holds = 'five', 'a number', 'table'\n"
+        "    def recognises(self, source, options): return source.where.endswith('.five')\n"
+        "    def read(self, source, options): return 5\n"
+    )
+    formats = {**faulty, "odd": "odd:X", "five": "odd:Five"}
+    install(site, "broken", agents=faulty, formats=formats, learners=learners)
+    Path("a.five").write_text("what is this?\n")
     Path("strange.txt").write_text("what is this?\n")
     for words, code in {
         "show": 0, "show --formats": 0, "train q --games 20": 0, "evaluate ./strange.txt": 3,
@@ -415,6 +422,9 @@ def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, site: Path) -> None:
         found = ttt(*words.split())
         assert found.code == code and found.err.startswith("Error: ") == bool(code), (words, found.err)
         assert ("plug-in" in found.err) == (code == 1)
+    for command in ("evaluate", "show", "verify"):
+        found = ttt(command, "./a.five")
+        assert found.code and "five reads int, not Loaded or Policy" in found.err + found.out, found
 
 
 def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(ttt: Run, site: Path) -> None:
@@ -425,18 +435,3 @@ def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(ttt: Run, site:
     assert ttt("export", "./mine.json", "-o", "again.toy").code == 0
     mine, again = (sorted(Path(name).read_text().splitlines()) for name in ("mine.toy", "again.toy"))
     assert mine == again
-
-
-def test_a_plug_in_that_reads_no_player_is_named(ttt: Run, site: Path) -> None:
-    (site / "fives.py").write_text(
-        "from ttt_cli import Format\n"
-        "class Five(Format):\n"
-        "    name, about, holds = 'five', 'a number', 'table'\n"
-        "    def recognises(self, source, options): return source.where.endswith('.five')\n"
-        "    def read(self, source, options): return 5\n"
-    )
-    install(site, "fives", formats={"five": "fives:Five"})
-    Path("a.five").write_text("what is this?\n")
-    for command in ("evaluate", "show", "verify"):
-        found = ttt(command, "./a.five")
-        assert found.code and "five reads int, not Loaded or Policy" in found.err + found.out, found

@@ -50,7 +50,8 @@ def test_wrong_keys_get_one_line_of_help_and_no_move(ttt):
     }
     keys = "\n".join([*"14253", "5", *said, ""])  # a game, and then the first move of the next
     result = ttt(*PEOPLE, stdin=keys, TERM="dumb")
-    assert result.code == 0 and "  *X*│*X*│*X*\n" in result.out
+    last = "  *X*│*X*│*X*\n  ───┼───┼───\n   O │ O │\n  ───┼───┼───\n     │   │\n"
+    assert result.code == 0 and last in result.out
     assert "Player 1 wins as X\nScore: 1 win for player 1, 0 for player 2, 0 draws\n" in result.out
     _, second = result.out.split("Game 2: X is player 1, O is player 2")
     for text in said.values():
@@ -63,13 +64,22 @@ def test_wrong_keys_get_one_line_of_help_and_no_move(ttt):
 def test_leaving_records_no_unfinished_game(ttt, end):
     for terminal, keys in ((False, "5\n"), (True, "")):  # amid a game, and at the first menu
         result = ttt("play", *["minimax"] * (not terminal), stdin=keys + end, terminal=terminal, TERM="dumb")
-        assert (result.code, log(), "Error" in result.err) == (0, [], False)
+        assert (result.code, TD.parent.exists(), "Error" in result.err) == (0, False, False)
 
 
 def test_taking_back_own_move_and_the_reply(ttt):
     result = ttt("play", "minimax:ties=first", "--as", "x", stdin="u\n5\nu\n9\n")
     assert "you have no move to take back yet" in result.err and "taken back" in result.err
     assert result.out.count("   1 │ 2 │ 3\n  ───┼───┼───\n   4 │ 5 │ 6\n") == 2
+    assert "no move to take back yet" in ttt("play", "random", "--as", "o", stdin="u\n").err  # its move alone
+
+
+def test_people_take_back_one_move_change_sides_and_keep_their_wins(ttt):
+    keys = "1\n4\n9\nu\n2\n5\n3\n" + 2 * "1\n4\n2\n5\n3\n"
+    shown = ttt(*PEOPLE, "--games", 3, "--alternate", stdin=keys).out
+    assert "Game 2: X is player 2, O is player 1" in shown and "Game 3: X is player 1" in shown
+    assert [game.moves for game in log()] == [(1, 4, 2, 5, 3)] * 3
+    assert "Score: 2 wins for player 1, 1 for player 2, 0 draws" in shown
 
 
 def test_h_writes_what_each_move_is_worth_into_the_cells(ttt):
@@ -150,8 +160,6 @@ def test_a_board_names_the_state_that_is_offered_whatever_other_there_is(ttt, ca
     result = ttt("play", *call.split(), "--games", 1, stdin="q\n")
     offer = "td.2x3-2 has learned nothing yet; this trains it: ttt train td --board 2x3 --line 2"
     assert result.code == 0 and offer in result.err
-    judged = ttt("evaluate", *call.split())
-    assert judged.code == 2 and "(ttt train td --board 2x3 --line 2 makes it)" in judged.err
 
 
 def test_machines_learn_and_are_recorded_only_on_request(ttt):
@@ -184,6 +192,7 @@ def test_machines_show_one_line_a_game_with_running_rates(ttt):
     drawn = percent(1 - shown.count("minimax wins as X") / 20, 1)
     assert shown.splitlines()[-1].endswith(f"random     0 %  drawn {drawn:>7}")
     assert shown.count("\n") == 20 and shown == ttt(*call, 1).out != ttt(*call, 2).out
+    assert shown.startswith(ttt(*call, 1, "--games", 11).out) and "A draw" in shown  # each by its number
     one = ttt("play", "--x", "minimax", "--o", "minimax:depth=1", "--seed", 1).out
     assert one.count("wins") == 1 and one.count("┼") >= 2 * 2 * 6  # one game to look at, board by board
 

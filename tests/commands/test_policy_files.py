@@ -82,8 +82,6 @@ def test_it_is_a_player_and_no_state(ttt: Run) -> None:
 
 ROW = ".........,5,1.0,\n"
 HEADER = "position,move,probability,value\n"
-
-
 RULES = '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions":{".........":'
 
 
@@ -96,10 +94,7 @@ RULES = '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions"
         (HEADER + ".........,0055,1.0,\n", "'0055' is not a cell"),
         (HEADER + ".........,5,0.5,\n.........,5,0.5,\n", "position '.........': has move 5 twice"),
         (HEADER + ".........,5,nan,\n", "'nan' is not a number"),
-        (
-            HEADER + "X........,1,1.0,\n",
-            "position 'X........': has numbers that are not probabilities of its",
-        ),
+        (HEADER + "X........,1,1.0,\n", "'X........': has numbers that are not probabilities of its"),
         (HEADER + "XXX.OO...,4,1.0,\n", "is not an open position"),
         (HEADER + ROW + "...,1,1.0,\n", "is not a position"),
         ('{"schema":"ttt-policy"}', "has no valid rules"),

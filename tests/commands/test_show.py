@@ -51,7 +51,7 @@ def test_the_record_against_people_is_told_here_and_before_a_game(ttt):
     assert "against people" not in ttt("play", "random", stdin="").err
 
 
-def test_the_states_with_games_verdict_and_worst_case(ttt):
+def test_the_states_with_games_verdict_and_worst_case(ttt, monkeypatch):
     ttt("train", "q", "--games", "500", "--seed", "1")
     ttt("train", "td", "--games", "2k", "--seed", "1", "--board", "2x3")
     ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "3", "--opponent", "random")
@@ -76,6 +76,11 @@ def test_the_states_with_games_verdict_and_worst_case(ttt):
     assert minimax["options"]["depth"] == "N (from 1)"
     assert {key: ttt("show", "minimax", "--json").json[key] for key in minimax} == minimax
     assert "option    depth=N (from 1)" in ttt("show", "minimax:depth=2").out
+    monkeypatch.setenv("TTT_STORE", "elsewhere")
+    assert (
+        "elsewhere" in ttt("show").out
+        and f"in {Path('here').resolve()}" in ttt("show", "--store", "here").out
+    )
 
 
 def test_the_formats_are_listed(ttt):

@@ -44,9 +44,7 @@ def test_commands_on_files_take_readings_too(ttt, values, command):
     [
         ("unknown=much", 2, "unknown is NUMBER|random"),
         ("spelling.colour=red", 2, "has no 'colour'"),
-        ("values=x,spelling.mine=Q", 3, "nothing in the file fits mine='Q'"),
         ("values=x,choice=draw", 2, "no counts of beads"),
-        ("values=x,spelling.first=Z", 3, "nothing in the file fits first='Z'"),
     ],
 )
 def test_what_is_said_holds_or_is_refused(ttt, values, options, code, told):

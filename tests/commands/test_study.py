@@ -40,7 +40,7 @@ def test_it_goes_on_where_the_file_ends(ttt):
     assert "1 of 6 trainings" in result.err
     assert Path("study.csv").read_bytes() == whole
     assert "0 of 6 trainings" in ttt(*CALL).err
-    for other in (("--games", "3k"), ("--opponent", "random"), ("--vary", "gamma=0.7")):
+    for other in (("--games", "3k"), ("--opponent", "random"), ("--vary", "gamma=0.7"), ("--symmetry",)):
         refused = ttt(*CALL, *other)
         assert refused.code == 2 and "holds a study with other" in refused.err
     assert Path("study.csv").read_bytes().startswith(lines[0])
@@ -75,8 +75,9 @@ def test_presets_are_set_beside_each_other_with_the_seconds_they_took(ttt):
 
 def test_methods_share_a_file_and_a_value_may_be_fixed_and_states_kept(ttt):
     Path("states").mkdir()
-    call = ("study", "q", "td", "--games", 100, "--seeds", 1, "--vary", "gamma=0.9", "-o", "both.csv")
+    call = ("study", "q", "td", "--games", 100, "--seeds", 1, "-o", "both.csv")
+    call += ("--vary", "gamma=0.9", "--vary", "alpha=0.3")
     assert ttt(*call, "--keep", "states").code == 0
     again = ttt(*call)
-    assert "td gamma=0.9" in again.out and "0 of 2 trainings" in again.err
+    assert "td gamma=0.9, alpha=0.3" in again.out and "0 of 2 trainings" in again.err
     assert [ttt("show", path, "--json").json["games"] for path in Path("states").glob("*.json")] == [100] * 2

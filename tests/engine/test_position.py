@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli import Position, Rules
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 
 
@@ -22,19 +21,6 @@ def test_any_text_is_refused_or_has_one_normal_form(text: str):
     assert Position.parse(position.text) == position
     assert Position(position.text) == position
     assert eval(repr(position), {"Position": Position}) == position
-
-
-def test_every_position_of_the_space_is_accepted_and_agrees():
-    space = StateSpace.of()
-    for index in range(0, len(space), 3):
-        position = space.position(index)
-        assert position == Position(space.text(index))
-        assert position.plies == space.plies[index]
-        assert position.terminal == space.terminal[index]
-        assert {"X": 1, "O": -1, None: 0}[position.winner] == space.results[index]
-        assert [cell for cell in range(9) if space.successors[index, cell] >= 0] == list(position.legal)
-        for cell in position.legal:
-            assert position.play(cell).text == space.text(space.successors[index, cell])
 
 
 @pytest.mark.parametrize(

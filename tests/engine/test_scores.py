@@ -32,14 +32,6 @@ def test_values_and_distances_are_those_of_a_plain_recursion(rules: Rules) -> No
             assert plies[index, cell] == searched(position.play(cell))[1] + 1
 
 
-@pytest.mark.parametrize(
-    ("size", "value", "plies"), [((3, 3, 3), 0, 9), ((3, 4, 3), 1, 7), ((3, 4, 4), 0, 12)]
-)
-def test_what_the_empty_board_is_worth(size: tuple[int, int, int], value: int, plies: int) -> None:
-    rules = Rules(*size)
-    assert solve(StateSpace.of(rules))[0] == value * (rules.cells + 1 - plies)
-
-
 @pytest.mark.parametrize("rules", [Rules(), Rules(3, 4, 3), Rules(misere=True)], ids=str)
 @pytest.mark.parametrize("depth", [1, 2, 5])
 def test_a_search_finds_what_working_backwards_finds(rules: Rules, depth: int):

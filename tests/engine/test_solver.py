@@ -9,7 +9,7 @@ from tests.conftest import COMPILED
 from tests.engine.test_positions import sample
 from ttt_cli import Game, Position, Positions, Rules
 from ttt_cli.engine.kernel import FEW_NODES, uncompiled
-from ttt_cli.engine.perfect import game_value, move_values_of, values_of
+from ttt_cli.engine.perfect import move_values_of, values_of
 from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.solver import Solver
@@ -118,12 +118,6 @@ def test_lines_of_small_boards_keep_the_value(rules: Rules):
         assert position.terminal
 
 
-def test_who_can_win_at_once_does_and_who_must_block_does():
-    assert Solver(Rules()).solve(Position("XX.OO....")).line == (2,)
-    assert Solver(Rules()).solve(Position("XX..O....")).line[0] == 2
-    assert Solver(Rules()).solve(Position("X...X.O.O")).line[0] == 7
-
-
 @pytest.mark.compiled
 def test_a_limit_of_time_is_kept():
     position = start(8, 8, 5)
@@ -176,12 +170,6 @@ def test_a_proved_position_is_worth_its_best_move(rules: Rules):
     proved = (values != UNPROVEN) & ~((moves == UNPROVEN) & positions.legal).any(axis=1)
     assert proved.mean() > 0.9
     assert (np.where(positions.legal, moves, -1).max(axis=1) == values)[proved].all()
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(("rules", "value"), [(Rules(), 0), (Rules(4, 4, 3), 1)])
-def test_the_value_of_a_game(rules: Rules, value: int):
-    assert game_value(rules) == value
 
 
 def test_the_last_report_is_of_all_positions_visited() -> None:

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from ttt_cli.engine.policy import uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
@@ -42,11 +41,3 @@ def test_a_move_and_its_class_lead_to_the_same_class(rules: Rules):
     ways = space.play(rows, cells), found.positions.play(rows, found.moves[rows, cells])
     one, other = (classes(after).positions.keys for after in ways)
     assert np.array_equal(one, other)
-
-
-@pytest.mark.parametrize("rules", BOARDS, ids=str)
-def test_uniform_play_stays_uniform_on_the_classes(rules: Rules):
-    positions = StateSpace.of(rules)
-    found, everywhere = classes(positions), uniform(positions.legal)
-    on_classes = classes(found.positions).project(uniform(found.positions.legal))
-    assert np.allclose(found.lift_probabilities(on_classes, positions.legal), everywhere)

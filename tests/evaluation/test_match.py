@@ -6,7 +6,7 @@ import pytest
 from tests import tables
 from tests.evaluation.reference import some_policy
 from ttt_cli import Game, Rules
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import PolicyTable, drawn, thresholds
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.match import Games, play_match, wilson
 from ttt_cli.evaluation.matchup import both_sides
@@ -77,6 +77,12 @@ def test_greedy_players_repeat_one_game_and_who_resigns_loses() -> None:
     assert match.as_x.win == match.as_o.win == 1
     one = play_match(random, nobody, 1, 1)
     assert one.as_o.win is None and one.as_o.win_ci == (0, 1)
+
+
+def test_rounding_picks_no_impossible_cell_and_leaves_none_out() -> None:
+    short = np.array([[0.1] * 9 + [0.1 - 1e-12, 0.0]])
+    assert drawn(thresholds(short), np.array([1 - 2.0**-53])).tolist() == [9]
+    assert thresholds(short)[0, 9:].tolist() == [2.0, 2.0]
 
 
 @pytest.mark.parametrize(

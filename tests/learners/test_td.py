@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.learners.common import game, policy_of
+from tests.learners.common import game
 from ttt_cli import Game, Position, load, save, train
 from ttt_cli.conformance import after, empty_table
 from ttt_cli.engine.state_space import StateSpace
@@ -116,11 +116,3 @@ def test_step_sizes_fall_with_the_visits():
         learner.learn(table, game(1, 4, 2, 5, 3))
         expected += (0.2 + 0.8 / (1 + visits)) * (1.0 - expected)
         assert worth(table, "x", "XX.OO....") == (pytest.approx(expected, abs=1e-15), visits + 1)
-
-
-def test_of_equal_moves_the_author_takes_the_first_and_the_default_any():
-    start = SPACE.index(Position())
-    for preset, row in (("article", [1.0] + [0.0] * 8), ("default", [1 / 9] * 9)):
-        learner = learner_of("td", preset)
-        policy = policy_of(learner, empty_table(learner))
-        assert policy.played[start] == pytest.approx(row)

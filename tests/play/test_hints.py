@@ -9,16 +9,6 @@ from ttt_cli.play import hints
 from ttt_cli.play.hints import beat, hint
 
 
-def test_perfect_play_is_shown_with_distances():
-    found, suggested = hint(Position("XX.OO...."))
-    assert not suggested
-    assert found.best == (2,)
-    assert [(move.cell, move.value, move.plies) for move in found.moves] == [
-        *((2, 1, 1), (5, 0, 5), (6, -1, 2), (7, -1, 2), (8, -1, 2)),
-    ]
-    assert hint(Position("X...O...X"))[0].best == (1, 3, 5, 7)
-
-
 @pytest.mark.parametrize(
     ("values", "best"),
     [((0, 1, 1), (1, 2)), ((None, 1, 0), (1,)), ((None, 0, -1), ()), ((None, None, None), ())],

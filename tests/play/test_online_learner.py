@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.play.test_session import X_WINS
 from tests.store.conftest import parse
 from ttt_cli.agents.grammar import resolve, resolve_all
 from ttt_cli.agents.uniform import Uniform
@@ -33,7 +32,7 @@ def pupil(store: Path) -> OnlineLearner:
 
 
 def record(**fields: Any) -> GameRecord:
-    return GameRecord(X_WINS, "x", "human", "td", **fields)
+    return GameRecord((1, 4, 2, 5, 3), "x", "human", "td", **fields)
 
 
 def test_a_training_run_lets_games_wait(tmp_path):

@@ -1,56 +1,25 @@
-"""A dataclass as options, numbers as people write them, and what the shell completes."""
+"""A learner's parameters as options, and numbers as people write them."""
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from pathlib import Path
 
 import pytest
 import typer
 
 from tests.ttt import Run
-from ttt_cli.app import Commands
-from ttt_cli.commands.train import Options, make_subcommand
-from ttt_cli.documents import json_text
-from ttt_cli.environment import Environment
+from ttt_cli.learners.td import Td
 from ttt_cli.shell.options import whole
+from ttt_cli.store import library
 
 
-@dataclass(frozen=True)
-class Dummy:
-    """The parameters of no learner."""
-
-    name: ClassVar[str] = "dummy"
-    title: ClassVar[str] = "dummy"
-    default_games: ClassVar[int] = 10
-    suffix: ClassVar[str] = ".json"
-
-    alpha: float = field(default=0.3, metadata={"help": "Step size.", "min": 0, "max": 1})
-    step_limit: int = field(default=5, metadata={"help": "Steps."})
-    floor: float | None = None
-    turned: bool = False
-    order: Literal["first", "last"] = "first"
-
-
-def learn(env: Environment, learner: str, given: dict[str, Any], options: Options) -> None:
-    env.out(json_text({"given": given, "games": options.games, "seed": options.seed}))
-
-
-def test_each_field_is_an_option_and_only_given_ones_arrive(
-    ttt: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = make_subcommand("train", Dummy)
-    monkeypatch.setattr("ttt_cli.commands.train.train", learn)
-    monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, made, rest))
-    assert ttt("train").json == {"given": {}, "games": None, "seed": None}
-    words = ["--alpha", "0.5", "--step-limit", "2", "--floor", "-1", "--no-turned", "--order", "last"]
-    assert ttt("train", *words, "--games", "3k", "--seed", "1e3").json == {
-        "given": {"alpha": 0.5, "step_limit": 2, "floor": -1.0, "turned": False, "order": "last"},
-        "games": 3000,
-        "seed": 1000,
-    }
-    text = ttt("train", "-h").out
-    alpha = text[text.index("--alpha") :].partition("--step-limit")[0]
-    assert "Parameters of the learner" in text
-    assert "Step size." in alpha and "0<=x<=1" in alpha and "0.3" in alpha
+def test_each_parameter_is_an_option_and_only_given_ones_change(ttt: Run) -> None:
+    words = ["--alpha", "0.5", "--target", "next", "--games", "0.1k", "--seed", "1e2", "-o", "td.json"]
+    assert (told := ttt("train", "td", *words, "--json").json)["games"] == told["seed"] == 100
+    (run,) = library.load(Path("td.json")).state.runs
+    assert Td.from_params(**run.details["params"]) == Td(alpha=0.5, target="next")
+    text = ttt("train", "td", "-h").out
+    alpha = text[text.index("--alpha") :].partition("--alpha-end")[0]
+    assert "Parameters of the learner" in text and "<best|next>" in text
+    assert "step size" in alpha and "0<=x<=1" in alpha and "1.0" in alpha
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.conftest import trained
-from ttt_cli.errors import BusyError, InvalidFileError, UsageError
+from ttt_cli.errors import BusyError, UsageError
 from ttt_cli.store import backups, library
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.locks import lock
@@ -54,13 +54,6 @@ def test_how_many_are_kept_can_be_said(tmp_path, monkeypatch, allowed, left):
 def test_numbers_of_backups_go_on_however_high_they_are(tmp_path):
     (tmp_path / "q.json.999999999.bak").write_bytes(b"{}")
     assert saved_in_turn(tmp_path / "q.json", [5, 6, 7, 8]) == [7, 6, 5, None]
-
-
-def test_nothing_but_backups_is_restored(tmp_path):
-    path = tmp_path / "q.json"
-    library.save(state_of(5), path)
-    with pytest.raises(InvalidFileError, match="is not a backup"):
-        library.restore(path)
 
 
 def test_what_somebody_else_wrote_during_a_run_is_noticed(tmp_path):

@@ -36,16 +36,6 @@ def test_an_input_that_another_contains_adds_nothing(three):
     assert len(merged.duplicates) == 2
 
 
-def test_the_longer_of_two_stages_of_a_run_wins():
-    start = State.empty(learner_of("td", "default"), SMALL)
-    planned = 3 * start.learner.block_games
-    early = loaded(continued(start, 0, 7, planned=planned), "early")
-    assert 0 < early.state.games < planned
-    full = loaded(trained("td", planned, 7, rules=SMALL), "full")
-    assert early.state.runs[0].id == full.state.runs[0].id
-    assert content(merge([early, full])) == content(merge([full, early])) == library.content(full.state)
-
-
 def test_beside_other_runs_too_the_longer_of_two_stages_of_a_run_wins():
     """Whichever input comes first; only a book can tell the runs of its rows apart."""
     start = State.empty(learner_of("book", "default"), SMALL)
@@ -96,9 +86,8 @@ def test_overlap_in_part_is_refused_by_name_unless_allowed(three):
     assert [run.kind for run in forced.state.runs] == ["overlap"]
     assert forced.state.games == 1200
     assert content(forced) == content(merge([other, one], allow_overlap=True))
-    with pytest.raises(
-        InvalidFileError, match=three[2].state.runs[0].id
-    ):  # it was allowed once, not for ever
+    # it was allowed once, not for ever
+    with pytest.raises(InvalidFileError, match=three[2].state.runs[0].id):
         merge([loaded(forced.state, "forced"), three[2]])
 
 

@@ -8,27 +8,12 @@ import pytest
 from tests.store.conftest import edited, parse, trained
 from ttt_cli import merge, play_game, train
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library, source
 from ttt_cli.store.curves import NAMES
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2)], ids=str)
-def test_a_state_comes_back_as_it_was(learner: str, rules: Rules):
-    state = trained(learner, rules=rules)
-    content = library.content(state)
-    again = parse(content, "file")
-    in_another_system = parse(content.replace(b"\n", b"\r\n"), "file")
-    assert library.content(again) == library.content(in_another_system) == content
-    assert again.runs == state.runs and again.rules == rules and again.games == 300
-    space = StateSpace.of(state.rules)
-    one, other = (each.policy.table(space).played for each in (again, state))
-    assert one.tobytes() == other.tobytes()
 
 
 @pytest.fixture
@@ -103,8 +88,6 @@ COLUMNS = {
     [
         ([], "expected an object"),
         ({**COLUMNS, "x_win": [0.5, 0.5]}, "lists of one length"),
-        ({**COLUMNS, "x_win": [2.0]}, "expected a number from 0 to 1, found '2.0'"),
-        ({**COLUMNS, "games": [None]}, "expected a whole number"),
         ({name: column * 2 for name, column in COLUMNS.items()}, "1 games do not come after 1"),
     ],
 )
@@ -156,13 +139,16 @@ def test_the_exchanged_game_is_learned_and_merged_but_not_saved(tmp_path):
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_a_large_file_is_written_and_read_in_blocks(tmp_path, in_blocks, monkeypatch, learner):
-    state = trained(learner)
-    path = tmp_path / f"large{state.learner.suffix}"
+def test_a_state_comes_back_as_it_was_and_a_large_one_in_blocks(tmp_path, in_blocks, monkeypatch, learner):
+    state = trained(learner, rules=Rules(2, 4, 3))
+    path, content = tmp_path / f"large{state.learner.suffix}", library.content(state)
     library.save(state, path)
+    for written in (content, content.replace(b"\n", b"\r\n")):
+        again = parse(written, "file")
+        assert (again.runs, again.rules, library.content(again)) == (state.runs, state.rules, content)
     monkeypatch.setattr(source.Source, "data", property(lambda source: pytest.fail("read whole")))
     found = library.load(path)
-    assert path.read_bytes() == library.content(state) == library.content(found.state)
+    assert path.read_bytes() == content == library.content(found.state)
     assert found.digest == library.digest(state)
 
 

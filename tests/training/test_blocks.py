@@ -10,32 +10,20 @@ from ttt_cli.learners.q import Q
 from ttt_cli.training.blocks import FIRST_BLOCK, Plan, train_blocks
 
 
-@pytest.mark.parametrize("games", [1, 256, 257, 12_000_000])
-def test_blocks_double_up_to_their_full_size_and_add_up(games: int):
-    plan = Plan(Q(), games, seed=1)
-    sizes = []
-    while sum(sizes) < games:
-        assert plan.first_game(len(sizes)) == sum(sizes)
-        assert plan.block_at(sum(sizes)) == len(sizes)
-        sizes.append(sum(shard.games for shard in plan.block(len(sizes))))
-    assert sum(sizes) == games
-    assert sizes[0] == min(games, FIRST_BLOCK)
-    for one, other in pairwise(sizes[:-1]):
-        assert other == min(2 * one, plan.block_games)
-    if games > 2 * FIRST_BLOCK:
-        with pytest.raises(ValueError, match="no block"):
-            plan.block_at(FIRST_BLOCK + 1)
-
-
-def test_shards_follow_from_the_call_alone():
+def test_blocks_double_up_to_their_full_size_and_shards_follow_from_the_call_alone():
     assert Plan(Q(), 9_999_999, 1).shards_a_block == 1
     assert Plan(Q(), 10_000_000, 1).shards_a_block == 8
     assert Plan(Q.from_params(**Q.article), 10_000_000, 1).shards_a_block == 1
     plan, again = Plan(Q(), 100_000_000, 1), Plan(Q(), 100_000_000, 1)
     blocks = [plan.block(index) for index in range(20)]
     assert {len(block) for block in blocks} == {1, 8}
+    sizes = [sum(shard.games for shard in block) for block in blocks]
+    assert sizes[0] == FIRST_BLOCK
+    assert all(other == min(2 * one, plan.block_games) for one, other in pairwise(sizes))
+    with pytest.raises(ValueError, match="no block"):
+        plan.block_at(FIRST_BLOCK + 1)
     for index, block in enumerate(blocks):
-        assert (len(block) == 8) == (sum(shard.games for shard in block) >= Q.block_games)
+        assert (len(block) == 8) == (sizes[index] >= Q.block_games)
         draws = [shard.rng.random() for shard in block]
         assert draws == [shard.rng.random() for shard in again.block(index)]
         assert len(set(draws)) == len(block)

@@ -92,11 +92,6 @@ def address() -> Iterator[str]:
         yield at
 
 
-def test_a_cluster_gives_the_same_bytes(address: str) -> None:
-    with cluster_workers(address) as cluster:
-        assert trained(Fragile(), cluster) == trained(Fragile())
-
-
 def test_a_killed_worker_changes_nothing(address: str, tmp_path: Path) -> None:
     with cluster_workers(address) as cluster:
         assert trained(Fragile(deaths=str(tmp_path), fatal=1), cluster) == trained(Fragile())

@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import InvalidFileError
-from ttt_cli.learners import learner_class
 from ttt_cli.learners.graph import Graph
 from ttt_cli.learners.q import Q
 from ttt_cli.store import library
 from ttt_cli.training import study as studies
 from ttt_cli.training.curve import measure
-from ttt_cli.training.study import Design, Study, carry_out, middle, read, to_csv, unbeatable_from
+from ttt_cli.training.study import Design, Study, carry_out, middle, to_csv, unbeatable_from
 
 BOARD = Rules(2, 3)
 
@@ -50,17 +48,6 @@ def test_the_file_is_the_same_for_any_number_of_workers_and_any_part_done_before
     assert to_csv(part) == whole
 
 
-def test_a_file_comes_back_as_it_was(tmp_path: Path):
-    plan = design(varied={"pace": [2.0, 10.0], "alpha": [0.1]})
-    study = done(plan)
-    path = tmp_path / "study.csv"
-    path.write_bytes(to_csv(study))
-    again = read(path, learner_class)
-    assert (again.calls, again.varied) == ({Q_DEFAULT: plan.call}, ("pace", "alpha"))
-    assert to_csv(again) == to_csv(study)
-    assert again.groups == [(Q_DEFAULT, (2.0, 0.1)), (Q_DEFAULT, (10.0, 0.1))]
-
-
 def test_each_training_is_the_one_that_train_makes(tmp_path: Path):
     """The last look is at the state that ``train`` leaves, and the states kept are those."""
     plan = design(varied={"epsilon": [0.3]}, seeds=range(5, 6))
@@ -73,20 +60,6 @@ def test_each_training_is_the_one_that_train_makes(tmp_path: Path):
     assert [getattr(looked, name) for name in studies.MEASURES] == [
         getattr(expected, name) for name in studies.MEASURES
     ]
-
-
-def test_studies_differ_by_all_but_their_seeds_and_values():
-    others = ({"games": 700}, {"opponent": "random"}, {"varied": {"pace": [2.0]}}, {"symmetric": True})
-    assert len({design().call, *(design(**changes).call for changes in others)}) == 5
-    assert design().call == design(seeds=range(1, 9), varied={"alpha": [0.9]}).call
-
-
-def test_a_learner_that_there_is_not_is_named(tmp_path: Path):
-    """Damage to the rows: ``test_curve``."""
-    path = tmp_path / "study.csv"
-    path.write_bytes(to_csv(done(design(seeds=range(1, 2)))).replace(b"\nq,", b"\nzzz,"))
-    with pytest.raises(InvalidFileError, match="no learner is called 'zzz'"):
-        read(path, learner_class)
 
 
 def test_unbeatable_counts_from_the_look_after_the_last_defeat():

@@ -1,9 +1,10 @@
-"""The screen of a game; what stands on it: ``tests/commands/test_play.py`` and ``tests/shell``."""
+"""The screen of a game; what else stands on it: ``tests/commands/test_play.py`` and ``tests/shell``."""
 
 from unittest.mock import Mock
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from tests.ttt import Terminal
 from ttt_cli.engine.position import Position
@@ -14,6 +15,7 @@ from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
 from ttt_cli.shell.person import Person
 from ttt_cli.views.advice import Advice, from_hint
+from ttt_cli.views.board import board
 from ttt_cli.views.play_screen import PlayScreen
 
 
@@ -70,3 +72,11 @@ def test_all_keys_fit_a_small_screen():
         shown = placed(40, 12, rules, key="?")
         assert "arrows" in shown and "q         leaves" in shown and "any key goes on" in shown
         assert ("then Enter" in shown) == (rules.cells > 9)
+
+
+def test_notes_stand_below_the_numbers() -> None:
+    notes = {11: [Text("loss 10"), Text("(win)")]}
+    drawn = board(Position("X" + "." * 11, Rules(3, 4)), notes=notes).plain.splitlines()
+    assert {len(line) for line in drawn} == {4 * 9 + 3}
+    assert [line.split("│")[3] for line in drawn[-3:]] == ["   12    ", " loss 10 ", "  (win)  "]
+    assert drawn[1].strip("│ ") == drawn[2].strip("│ ") == ""

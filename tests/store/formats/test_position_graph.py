@@ -5,15 +5,12 @@ from math import isnan
 from xml.etree import ElementTree
 
 import numpy as np
-import pytest
 
 from tests import tables
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import solve
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.errors import UsageError
 from ttt_cli.store.formats.format import ExportOptions, ExportSource
 from ttt_cli.store.formats.position_graph import Dot, PositionGraph, Svg
 
@@ -64,16 +61,6 @@ def test_a_learner_s_graph_holds_what_it_knows():
     assert moves == [(".........", 5), ("....X....", 1), ("....X....", 9)]
 
 
-def test_from_and_depth():
-    policy = tables.minimax(SPACE)
-    graph = graph_of(policy, "X...O....", 1)
-    assert SPACE.text(graph.nodes[0]) == "X...O...."
-    assert (len(graph.nodes), len(graph.starts)) == (8, 7)
-    assert len(graph_of(policy, "." * 9, 2).nodes) == 1 + 9 + 72
-    assert len(graph_of(policy, "XXX.OO...").nodes) == 1
-    assert len(graph_of(policy, "X...O....", 0).starts) == 0
-
-
 def test_dot_names_each_board_and_move_once():
     source, part = ExportSource(NASTY, None, tables.heuristic(SPACE)), wanted("XX.OO....", 2)
     graph, text = PositionGraph(source, part), b"".join(Dot().write(source, part)).decode()
@@ -102,12 +89,6 @@ def test_svg_is_well_formed_and_says_everything_without_colour():
     used = {use.get("href") for use in tree.iter(f"{SVG}use")}
     assert used == {"#grid", "#x", "#o"}
     assert b"http" not in data.replace(b"http://www.w3.org/2000/svg", b"")
-
-
-def test_too_many_boards_are_refused():
-    source = ExportSource("random", None, tables.uniform(StateSpace.of(Rules(3, 4, 3))))
-    with pytest.raises(UsageError, match="is too large"):
-        b"".join(Svg().write(source, ExportOptions()))
 
 
 def test_a_folded_graph_has_each_class_of_positions_once():

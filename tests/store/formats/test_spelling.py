@@ -262,17 +262,10 @@ def test_lines_with_a_result_are_no_log_of_games():
 
 def test_records_that_differ_are_refused():
     refused([*FIELDS, {"state": EMPTY, "value": 0.5}], "no table of positions")
-    assert (
-        refused([*RECORDS["lists"], [EMPTY, 0.5, 1, 0.25]], "4 fields").where
-        == f"f.json, record {len(MOVES) + 1}"
-    )
+    longer = refused([*RECORDS["lists"], [EMPTY, 0.5, 1, 0.25]], "4 fields")
+    assert longer.where == f"f.json, record {len(MOVES) + 1}"
     refused([*FIELDS[:-1], {**FIELDS[-1], "value": "?"}], "'?': expected a number")
     assert f"{FIELDS[0]['state']}" in refused([*FIELDS, FIELDS[0]], "the key is repeated").where
-
-
-def test_csv_may_hold_a_cell_in_a_row():
-    spell = Spell(stones="120")
-    reads_as("\n".join(f"{spell.of(text)},{cell},{v!r}" for (text, cell), v in MOVES.items()), goes_by(MOVES))
 
 
 def test_other_boards_are_read_when_they_are_named():
