@@ -13,8 +13,10 @@ from ttt_cli.shell.common import write_report
 from ttt_cli.shell.options import argument, complete_states, given_rules, option
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, read
-from ttt_cli.store.formats.format import Options
-from ttt_cli.training.study import is_study, middle
+from ttt_cli.store.formats.format import DEFAULTS, Options
+from ttt_cli.store.formats.records import Study
+from ttt_cli.store.source import Source
+from ttt_cli.training.study import middle
 from ttt_cli.training.study import read as read_study
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.plot import picture, text_plot
@@ -66,7 +68,7 @@ def curve(
         raise UsageError("pictures are svg or png", where=out or "", hint="-o plot.svg")
     rules, what = given_rules(env), "state or curve"
     paths = list(dict.fromkeys(library.existing(env.store, file, rules, what=what) for file in files))
-    studies = [path for path in paths if path.is_file() and is_study(path)]
+    studies = [path for path in paths if Study().recognises(Source(path), DEFAULTS)]
     if studies and len(files) > 1:
         raise UsageError("a study is drawn by itself", where=str(studies[0]))
     study = read_study(studies[0], learner_class) if studies else None

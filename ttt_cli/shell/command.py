@@ -28,7 +28,7 @@ from importlib import import_module
 from math import isfinite
 from pathlib import Path
 from textwrap import dedent
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -148,8 +148,6 @@ def parameters_of(learner: Any) -> list[inspect.Parameter]:
         if item.default is MISSING:
             raise TypeError(f"{learner.__name__}.{item.name} needs a default")
         kind, default, about = hints[item.name], item.default, item.metadata.get("help", "")
-        if get_origin(kind) in {Union, type(int | None)}:
-            (kind,) = [part for part in get_args(kind) if part is not type(None)]
         if choices := item.metadata.get("choices"):
             kind = Literal[choices]
         if isinstance(default, bool):

@@ -268,10 +268,6 @@ def to_csv(study: Study) -> bytes:
     return "\n".join(lines).encode() + b"\n"
 
 
-def is_study(path: Path) -> bool:
-    return Source(path).start.startswith(b"learner,preset,call,")
-
-
 def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
     """The study in a file.
 

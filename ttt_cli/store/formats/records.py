@@ -90,4 +90,4 @@ class Study(LearningCurve):
 
     name = "study"
     about = "CSV of ttt study: the curves of many trainings"
-    begins = "learner,"
+    begins = "learner,preset,call,"
