@@ -298,6 +298,13 @@ def test_tables_in_lines(form):
     reads_as("\n".join(lines) + "\n", goes_by(MOVES), unknown=0.0)
 
 
+def test_an_empty_board_of_dashes_is_no_rule_between_rows():
+    table = {(board, cell): value for (board, cell), value in MOVES.items() if board in [*ROWS][:150]}
+    table[EMPTY, 4] = 0.5
+    rows = ([board.replace(".", "-"), *map(str, row)] for board, row in in_rows(table).items())
+    reads_as("\n".join(["state,0,1,2,3,4,5,6,7,8", *map(",".join, rows)]), goes_by(table))
+
+
 def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked():
     """A table that would play O badly: an agent trained wrongly, or one that takes the least as O."""
     table = {move: value * (1 if mover(move[0]) == "X" else -1) for move, value in MOVES.items()}

@@ -160,7 +160,7 @@ def _search(table: Candidate, options: Options, space: StateSpace, where: str) -
     asked = _open_questions(best, rivals, agreeing)
     unknown = filter(None, (_about_unknown(reading, options) for reading in [best, *rivals]))
     asked += islice(unknown, 1)
-    if asked or rivals:
+    if asked:
         raise UndecidedError(asked, where, options)
     near = []
     for it in (it for it in ranked if it.spelling.left_out.sum() <= best.spelling.left_out.sum()):
@@ -383,7 +383,9 @@ def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     rivals = [
         other
         for other in others
-        if best.rank - other.rank < LEAD and (other.rarity <= best.rarity or other.score >= sure)
+        if other.facets != best.facets  # the same spelling may be found in two ways, one of which loses keys
+        and best.rank - other.rank < LEAD
+        and (other.rarity <= best.rarity or other.score >= sure)
     ]
     usual = min(ranked, key=lambda reading: reading.rarity)
     if usual is not best and not rivals:
