@@ -262,7 +262,7 @@ class Call:
         options, rules, preset = self.options, given_rules(self.env), self.options.preset
         origin = self.path if self.path.exists() and not options.fresh else None
         if options.source is not None:
-            origin = library.existing(self.env.store, options.source)
+            origin = library.existing(self.env.store, options.source, rules)
         if origin is None:
             learner = learner_of(self.learner, preset or "default").changed(**self.given)
             return State.empty(learner, rules or STANDARD, symmetric=options.symmetry)

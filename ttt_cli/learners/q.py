@@ -148,6 +148,16 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 
 @Inlined
+def find_top(rows: Any, moves: Any, row: int) -> None:
+    """Derive a row's largest value, and its first move of that value."""
+    first, choice = rows[row].first, u32(0)
+    for place in range(1, rows[row].number):
+        if moves[first + place].value > moves[first + choice].value:
+            choice = u32(place)
+    rows[row].top, rows[row].choice = moves[first + choice].value, choice
+
+
+@Inlined
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """Backwards through the game, move each value towards the mix of the worst and the mean reply."""
     (path, taken, plies), (worst, means, early, alpha, pace) = game, rule
@@ -161,18 +171,11 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
             step = alpha if visits > early else pace / (pace - 1.0 + visits)
             value += step * (target - value)
             moves[move].visits, moves[move].value = visits, value
-            option, top = move - first, rows[row].top
-            if option != rows[row].choice:
-                if value > top or (value == top and option < rows[row].choice):
-                    rows[row].top, rows[row].choice = value, option
-            elif value >= top:
-                rows[row].top = value
-            else:
-                top, choice = -np.inf, u32(0)
-                for place in range(free):
-                    if moves[first + place].value > top:
-                        top, choice = moves[first + place].value, u32(place)
-                rows[row].top, rows[row].choice = top, choice
+            option, top, choice = move - first, rows[row].top, rows[row].choice
+            if value > top or (value == top and option < choice):
+                rows[row].top, rows[row].choice = value, option
+            elif value < top and option == choice:
+                find_top(rows, moves, row)
         if ply == 0:
             break
         least, total = np.inf, 0.0
@@ -214,8 +217,4 @@ def learn_article(rows: Any, moves: Any, rule: Any, game: Any, sides: int, resul
             move, row = taken[ply], path[ply]
             moves[move].visits += 1
             moves[move].value += alpha * (target - moves[move].value)
-            first, choice = rows[row].first, u32(0)
-            for place in range(rows[row].number):
-                if moves[first + place].value > moves[first + choice].value:
-                    choice = u32(place)
-            rows[row].top, rows[row].choice = moves[first + choice].value, choice
+            find_top(rows, moves, row)
