@@ -130,7 +130,7 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
         return
     if player.options.keys() & {"ties", "choice", "search", "epsilon"}:
         return
-    state, every = loaded.state, ("random", "first", "last")
+    state, every = loaded.state, ("random", "first", "last", "first-learned")
     if state.learner.name not in PLAYED or state.learner.choice in state.learner.without_ties:
         return  # the author's rule is known
     if state.plays is not None and state.plays.choice == "draw":  # of beads, without ties
@@ -139,8 +139,9 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
     for verb in ("win", "lose"):
         shares = [[side.win if verb == "win" else side.loss for side in sides] for sides in rates]
         x_and_o = [f"{percent(x)} as X and {percent(o)} as O" for x, o in shares]
-        if len({*x_and_o}) > 1:
-            ways = ", ".join(f"{text} by ties={ties}" for text, ties in zip(x_and_o, every, strict=True))
+        by_rates = dict(zip(reversed(x_and_o), reversed(every), strict=True))  # equal rates are named once
+        if len(by_rates) > 1:
+            ways = ", ".join(f"{text} by ties={by_rates[text]}" for text in dict.fromkeys(x_and_o))
             what = f"{player.source}: the file does not say which of equal values its program takes"
             env.remark([f"{what}; against {other.name} it {verb}s {ways}"])
             return

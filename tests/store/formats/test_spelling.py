@@ -265,7 +265,9 @@ def test_records_that_differ_are_refused():
     longer = refused([*RECORDS["lists"], [EMPTY, 0.5, 1, 0.25]], "4 fields")
     assert longer.where == f"f.json, record {len(MOVES) + 1}"
     refused([*FIELDS[:-1], {**FIELDS[-1], "value": "?"}], "'?': expected a number")
-    assert f"{FIELDS[0]['state']}" in refused([*FIELDS, FIELDS[0]], "the key is repeated").where
+    other = {**FIELDS[0], "value": 0.875}
+    assert f"{FIELDS[0]['state']}" in refused([*FIELDS, other], "the key is repeated").where
+    assert "repeated rows count once: 1" in reads_as([*FIELDS, FIELDS[0]], goes_by(MOVES)).notes
 
 
 def test_other_boards_are_read_when_they_are_named():

@@ -385,7 +385,20 @@ def test_maps_from_boards_to_moves_are_policies(form, tmp_path):
 
     in_lines = isinstance(written[EMPTY], str)
     found = judged("\n".join(map(str, written.values())) if in_lines else written, program, tmp_path)
-    assert any("a policy" in note for note in found.notes)
+    assert any("a policy" in note for note in found.notes) and not found.rejected
+
+
+@pytest.mark.parametrize("number", [lambda board: 9 - len(free(board)), lambda board: -1])
+def test_a_number_that_says_no_more_than_the_stones_is_neither_a_move_nor_a_value(number):
+    boards = [{"player": mover(board), "board": board, "depth": number(board)} for board in [*ROWS][:200]]
+    refused(boards, "all boards with as many stones have the same number")
+
+
+def test_rows_that_are_repeated_or_quoted_as_a_whole_are_read():
+    answers = {board: max(free(board), key=row.__getitem__) for board, row in list(ROWS.items())[:200]}
+    rows = [f"{','.join(board)},{cell}" for board, cell in answers.items()]
+    for lines in ([*rows, *rows], [f'"{row}"' for row in rows]):
+        assert read("\n".join(lines)).state.positions == len(answers)
 
 
 # An author who lets a coin decide who begins keeps boards on which X is ahead and boards on which O is. Whose

@@ -123,6 +123,9 @@ def _value_last(
     if likely <= {*numeric} and lowered[-1] not in DECISIONS:
         likely = likely.union(odd if boards else odd[1:]).difference(counts, boards)  # odd[0] may be boards
     found = [at for at, name in enumerate(lowered) if name in SCALARS or name == "beads"]
+    moves = [at for at, name in enumerate(lowered) if name in DECISIONS and at not in likely]
+    if not found and len(moves) == 1 and not likely <= {*numeric}:
+        found = moves
     if not 0 < len(found) < rules.cells:
         found = [] if wide and boards else sorted(likely) or counts
     if len(found) > 1:
@@ -195,6 +198,8 @@ def tables_of_rows(
     :param unit: what the numbers count; notes: those of the tables.
     :raises InvalidFileError: naming the line that has another number of fields.
     """
+    if all(len(row) == 1 and "," in row[0] for _, row in numbered):  # each row is one quoted field
+        numbered = [(number, row[0].split(",")) for number, row in numbered]
     rows = [row for _, row in numbered]
     if all(len(row) > 1 and not str(row[-1]).strip() for row in rows):  # each line ends in a comma
         rows = [row[:-1] for row in rows]
@@ -225,6 +230,13 @@ def tables_of_rows(
         rows = [[number, *row] for number, row in zip(counted, rows, strict=False)]
     elif len(rows) > 1 and width > 2 and [row[0].strip() for row in rows] in (counted[:-1], counted[1:]):
         rows = [row[1:] for row in rows]
+    once = {str(row): row for row in rows}
+    if again := len(rows) - len(once):
+        rows, notes = [*once.values()], (*notes, f"repeated rows count once: {again:,}")
+    while 2 < len(rows[0]) <= rules.cells and len({str(row[-1]) for row in rows}) == 1 < len(rows):
+        if any(_parse(row[-2]) is None for row in rows):
+            break
+        rows = [row[:-1] for row in rows]  # what is the same everywhere is not the value
     values = [[_parse(field) for field in row[-rules.cells :]] for row in rows]
     if len(rows[0]) > rules.cells and all(type(value) in (int, float) for row in values for value in row):
         yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values, notes=notes)

@@ -39,6 +39,8 @@ an item a row; characters with a mark between rows; digits with signs; a number 
 leading zeros lost; a number in base 3, or of two bits a cell; a bit set of either side's cells."""
 NUMBERED = {"base-3 number": "rows", "two bits a cell": LAST_FIRST, "bit sets": LAST_FIRST}
 """The forms that count cells as powers, from either end, and their usual order."""
+NUMBERS = {"decimal number", *NUMBERED}
+"""The forms of a board as a number, which other numbers may look like."""
 
 _BETWEEN = r"\s,;|:/()\[\]{}<>"
 _TOKEN = re.compile(rf"""[^{_BETWEEN}'"\\]+""")
@@ -104,6 +106,11 @@ class Spelling:
     def is_unusual(self) -> bool:
         """Whether the mover's own stones are written as hardly anybody writes them: -1, 2 or O."""
         return bool(self.turn) and (self.first or "").rstrip("0.").lower() not in _USUAL_MINE
+
+    @property
+    def shows_empty(self) -> bool:
+        """Whether the symbol of an empty cell, if there is one, looks empty."""
+        return self.empty is None or self.empty in _BLANKS or self.empty in _ZEROS
 
     @property
     def rarity(self) -> int:

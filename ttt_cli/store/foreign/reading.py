@@ -215,6 +215,13 @@ class Reading:
         return Plays("random", "draw" if self.drawn else "most", pair, wins, self.tables)
 
 
+def counts_stones(space: StateSpace, indexes: Int64s, numbers: Floats | Int64s) -> bool:
+    """Whether all boards with as many stones have the same number, as in no table that says anything."""
+    plies = space.plies[indexes]
+    pairs = np.unique([plies, numbers], axis=1)
+    return pairs.shape[1] == len(np.unique(plies)) and len(plies) >= LEAST_MAPPED
+
+
 @lru_cache(maxsize=4)
 def _prospects(rules: Rules) -> Floats:
     """float64[n], the mean result for X (+1 won, -1 lost) when both sides play at random from here on."""

@@ -18,11 +18,12 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.files import Candidate
-from ttt_cli.store.foreign.keys import LEAST_BOARDS, Spelling, spellings
+from ttt_cli.store.foreign.keys import LEAST_BOARDS, NUMBERS, Spelling, spellings
 from ttt_cli.store.foreign.reading import (
     ADDED,
     Reading,
     alone,
+    counts_stones,
     groups,
     policies,
     readings,
@@ -268,8 +269,8 @@ def _usual(found: list[Spelling], of_positions: bool, where: str, options: Optio
         if both_move and (first.indexes != other.indexes)[both].any():
             after_move = other.is_unusual and of_positions and not other.extras
             ways = [first.facets, {"mine": other.second or ""} if after_move else other.facets]
-            if other.left_out.sum() < first.left_out.sum():  # the likelier one is the one to paste
-                ways.reverse()
+            if other.left_out.sum() < first.left_out.sum() and not (other.is_unusual and other.extras):
+                ways.reverse()  # the likelier one is the one to paste
             raise UndecidedError(_questions(ways)[:1], where, options)
     return [replace(spelling, alternative=alternative) for spelling in fixed]
 
@@ -288,24 +289,27 @@ def _misfit(
 
     keys, fixed = table.keys, [spelling for spelling in found if not spelling.turn]
     begun = len({spelling.first for spelling in fixed}) > 1
+    named = [it for it in found if it.first is not None and (begun or not it.is_unusual)]
+    if not named:
+        near = [it for it in spellings(keys, rules, table.columns, least=FEW) if it.form not in NUMBERS]
+        wrong = [key for key, out in zip(keys, near[0].left_out, strict=True) if out] if near else keys
+        telling = sorted(wrong[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
+        shown, game = ", ".join(map(quoted, telling[:SHOWN])), rules.describe()
+        few = f"only {len(keys) - len(wrong):,} of {len(keys):,} keys are positions of {game}, and not"
+        message = f"{few if near else f'these keys are not positions of {game}:'} {shown}"
+        return NoPositionsError(message, where=where, hint=OTHERWISE)
     what = "in no spelling are all keys positions"
     if begun and np.all([it.left_out for it in fixed], axis=0).sum() < found[0].left_out.sum():
         what = "it holds games that either side began"
-    found = sorted(found, key=lambda spelling: (spelling.left_out.sum(), -evidence(spelling)))
+    named.sort(key=lambda it: (not it.shows_empty, it.left_out.sum(), -evidence(it)))
     ways: dict[str, str] = {}
-    for spelling in found:
+    for spelling in named:
         broken = np.flatnonzero(spelling.left_out).tolist()
         shown = ", ".join(quoted(keys[row]) for row in broken[:SHOWN])
         name = "mine" if spelling.turn else "first"
-        if name in spelling.facets and (begun or not spelling.is_unusual):
-            option, words = _answer(name, spelling.facets[name])
-            lost = f"{len(broken):,} of {len(keys):,} are not positions ({shown}) where {words}"
-            ways.setdefault(option, lost)
-    if not ways:
-        telling = sorted(keys[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
-        shown = ", ".join(map(quoted, telling[:SHOWN]))
-        message = f"these keys are not positions of {rules.describe()}: {shown}"
-        return NoPositionsError(message, where=where, hint=OTHERWISE)
+        option, words = _answer(name, spelling.facets[name])
+        lost = f"{len(broken):,} of {len(keys):,} are not positions ({shown}) where {words}"
+        ways.setdefault(option, lost)
     listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_ANSWERS])
     paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
     return InvalidFileError(
@@ -329,11 +333,11 @@ def _spelled_readings(
         raise _not_borne_out({"symmetry": stated}, [{"symmetry": "no"}], where)
     found: list[Reading] = []
     if "values" not in options.stated:
-        opened = rows[~space.terminal[fitting.indexes]]  # whatever ended boards hold, they have no move
-        of_open = spelling.select(opened)
-        for policy in policies(of_open, [table.values[row] for row in opened.tolist()]):
-            most = MISPLACED * len(policy.rows)
-            found = found or [it for it in readings(of_open, policy, group) if it.occupied <= most]
+        (opened,) = np.nonzero(~space.terminal[fitting.indexes])  # whatever ended boards hold is no move
+        for policy in policies(fitting.select(opened), [kept.values[row] for row in opened.tolist()]):
+            most, moves = MISPLACED * len(policy.rows), replace(policy, rows=opened[policy.rows])
+            if not found and not counts_stones(space, fitting.indexes[moves.rows], moves.ids):
+                found = [it for it in readings(fitting, moves, group) if it.occupied <= most]
     if not found:
         values = collect(kept.values, kept.keys, space.rules, where)
         found = list(readings(fitting, values, group))

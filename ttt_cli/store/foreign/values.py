@@ -154,7 +154,8 @@ def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
     if first is None or any(_PART.fullmatch(name) or "," in name for name in first):
         return values
     fields = [name for name, value in first.items() if isinstance(value, (list, dict))]
-    fields = fields or [name for name in first if name.lower() in SCALARS]
+    records = [name for name in fields if {*map(type, first[name])} == {dict}]
+    fields = records or fields or [name for name in first if name.lower() in SCALARS]
     if len(fields) != 1 or not all(isinstance(value, dict) and fields[0] in value for value in values):
         return values
     return [value[fields[0]] for value in values]
@@ -180,9 +181,12 @@ def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
             continue
         fields = [*item.items()] if isinstance(item, dict) else []  # such as {"action": [0, 1], "count": 2}
         counts = [number for name, number in fields if name.lower() in _BEADS | _NUMBERS]
-        cells = [cell for name, cell in fields if name.lower() not in _BEADS | _NUMBERS]
+        cells = [cell for name, cell in fields if name.lower() in DECISIONS]
+        cells = cells or [cell for name, cell in fields if name.lower() not in _BEADS | _NUMBERS]
         if len(counts) != 1 or len(cells) != 1:
             return "", []
+        if cells[0] is None:  # where the game is over
+            continue
         records.append((_name(cells[0]), counts[0]))
     return "cells", records
 
@@ -196,7 +200,10 @@ def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
 
     ``0`` and ``1`` are the number of the first cell, row or column.
     """
-    if not names or any(_PART.sub("", name).strip(" ,;:|/()[]'\"_-") for name in names):
+    if (
+        any(_PART.sub("", name).strip(" ,;:|/()[]'\"_-") or name.startswith("-") for name in names)
+        or not names
+    ):
         return
     parts = [_PART.findall(name) for name in names]
     if rules.cells < 10:  # "12": row 1, column 2

@@ -13,7 +13,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
-from ttt_cli.store.foreign.reading import Reading
+from ttt_cli.store.foreign.reading import Reading, counts_stones
 from ttt_cli.store.foreign.search import OTHERWISE, NoPositionsError, UndecidedError, in_words, search
 from ttt_cli.store.formats.format import Format, Loaded, Options, Rejected
 from ttt_cli.store.plays import RANDOM, Plays, entries_of, policy_by
@@ -102,6 +102,9 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
             message = f"its {some:,} numbers that are not 0 belong to no move that can be made"
             hint = "are its keys the boards after the moves?"
         raise InvalidFileError(message, where=where, hint=hint)
+    if not reading.of_moves and counts_stones(space, reading.indexes, reading.numbers):
+        message = "all boards with as many stones have the same number: nothing has been learned"
+        raise InvalidFileError(message, where=where)
     facets = {name: it for name, it in reading.facets.items() if name != "values" or not is_policy}
     notes = [*table.notes, f"read as {in_words(facets)}", *assumed, *remarks(reading, entries)]
     if is_policy:
