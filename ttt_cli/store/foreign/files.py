@@ -220,6 +220,7 @@ def tables_of_rows(
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
     parsed = [_parse(row[-1]) for row in (*rows[:2], *rows[-1:])]
     kinds = [float if isinstance(value, int) else type(value) for value in parsed]
+    kinds += [float] * (str in kinds[1:])  # "02" and "11" are both cells
     indexed = rows and rows[0][0] == ""  # as pandas heads its index
     if rows and isinstance(rows[0][-1], str) and (indexed or kinds[0] not in kinds[1:]):
         rows, notes = _value_last(rows[0], rows[1:], where, rules)  # a header
