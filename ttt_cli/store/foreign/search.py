@@ -117,12 +117,8 @@ class UndecidedError(InvalidFileError):
             texts.append(f"{text}: {', '.join(ways[:-1])} or {ways[-1]}?")
         stated = [f"{name}={value}" for name, value in options.stated.items()]
         given = ",".join([*stated, *(next(iter(answers)) for _, answers in asked)])
-        words = [
-            "ttt",
-            "evaluate",
-            f"{where}:{given}",
-            *(board_options(options.rules) if options.rules else []),
-        ]
+        words = ["ttt", "evaluate", f"{where}:{given}"]
+        words += board_options(options.rules) if options.rules else []
         hint = f"answer behind the colon, as in {command_line(*words)}"
         super().__init__(f"the file does not say: {' And '.join(texts)}", where=where, hint=hint)
         self.asked = asked
