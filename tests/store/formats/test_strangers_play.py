@@ -394,6 +394,13 @@ def test_a_number_that_says_no_more_than_the_stones_is_neither_a_move_nor_a_valu
     refused(boards, "all boards with as many stones have the same number")
 
 
+def test_of_several_fields_of_cells_that_called_so_is_the_value():
+    counted = {
+        board: {"visits": dict.fromkeys(row, 7), "q_values": row} for board, row in by_cell(MOVES).items()
+    }
+    reads_as(counted, goes_by(MOVES))
+
+
 def test_rows_that_are_repeated_or_quoted_as_a_whole_are_read():
     answers = {board: max(free(board), key=row.__getitem__) for board, row in list(ROWS.items())[:200]}
     rows = [f"{','.join(board)},{cell}" for board, cell in answers.items()]

@@ -81,7 +81,7 @@ class Reading:
     @property
     def rank(self) -> float:
         """How likely it is: what the numbers say for it, less what it asks one to believe."""
-        return self.score - 3 * self.rarity - int(self.spelling.left_out.sum())
+        return self.score - 3 * self.rarity - int(self.spelling.misfits.sum())
 
     @property
     def of_moves(self) -> bool:

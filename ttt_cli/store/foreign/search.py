@@ -54,6 +54,8 @@ OFTEN, MANY = 0.1, 3
 PASSED_OVER = 0.2
 """The share of boards whose known moves are all worse than an unknown one at 0, beyond which the user is
 asked whether that is meant: of programs that take it for 0, up to an eighth."""
+MANY_NUMBERS = 200
+"""The least number of keys that are numbers, some of them boards, for that to be no chance."""
 SHOWN = 3
 """The most keys that an error names."""
 
@@ -286,6 +288,7 @@ def _misfit(
     keys, fixed = table.keys, [spelling for spelling in found if not spelling.turn]
     begun = len({spelling.first for spelling in fixed}) > 1
     named = [it for it in found if it.first is not None and (begun or not it.is_unusual)]
+    named = [it for it in named if it.form not in NUMBERS or len(keys) >= MANY_NUMBERS]
     if not named:
         near = [it for it in spellings(keys, rules, table.columns, least=FEW) if it.form not in NUMBERS]
         wrong = [key for key, out in zip(keys, near[0].left_out, strict=True) if out] if near else keys

@@ -155,7 +155,8 @@ def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
         return values
     fields = [name for name, value in first.items() if isinstance(value, (list, dict))]
     records = [name for name in fields if {*map(type, first[name])} == {dict}]
-    fields = records or fields or [name for name in first if name.lower() in SCALARS]
+    called = [name for name in first if name.lower() in SCALARS]
+    fields = records or [name for name in fields if name in called or not called] or called
     if len(fields) != 1 or not all(isinstance(value, dict) and fields[0] in value for value in values):
         return values
     return [value[fields[0]] for value in values]
