@@ -172,10 +172,11 @@ class Store(Document, name="store"):
                     env.out(f"{one.name}: {one.fault}", indent=2)
             env.out("", f"in {self.store}", "")
         else:
-            env.out(f"no states in {self.store}", "")
+            game = f" for {rules.describe()}" if (rules := given_rules(env)) else ""
+            env.out(f"no states{game} in {self.store}", "")
         env.draw(table(["player", "plays"], [[one.usage, one.about] for one in self.players]))
         if not self.states:
-            env.say("next:", command_line("ttt", "train", "q", *env.store_option))
+            env.say("next:", library.Trained("q", rules=given_rules(env)).command(*env.store_option))
 
 
 def _stored(path: Path) -> StoredState:
