@@ -9,7 +9,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.store.formats.programs import entries, goes_by, looks_up, plays_as, read, reads_as, refused
+from tests.store.formats.programs import (
+    entries,
+    goes_by,
+    looks_up,
+    picked,
+    plays_as,
+    read,
+    reads_as,
+    refused,
+)
 from tests.store.formats.strangers import (
     CELLS,
     EMPTY,
@@ -21,10 +30,12 @@ from tests.store.formats.strangers import (
     mover,
     position_values,
     symbols,
+    winner,
 )
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.text import to_csv
 
 MOVES, POSITIONS = move_values(150), position_values(150)  # fewer would not tell what some spellings mean
 ROWS = in_rows(MOVES)
@@ -61,6 +72,31 @@ def test_a_spelling_is_found(number, spelled):
 def test_every_spelling_is_found(shape):
     for spelled in SPELLED:
         check(shape, *spelled)
+
+
+FORMS: dict[str, Callable[[list[tuple[str, object, float]]], object]] = {
+    "object": lambda rows: {key: move for key, move, _ in rows},
+    "pairs": lambda rows: {key: [value, move] for key, move, value in rows},
+    "columns": lambda rows: to_csv([("board", "best_move"), *(row[:2] for row in rows)]),
+    "columns with values": lambda rows: to_csv(
+        [("board", "value", "move"), *((k, v, m) for k, m, v in rows)]
+    ),
+}
+ENDED = [board for board in POSITIONS if not free(board) or winner(board)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", FORMS)
+def test_every_spelling_of_a_policy_is_found(form):
+    answers = {board: max(free(board), key=row.__getitem__) for board, row in ROWS.items()}
+    program = lambda board: picked(dict.fromkeys([answers[board]] if board in answers else free(board), 1.0))  # noqa: E731
+    for number, (key, stones) in enumerate(SPELLED):
+        spelled, name = Spell(key, stones), [*CELLS.values()][number % len(CELLS)]
+        end = ["", -1, "draw", 9][number % 4]
+        moves = [(board, name(cell)) for board, cell in answers.items()] + [(board, end) for board in ENDED]
+        rows = [(spelled.of(board), move, at % 3 - 1.0) for at, (board, move) in enumerate(moves)]
+        found = reads_as(FORMS[form](rows), program)
+        assert any("a policy" in note for note in found.notes) and not found.rejected
 
 
 @pytest.mark.parametrize(

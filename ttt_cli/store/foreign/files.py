@@ -221,8 +221,8 @@ def tables_of_rows(
     parsed = [_parse(row[-1]) for row in (*rows[:2], *rows[-1:])]
     kinds = [float if isinstance(value, int) else type(value) for value in parsed]
     kinds += [float] * (str in kinds[1:])  # "02" and "11" are both cells
-    indexed = rows and rows[0][0] == ""  # as pandas heads its index
-    if rows and isinstance(rows[0][-1], str) and (indexed or kinds[0] not in kinds[1:]):
+    headed = kinds and (parsed[0] is None is not parsed[1] or kinds[0] not in kinds[1:])
+    if rows and isinstance(rows[0][-1], str) and (headed or rows[0][0] == ""):  # as pandas heads its index
         rows, notes = _value_last(rows[0], rows[1:], where, rules)  # a header
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
