@@ -53,3 +53,18 @@ def test_what_a_table_costs_on_a_large_board_is_told_once(ttt):
     told = ttt("train", "q", *call).err
     assert told.count("some 15 kB a game; ntuple is made for such boards") == 1
     assert "kB a game" not in ttt("train", "q", "--board", "5x5", "--line", "4", "--games", 20).err
+
+
+def test_a_table_of_another_program_is_not_written_to_whatever_its_name(ttt: Run) -> None:
+    """Said before any game is played."""
+    table = ",".join(["position", "value"]) + "\nX........,0.5\n.........,0.25\nX...O....,0.5\n"
+    Path("theirs.csv").write_text(table)
+    assert ttt("train", "q", "--games", "9").code == 0
+    for call, code, said in (
+        (["train", "td", "-o", "theirs.csv"], 3, "which training never writes to"),
+        (["train", "td", "-o", "theirs.csv", "--fresh"], 2, "a td state is JSON"),
+        (["merge", "q", "-o", "theirs.csv"], 2, "a q state is JSON"),
+    ):
+        found = ttt(*call)
+        assert (found.code, said in found.err, "games in" in found.out) == (code, True, False), found.err
+    assert Path("theirs.csv").read_text() == table

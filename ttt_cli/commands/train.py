@@ -231,7 +231,8 @@ class Call:
             raise UsageError(f"{what} {options.preset}", hint=hint)
         if options.curve is not None and options.curve.resolve() == self.path.resolve():
             raise UsageError("would overwrite the state itself", where="--curve", hint="--curve another file")
-        library.refuse_suffix(self.path, learner_class(self.learner))
+        if options.fresh or options.source or not self.path.exists():  # else the state there goes on
+            library.refuse_suffix(self.path, learner_class(self.learner))
         if asks_program:
             self.env.say(
                 f"{options.opponent} is asked once per position, and its answers are reused; the run can be "
