@@ -196,6 +196,7 @@ USAGE = [
     ("curve good.json -o plot.pdf", "pictures are svg or png"),
     ("export good.json -o new.x -f nope", "nope"),
     ("import good.json:visits=0 -o new.json", "visits"),
+    ("evaluate good.json:visits=3", "visits=3 does not apply"),
 ]  # fmt: skip
 
 

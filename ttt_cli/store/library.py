@@ -249,8 +249,11 @@ def _in_its_format(source: Source, options: Options, use: Callable[[Format], T])
     """What ``use`` makes of a file's format; of a plug-in's, if no built-in format can be used."""
 
     def used(form: Format) -> T:
-        visits = {"visits": str(options.visits)} if options.visits != 1 and form in NATIVE else {}
-        for name, value in ({} if form.spelled else {**options.stated, **visits}).items():
+        unused: dict[str, object] = {} if form.spelled else {**options.stated}
+        if isinstance(form, NativeFormat) and options.visits != DEFAULTS.visits:
+            unused["visits"] = options.visits
+        if unused:
+            name, value = next(iter(unused.items()))
             message = f"{name}={value} does not apply: a {form.name} file can be read in only one way"
             raise UsageError(message, where=source.where)
         return use(form)
