@@ -97,6 +97,13 @@ def test_a_line_that_beats_a_player_is_shown_where_no_walk_fits(
     assert f"How random loses as X: {line}" in shown
 
 
+def test_with_positions_a_match_is_played_only_if_there_are_more(ttt):
+    call = ("evaluate", "random", "random", "--games", 20, "--json", "--positions")
+    found = ttt(*call, 5)
+    assert (found.json["method"], found.json["games"]) == ("sampled", 20)
+    assert "20 games are played instead\n" in found.err and ttt(*call, 10_000).json["method"] == "exact"
+
+
 def test_the_command_that_explains_names_the_board(ttt):
     result = ttt("evaluate", "random", "--board", "2x3", "--line", "2")
     assert "how it loses: ttt evaluate random --board 2x3 --line 2 --explain" in " ".join(result.err.split())

@@ -41,6 +41,16 @@ def test_a_state_that_is_gone_is_brought_back(replaced: Run):
     assert Path("state_store/q.json").read_bytes() == b""
 
 
+def test_a_name_with_a_board_means_the_state_for_it(ttt: Run):
+    board = ("--board", "2x3", "--line", "2")
+    for game in (board, ("--games", "5")):
+        for games in ("30", "20"):
+            assert ttt("train", "q", "--games", games, *game, "--fresh").code == 0
+    assert ttt("restore", "q", *board).out == "state_store/q.2x3-2.json.bak: 30 games\n"
+    assert ttt("verify", "q", *board).out.startswith("state_store/q.2x3-2.json: ")
+    assert ttt("curve", "q", *board, "--json").json["curves"][0]["file"] == "state_store/q.2x3-2.json"
+
+
 def test_there_is_nothing_to_restore(ttt: Run):
     assert ttt("restore").err.startswith("no backups")
     assert ttt("restore", "q").code == 2

@@ -87,7 +87,7 @@ def evaluate(
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
-    if seed is not None and not matched and enumerated(player.rules) is not None:
+    if seed is not None and games is None and enumerated(player.rules) is not None:
         raise UsageError("--seed goes with --games")
     about = (player.rules, player.loaded is not None, check is not None)
     if not matched and (verdict := _judge(env, player, others, positions, exact, games)) is not None:
