@@ -77,10 +77,8 @@ def test_the_states_with_games_verdict_and_worst_case(ttt, monkeypatch):
     assert {key: ttt("show", "minimax", "--json").json[key] for key in minimax} == minimax
     assert "option    depth=N (from 1)" in ttt("show", "minimax:depth=2").out
     monkeypatch.setenv("TTT_STORE", "elsewhere")
-    assert (
-        "elsewhere" in ttt("show").out
-        and f"in {Path('here').resolve()}" in ttt("show", "--store", "here").out
-    )
+    assert "elsewhere" in ttt("show").out
+    assert f"in {Path('here').resolve()}" in ttt("show", "--store", "here").out
 
 
 def test_the_formats_are_listed(ttt):

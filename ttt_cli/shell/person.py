@@ -163,8 +163,8 @@ class Person:
 
         boards = [(screen.board(self.cursor, advice), below(advice.legend))] if advice else []
         boards += [(screen.board(self.cursor, compact=compact), below()) for compact in (False, True)]
-        advice_if_small = "Make the window larger, or type the number of a cell and Enter."
-        self.keys.paint(fitted(self.env, self.said[0], boards, advice_if_small))
+        smaller = "Make the window larger, or type the number of a cell and Enter."
+        self.keys.paint(fitted(self.env, self.said[0], boards, smaller))
 
     def _key(self) -> str:
         """Read keys until they make an input: arrows move the cursor, and on boards of more than nine cells

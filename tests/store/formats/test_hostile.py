@@ -31,10 +31,7 @@ SMALL = {
     "many fields": (b"1," * 10**7, "about 10,000,000 fields"),
     "a blank field": (b'" "\n', "rows of a position and a value"),
     "quotes": (b'"' * 5_000, "position|CSV"),
-    "keys of four symbols": (
-        b'{"X 0 X11OX": 1, "0XO.10.O1": 2, "  O0 0 1X": 3}',
-        "not positions",
-    ),
+    "keys of four symbols": (b'{"X 0 X11OX": 1, "0XO.10.O1": 2, "  O0 0 1X": 3}', "not positions"),
     "control characters": (b'{"\\u001b[31mX\\u0007": 1}', "not positions"),
     "no such value": (b'{"X........": "good", "....X....": "bad"}', "expected a number"),
     "no numbers": (json.dumps({"0" * 9: [None] * 9}).encode(), "expected a number"),

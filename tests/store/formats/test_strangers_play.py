@@ -391,7 +391,7 @@ def test_maps_from_boards_to_moves_are_policies(form, tmp_path):
 @pytest.mark.parametrize("number", [lambda board: 9 - len(free(board)), lambda board: -1])
 def test_a_number_that_says_no_more_than_the_stones_is_neither_a_move_nor_a_value(number):
     boards = [{"player": mover(board), "board": board, "depth": number(board)} for board in [*ROWS][:200]]
-    refused(boards, "all boards with as many stones have the same number")
+    refused(boards, "only say how many stones are on the board")
 
 
 def test_of_several_fields_of_cells_that_called_so_is_the_value():

@@ -11,7 +11,7 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.keys import spellings
-from ttt_cli.store.foreign.values import COUNTS, DECISIONS, SCALARS, namings
+from ttt_cli.store.foreign.values import COUNTS, DECISIONS, PARTS, SCALARS, namings
 from ttt_cli.store.text import number_in, quoted
 
 MOST_RECORDS = 2
@@ -120,7 +120,7 @@ def _value_last(
     wide = len(numbers) >= rules.cells  # the cells of the board, or their values
     odd = [at for at in numbers if not wide and _may_be_value(parsed[at], rules)]
     likely = {len(names) - 1}
-    if likely <= {*numeric} and lowered[-1] not in DECISIONS:
+    if likely <= {*numeric} and lowered[-1] not in DECISIONS | PARTS:
         likely = likely.union(odd if boards else odd[1:]).difference(counts, boards)  # odd[0] may be boards
     found = [at for at, name in enumerate(lowered) if name in SCALARS or name == "beads"]
     moves = [at for at, name in enumerate(lowered) if name in DECISIONS and at not in likely]
@@ -192,7 +192,7 @@ def tables_of_rows(
     notes: tuple[str, ...] = (),
 ) -> Iterator[Candidate]:
     """The tables that CSV rows may be: with a value for each cell, or with a value or a list of values in the
-    last column. A column that only counts the rows is left out.
+    last column.
 
     :param numbered: the rows with their numbers; texts, but for a last field that is a value already.
     :param unit: what the numbers count; notes: those of the tables.
@@ -218,26 +218,8 @@ def tables_of_rows(
         if len(row) != len(rows[0]):
             message = f"has {len(row)} fields, but the first {unit} has {len(rows[0])}"
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
-    parsed = [_parse(row[-1]) for row in (*rows[:2], *rows[-1:])]
-    kinds = [float if isinstance(value, int) else type(value) for value in parsed]
-    kinds += [float] * (str in kinds[1:])  # "02" and "11" are both cells
-    headed = kinds and (parsed[0] is None is not parsed[1] or kinds[0] not in kinds[1:])
-    if rows and isinstance(rows[0][-1], str) and (headed or rows[0][0] == ""):  # as pandas heads its index
-        rows, notes = _value_last(rows[0], rows[1:], where, rules)  # a header
-    if not rows or len(rows[0]) < 2:
-        raise InvalidFileError("expected rows of a position and a value", where=where)
-    width, counted = len(rows[0]), [str(number) for number in range(len(rows) + 1)]
-    if len(rows) == 3**rules.cells and width == rules.cells:
-        rows = [[number, *row] for number, row in zip(counted, rows, strict=False)]
-    elif len(rows) > 1 and width > 2 and [row[0].strip() for row in rows] in (counted[:-1], counted[1:]):
-        rows = [row[1:] for row in rows]
-    once = {str(row): row for row in rows}
-    if again := len(rows) - len(once):
-        rows, notes = [*once.values()], (*notes, f"repeated rows count once: {again:,}")
-    while 2 < len(rows[0]) <= rules.cells and len({str(row[-1]) for row in rows}) == 1 < len(rows):
-        if any(_parse(row[-2]) is None for row in rows):
-            break
-        rows = [row[:-1] for row in rows]  # what is the same everywhere is not the value
+    rows, said = _columns(rows, where, rules)
+    notes = (*notes, *said)
     values = [[_parse(field) for field in row[-rules.cells :]] for row in rows]
     if len(rows[0]) > rules.cells and all(type(value) in (int, float) for row in values for value in row):
         yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values, notes=notes)
@@ -248,6 +230,38 @@ def tables_of_rows(
         raise InvalidFileError(message, where=f"{where}, key {quoted(row[0])}")
     last = [row[-1] if parsed[-1] is None else parsed[-1] for row, parsed in zip(rows, values, strict=True)]
     yield Candidate(["\t".join(row[:-1]) for row in rows], last, notes=notes)
+
+
+def _columns(rows: list[list[Any]], where: str, rules: Rules) -> tuple[list[list[Any]], tuple[str, ...]]:
+    """Rows without their header, with the value last; what only counts them, repeats one or is the same
+    everywhere is left out. With notes.
+
+    :raises InvalidFileError: if several columns may be the value, or there are no keys.
+    """
+    parsed = [_parse(row[-1]) for row in (*rows[:2], *rows[-1:])]
+    kinds = [float if isinstance(value, int) else type(value) for value in parsed]
+    kinds += [float] * (str in kinds[1:])  # "02" and "11" are both cells
+    unlike = kinds and (kinds[0] not in kinds[1:] or (parsed[0] is None and parsed[1] is not None))
+    notes: tuple[str, ...] = ()
+    if rows and isinstance(rows[0][-1], str) and (unlike or rows[0][0] == ""):  # as pandas heads its index
+        rows, notes = _value_last(rows[0], rows[1:], where, rules)
+    if not rows or len(rows[0]) < 2:
+        raise InvalidFileError("expected rows of a position and a value", where=where)
+    width, counted = len(rows[0]), [str(number) for number in range(len(rows) + 1)]
+    if len(rows) == 3**rules.cells and width == rules.cells:
+        rows = [[number, *row] for number, row in zip(counted, rows, strict=False)]
+    elif len(rows) > 1 and width > 2 and [row[0].strip() for row in rows] in (counted[:-1], counted[1:]):
+        rows = [row[1:] for row in rows]
+    once = [*{str(row): row for row in rows}.values()]
+    if again := len(rows) - len(once):
+        rows, notes = once, (*notes, f"repeated rows count once: {again:,}")
+    while (
+        2 < len(rows[0]) <= rules.cells
+        and len({str(row[-1]) for row in rows}) == 1 < len(rows)
+        and all(_parse(row[-2]) is not None for row in rows)
+    ):
+        rows = [row[:-1] for row in rows]
+    return rows, notes
 
 
 def _parted(lines: Sequence[str], marks: Sequence[str], rules: Rules) -> list[list[str]]:

@@ -216,7 +216,8 @@ class Reading:
 
 
 def counts_stones(space: StateSpace, indexes: Int64s, numbers: Floats | Int64s) -> bool:
-    """Whether all boards with as many stones have the same number, as in no table that says anything."""
+    """Whether boards differ in their numbers only where they differ in how many stones they have, as in no
+    table that says anything."""
     plies = space.plies[indexes]
     pairs = np.unique([plies, numbers], axis=1)
     return pairs.shape[1] == len(np.unique(plies)) and len(plies) >= LEAST_MAPPED

@@ -148,7 +148,7 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
 
 
 def _search(table: Candidate, options: Options, space: StateSpace, where: str) -> tuple[Reading, list[str]]:
-    """The reading that is meant as far as the questions go that can be asked at once."""
+    """As ``search``, but with the questions alone that are open before any is answered."""
     stated = _stated_facets(options)
     found = _readings(table, options, stated, space, where)
     agreeing = [reading for reading in found if stated.items() <= reading.facets.items()]
@@ -287,16 +287,15 @@ def _misfit(
 
     keys, fixed = table.keys, [spelling for spelling in found if not spelling.turn]
     begun = len({spelling.first for spelling in fixed}) > 1
-    named = [it for it in found if it.first is not None and (begun or not it.is_unusual)]
-    named = [it for it in named if it.form not in NUMBERS or len(keys) >= MANY_NUMBERS]
+    named = [
+        it
+        for it in found
+        if it.first is not None
+        and (begun or not it.is_unusual)
+        and (it.form not in NUMBERS or len(keys) >= MANY_NUMBERS)
+    ]
     if not named:
-        near = [it for it in spellings(keys, rules, table.columns, least=FEW) if it.form not in NUMBERS]
-        wrong = [key for key, out in zip(keys, near[0].left_out, strict=True) if out] if near else keys
-        telling = sorted(wrong[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
-        shown, game = ", ".join(map(quoted, telling[:SHOWN])), rules.describe()
-        few = f"only {len(keys) - len(wrong):,} of {len(keys):,} keys are positions of {game}, and not"
-        message = f"{few if near else f'these keys are not positions of {game}:'} {shown}"
-        return NoPositionsError(message, where=where, hint=OTHERWISE)
+        return _no_positions(table, rules, where)
     what = "in no spelling are all keys positions"
     if begun and np.all([it.left_out for it in fixed], axis=0).sum() < found[0].left_out.sum():
         what = "it holds games that either side began"
@@ -316,6 +315,18 @@ def _misfit(
         where=where,
         hint=f"state the right one to leave the other keys out, as in {paste}",
     )
+
+
+def _no_positions(table: Candidate, rules: Rules, where: str) -> NoPositionsError:
+    """The error for keys of which few or none are positions."""
+    keys = table.keys
+    near = [it for it in spellings(keys, rules, table.columns, least=FEW) if it.form not in NUMBERS]
+    wrong = [key for key, out in zip(keys, near[0].left_out, strict=True) if out] if near else keys
+    telling = sorted(wrong[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
+    shown, game = ", ".join(map(quoted, telling[:SHOWN])), rules.describe()
+    few = f"only {len(keys) - len(wrong):,} of {len(keys):,} keys are positions of {game}, and not"
+    message = f"{few if near else f'these keys are not positions of {game}:'} {shown}"
+    return NoPositionsError(message, where=where, hint=OTHERWISE)
 
 
 def _spelled_readings(

@@ -19,10 +19,9 @@ EXPECTED = "expected a number, a list of {} numbers or an object of numbers by c
 MOST_BEADS = 10_000
 """The most beads of a box that lists them one by one."""
 
-DECISIONS = {
-    *("move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"),
-    *("row", "col", "column"),
-}
+DECISIONS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
+PARTS = {"row", "col", "column"}
+"""The usual names of fields that hold a move, and of those that hold its row or its column."""
 _PLACES = {"row", "col"}, {"row", "column"}, {"y", "x"}
 _BEADS = {"count", "beads"}
 _NUMBERS = {"weight", "value", "q", "score", "probability"}
@@ -153,10 +152,10 @@ def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
     first = next((value for value in values if isinstance(value, dict) and value), None)
     if first is None or any(_PART.fullmatch(name) or "," in name for name in first):
         return values
-    fields = [name for name, value in first.items() if isinstance(value, (list, dict))]
-    records = [name for name in fields if {*map(type, first[name])} == {dict}]
+    by_cell = [name for name, value in first.items() if isinstance(value, (list, dict))]
+    records = [name for name in by_cell if {*map(type, first[name])} == {dict}]
     called = [name for name in first if name.lower() in SCALARS]
-    fields = records or [name for name in fields if name in called or not called] or called
+    fields = records or [name for name in by_cell if name in called] or called or by_cell
     if len(fields) != 1 or not all(isinstance(value, dict) and fields[0] in value for value in values):
         return values
     return [value[fields[0]] for value in values]
@@ -201,10 +200,8 @@ def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
 
     ``0`` and ``1`` are the number of the first cell, row or column.
     """
-    if (
-        any(_PART.sub("", name).strip(" ,;:|/()[]'\"_-") or name.startswith("-") for name in names)
-        or not names
-    ):
+    odd = (_PART.sub("", name).strip(" ,;:|/()[]'\"_-") or name.startswith("-") for name in names)
+    if not names or any(odd):
         return
     parts = [_PART.findall(name) for name in names]
     if rules.cells < 10:  # "12": row 1, column 2

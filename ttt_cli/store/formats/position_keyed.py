@@ -103,7 +103,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
             hint = "are its keys the boards after the moves?"
         raise InvalidFileError(message, where=where, hint=hint)
     if not reading.of_moves and counts_stones(space, reading.indexes, reading.numbers):
-        message = "all boards with as many stones have the same number: nothing has been learned"
+        message = "its numbers only say how many stones are on the board: nothing has been learned"
         raise InvalidFileError(message, where=where)
     facets = {name: it for name, it in reading.facets.items() if name != "values" or not is_policy}
     notes = [*table.notes, f"read as {in_words(facets)}", *assumed, *remarks(reading, entries)]
