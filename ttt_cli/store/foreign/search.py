@@ -17,19 +17,10 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
+from ttt_cli.store.foreign.combine import policies, readings, second_board
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import LEAST_BOARDS, NUMBERS, Spelling, spellings
-from ttt_cli.store.foreign.reading import (
-    ADDED,
-    Reading,
-    alone,
-    counts_stones,
-    groups,
-    policies,
-    readings,
-    second_board,
-    symmetry_of,
-)
+from ttt_cli.store.foreign.reading import ADDED, Reading, alone, counts_stones, groups, symmetry_of
 from ttt_cli.store.foreign.values import EXPECTED, Values, collect
 from ttt_cli.store.formats.format import Options
 from ttt_cli.store.plays import Plays, policy_by
