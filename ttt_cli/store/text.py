@@ -48,7 +48,7 @@ _PRINTED = (
     'json.dump({str(k): d[k] for k in d}, sys.stdout)" <FILE >FILE.json makes JSON of it'
 )
 _CONSTANT = re.compile("NaN|Infinity")
-_TOO_DEEP = "is nested too deeply; the limit is 254"
+_TOO_DEEP = "is nested too deeply"
 _MESSAGES = {
     "infinity": "the number is too large",
     "depth": _TOO_DEEP,
