@@ -91,7 +91,7 @@ class Undecorated(MonteCarlo):
         (Undecorated, "describes_itself", "the parameter rate needs @dataclass(frozen=True)"),
     ],
 )
-def test_what_is_wrong_is_found(kind: type[PlainLearner], check: str, said: str):
+def test_broken_learners_are_found_out(kind: type[PlainLearner], check: str, said: str):
     found = fault(getattr(conformance, check), kind())
     assert said in found, found
 
@@ -103,7 +103,7 @@ def test_the_example_passes(capsys: pytest.CaptureFixture[str]):
     assert all(line.startswith("ok    ") for line in told[:-1])
 
 
-def test_means_are_written_and_merged_too():
+def test_learners_of_means_conform():
     """Those of the example plug-in's learner."""
     learner = from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep")()
     checks = (conformance.entries_come_back, conformance.merging_knows_no_order)

@@ -54,14 +54,14 @@ def test_a_document_is_one_line_and_indented_for_a_terminal() -> None:
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
 @example("\x7f")
 @example("\x1b\x9b")
-def test_json_is_safe_to_show_and_says_the_same(text: str) -> None:
+def test_escaped_json_is_safe_and_equal(text: str) -> None:
     shown = json_text({"text": text})
     assert shown.isprintable()
     assert orjson.loads(shown) == {"text": text}
 
 
 @given(st.text())
-def test_nothing_printable_is_lost_and_nothing_else_is_left(text: str) -> None:
+def test_only_printable_characters_are_left(text: str) -> None:
     shown = printable(text)
     assert shown.isprintable()
     if text.isprintable():
@@ -85,7 +85,7 @@ def test_colour_follows_the_conventions(terminal: bool, variables: dict[str, str
     assert ("\x1b[" in env.stdout.getvalue()) is colored
 
 
-def test_the_console_takes_brackets_and_width_as_they_are() -> None:
+def test_the_console_leaves_brackets_and_width_alone() -> None:
     env = environment(COLUMNS="20")
     env.console.print("[red] :smile: " + "x" * 20)
     assert env.stdout.getvalue() == "[red] :smile: \nxxxxxxxxxxxxxxxxxxxx\n"
@@ -95,7 +95,7 @@ def test_the_console_takes_brackets_and_width_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("total", [1000, None])
-def test_progress_says_how_far_and_then_vanishes(total: int | None) -> None:
+def test_progress_is_shown_and_then_removed(total: int | None) -> None:
     env = environment(terminal=True, TERM="xterm", COLUMNS="120", NO_COLOR="1")
     with progress(env, total, title="q") as tick:
         tick(1000)
@@ -112,7 +112,7 @@ def test_progress_says_how_far_and_then_vanishes(total: int | None) -> None:
 @pytest.mark.parametrize(
     "word", ["my file.json", "$(touch x).pkl", "it's", "\r\n", "\u202eevil", "a\x1b'\\", "\udcff"]
 )
-def test_a_command_to_copy_is_what_it_says_and_safe_to_show(word: str) -> None:
+def test_a_suggested_command_is_exact_and_safe_to_show(word: str) -> None:
     line = command_line("printf", "%s", word)
     assert line.isprintable()
     shown = subprocess.run(["bash", "-c", line], capture_output=True, check=True).stdout

@@ -61,7 +61,7 @@ def test_names_are_loaded_when_they_are_used():
     assert finish(program=[sys.executable, "-c", code]) == Outcome(0, "", "")
 
 
-def test_a_player_is_the_same_whatever_it_is_given_as():
+def test_a_player_may_be_given_in_any_form():
     assert (Path(ttt.__file__).parent / "py.typed").exists()
     Path("bot.py").write_text("def choose(text): return text.index('.') + 1\n")
 

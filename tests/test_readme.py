@@ -115,7 +115,7 @@ def test_the_picture_is_what_b_shows(work: Path):
     assert {line.strip() for line in blocks("README.md", "text")[0].splitlines()} <= {*map(str.strip, shown)}
 
 
-def test_what_surprises_is_true(work: Path):
+def test_the_readmes_surprising_figures_are_true(work: Path):
     for line in blocks("README.md", "text")[1].splitlines()[2:]:
         name, games, *figures = line.split()
         found = loads(run_each(work, [f"ttt evaluate {name} random --json"]))

@@ -21,7 +21,7 @@ def shell(line: str, **variables: str) -> Outcome:
     return finish("-c", line, program=["bash"], env=env, seconds=120)
 
 
-def test_what_does_not_fit_on_the_disk_fails(tmp_path: Path):
+def test_output_that_does_not_fit_on_the_disk_is_an_error(tmp_path: Path):
     outcome = shell(f"ulimit -f 64; trap '' XFSZ; $TTT {BOOK} > {tmp_path / 'part'}")
     assert outcome == Outcome(
         1, "", "Error: standard output: cannot be written: file too large (raise the limit (ulimit -f))\n"
@@ -31,11 +31,11 @@ def test_what_does_not_fit_on_the_disk_fails(tmp_path: Path):
 @pytest.mark.parametrize(
     ("reader", "read"), [("head -1", "position,move,probability,value\n141\n"), ("wc -c", "348327\n0\n")]
 )
-def test_a_reader_gets_all_and_one_that_goes_early_makes_the_exit_code(reader, read):
+def test_a_reader_that_leaves_early_sets_the_exit_code(reader, read):
     assert shell(f"$TTT {BOOK} | {reader}; echo ${{PIPESTATUS[0]}}") == Outcome(0, read, "")
 
 
-def test_a_closed_standard_output_fails_where_there_is_something_to_write():
+def test_a_closed_standard_output_is_an_error_if_it_is_needed():
     error = "Error: standard output: cannot be written: bad file descriptor\n"
     assert shell("$TTT analyze X........ >&-") == Outcome(1, "", error)
     assert shell("$TTT nosuch >&-").code == 2
@@ -49,12 +49,12 @@ def test_a_closed_standard_output_fails_where_there_is_something_to_write():
         ("play --x random --o random --learn", "2>&-", "games.jsonl"),
     ],
 )
-def test_notices_that_cannot_be_written_stop_nothing(tmp_path: Path, words, stderr, saved):
+def test_unwritable_notices_stop_nothing(tmp_path: Path, words, stderr, saved):
     assert shell(f"$TTT {words} --store {tmp_path} {stderr}").code == 0
     assert (tmp_path / saved).exists()
 
 
-def test_a_poor_locale_and_odd_bytes_are_no_error():
+def test_a_poor_locale_and_odd_bytes_cause_no_error():
     line = "printf 'X\\xff\\n' | $TTT move minimax -; $TTT analyze X........; $TTT evaluate random --quiet"
     outcome = shell(line, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (outcome.code, outcome.err) == (0, "")
@@ -131,7 +131,7 @@ def test_a_trainer_that_is_hung_up_on_saves(tmp_path: Path):
     assert path.read_bytes() != before
 
 
-def test_signals_that_are_to_be_ignored_are():
+def test_ignored_signals_stay_ignored():
     """As ``nohup`` has it."""
     code = (
         "import os, signal\nfrom ttt_cli.shell.signals import stop_by_signals\n"
@@ -141,7 +141,7 @@ def test_signals_that_are_to_be_ignored_are():
     assert finish(program=[sys.executable, "-c", code]) == Outcome(0, "here\n", "")
 
 
-def test_a_notice_comes_amid_another_one(tmp_path: Path):
+def test_a_signal_during_a_notice_does_no_harm(tmp_path: Path):
     """As a signal's does, whose handler runs within the write of the first."""
 
     class Hit(FileIO):

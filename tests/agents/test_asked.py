@@ -26,12 +26,12 @@ def by(choose: Callable[[str], str]) -> asked.Ask:
     ("one", "other", "said"),
     [(FIRST, LAST, "with 1, then with 9"), (LAST, lambda text: "resign", "with 9, then with resign")],
 )
-def test_two_answers_are_told_as_they_were_given(one, other, said: str) -> None:
+def test_an_inconsistent_answer_is_quoted_beside_the_first(one, other, said: str) -> None:
     with pytest.raises(UnsteadyError, match=rf"answered '\.\.\.\.\.\.\.\.\.' {said}: its choices vary"):
         Asked(Rules(), "bot", (by(one), by(other))).probabilities(SOME)
 
 
-def test_who_is_believed_is_asked_once_about_each_position(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trusted_player_is_asked_once_about_each_position(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asked, "MAX_CACHED", 1)
     turns = count()
 
@@ -45,7 +45,7 @@ def test_who_is_believed_is_asked_once_about_each_position(monkeypatch: pytest.M
     assert next(turns) == len(SOME)
 
 
-def test_of_an_objects_values_those_of_legal_moves_are_taken() -> None:
+def test_only_the_values_of_legal_moves_are_used() -> None:
     class Sure(Policy):
         rules = Rules()
 

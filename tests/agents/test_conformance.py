@@ -74,7 +74,7 @@ def test_a_policy_is_a_pure_function_of_the_position(text: str, rules: Rules, st
 
 
 @pytest.mark.parametrize("text", [*PLAYERS, "search:depth=1"])
-def test_turning_the_board_turns_the_play(text: str, store: Path) -> None:
+def test_symmetric_boards_get_symmetric_play(text: str, store: Path) -> None:
     """Players without a sense of direction play symmetric positions alike."""
     space = StateSpace.of()
     rows = resolve(text, store).policy.probabilities(space)

@@ -93,7 +93,7 @@ def test_states_search_with_their_values(store: Path) -> None:
     assert (first.max(), np.count_nonzero(first)) == (1.0, 1)
 
 
-def test_only_values_on_a_known_scale_are_searched_with(store: Path) -> None:
+def test_a_search_needs_values_on_a_known_scale(store: Path) -> None:
     library.save(State.empty(learner_of("menace", "default"), Rules()), store / "menace.json")
     with pytest.raises(UsageError, match="menace cannot be searched on top of: it values no positions"):
         resolve("menace:search=2", store)

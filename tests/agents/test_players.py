@@ -101,7 +101,7 @@ def test_without_a_state_space_minimax_proves_its_moves():
     assert (chosen["last"][:, ::-1].argmax(axis=1) == chosen["random"][:, ::-1].argmax(axis=1)).all()
 
 
-def test_what_needs_a_state_space_says_so():
+def test_players_that_need_a_state_space_say_so():
     with pytest.raises(UsageError, match="ties=trap needs a smaller board than 4x4, 4 in a row"):
         Minimax(Rules(4, 4, 4), ties="trap")
 

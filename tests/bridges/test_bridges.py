@@ -39,7 +39,7 @@ def test_openspiel_measures_our_policy(trained: ttt.State) -> None:
 
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", OTHER])
-def test_its_policies_and_ours_say_the_same_there_and_back(name: str) -> None:
+def test_openspiels_policies_convert_both_ways(name: str) -> None:
     from open_spiel.python import policy
 
     from ttt_cli.bridges.openspiel import SpielPolicy, player_of, rules_of
@@ -56,7 +56,7 @@ def test_its_policies_and_ours_say_the_same_there_and_back(name: str) -> None:
         np.testing.assert_allclose(there_and_back.probabilities(asked), own.probabilities(asked), atol=1e-15)
 
 
-def test_a_bot_is_judged_by_the_steps_it_takes() -> None:
+def test_a_bot_is_judged_by_its_steps() -> None:
     """One that takes the first free cell, and one that tells its policy."""
     from ttt_cli.bridges.openspiel import player_of
 
@@ -78,7 +78,7 @@ def test_a_bot_is_judged_by_the_steps_it_takes() -> None:
     assert ttt.evaluate(player_of(uniform, game), "random").results[0].as_x.draw == pytest.approx(8 / 63)
 
 
-def test_a_game_of_pettingzoo_is_one_of_ours() -> None:
+def test_games_of_pettingzoo_follow_our_rules() -> None:
     from pettingzoo.classic import tictactoe_v3
 
     from ttt_cli.bridges.pettingzoo import agent_of

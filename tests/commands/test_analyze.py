@@ -5,7 +5,7 @@ import orjson
 from tests.ttt import Run
 
 
-def test_agents_beside_it(ttt: Run) -> None:
+def test_agents_are_shown_beside_the_values(ttt: Run) -> None:
     text = ttt("analyze", "X...O...X", "--agent", "minimax", "--agent", "heuristic").out
     assert "25.00 %" in text and "16.67 %" in text and "cells that keep this: 2 4 6 8" in text
 

@@ -37,7 +37,7 @@ def solve(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
 # ---- help
 
 
-def test_bare_and_asked_for_help_are_the_same(ttt: Run) -> None:
+def test_no_arguments_mean_help(ttt: Run) -> None:
     bare = ttt()
     assert (bare.code, bare.err) == (0, "")
     assert bare == ttt("-h") == ttt("--help") == ttt("help")
@@ -94,7 +94,7 @@ def test_help_shows_the_options_that_change_something(ttt: Run) -> None:
         ("show minmax", "there is no such state or player (did you mean 'minimax'?)"),
     ],
 )
-def test_what_is_not_understood_gets_a_hint(ttt: Run, words: str, hint: str) -> None:
+def test_usage_errors_have_a_hint(ttt: Run, words: str, hint: str) -> None:
     outcome = ttt(*words.split())
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert hint in outcome.err
@@ -120,7 +120,7 @@ def test_what_is_not_understood_gets_a_hint(ttt: Run, words: str, hint: str) -> 
          "(please report it; --debug shows the traceback)"),
     ],
 )  # fmt: skip
-def test_every_exception_is_one_line_or_document_and_an_exit_code(
+def test_every_exception_becomes_one_line_and_an_exit_code(
     solve: Run, error: BaseException, code: int, line: str
 ) -> None:
     def command(env: Environment) -> None:
@@ -134,7 +134,7 @@ def test_every_exception_is_one_line_or_document_and_an_exit_code(
     assert document["error"] in line and (document["hint"] or "") in line
 
 
-def test_what_is_logged_is_a_notice(solve: Run) -> None:
+def test_log_records_become_notices(solve: Run) -> None:
     def command(env: Environment) -> None:
         logging.getLogger("ttt_cli").info("compiled a kernel")
 

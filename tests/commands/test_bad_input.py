@@ -150,7 +150,7 @@ def test_a_board_that_does_not_fit(refused: Refused, call: str) -> None:
 
 
 @pytest.mark.parametrize("call", WRITERS)
-def test_nowhere_to_write(refused: Refused, call: str) -> None:
+def test_an_unwritable_target_is_refused(refused: Refused, call: str) -> None:
     """Neither in a folder's place nor below a file; and no report takes a state's or a log's."""
     Path("foreign.csv").write_text("-1,0,0,0,1,0,0,0,0,-3,4\n")
     Path("folder").mkdir()
@@ -205,7 +205,7 @@ def test_a_call_that_makes_no_sense_is_refused(refused: Refused, line: str, says
     refused(line, {2}, says)
 
 
-def test_a_limit_is_told_and_can_be_raised_for_one_call(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_is_named_and_can_be_raised_for_one_call(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttt_cli.store.text.scaled", lambda limit: scaled(limit) // 2**14)
     Path("wide.json").write_text('{"000000000":[0.5,0,0,0,0,0,0,0,0]' + " " * 2048 + "}")
     refused = ttt("show", "wide.json")
@@ -215,7 +215,7 @@ def test_a_limit_is_told_and_can_be_raised_for_one_call(ttt: Run, monkeypatch: p
     assert ttt("show", "wide.json", TTT_LIMITS="0").code == 2
 
 
-def test_an_empty_file_is_a_brain_only_where_that_is_said(ttt: Run) -> None:
+def test_an_empty_file_is_a_brain_only_if_that_is_stated(ttt: Run) -> None:
     Path("brain.json").touch()
     found = ttt("verify", "./brain.json")
     assert found.code == 3 and "is empty" in found.out and "ttt restore" in found.out
@@ -227,7 +227,7 @@ def test_an_empty_file_is_a_brain_only_where_that_is_said(ttt: Run) -> None:
     assert ttt("train", "graph", "--from", "brain.json", "--games", 10, "--seed", 1, "-o", "h.json").code == 0
 
 
-def test_records_of_games_are_no_player(ttt: Run) -> None:
+def test_a_log_of_games_is_no_player(ttt: Run) -> None:
     Path("games.jsonl").write_bytes(GAME.to_line() + b"\n" * 2)
     refused = ttt("evaluate", "games.jsonl")
     assert refused.code == 3 and "is a game-records file, not a player" in refused.err

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.ttt import Run
 
 
-def test_a_difference(ttt: Run) -> None:
+def test_a_difference_is_shown(ttt: Run) -> None:
     found = ttt("diff", "heuristic", "minimax", "--csv", "d.csv", "--json")
     assert (found.json["a_better"], found.json["a_only"], found.json["b_only"]) == (0, 0, 0)
     assert len(found.json["rows"]) == 10

@@ -11,7 +11,7 @@ from ttt_cli.engine.side import Side
 from ttt_cli.store.games import LOG, GameRecord, SoundGames, record_game
 
 
-def test_what_people_see(ttt: Run) -> None:
+def test_the_verdict_on_the_screen(ttt: Run) -> None:
     found = ttt("evaluate", "heuristic", "random", "minimax")
     assert found.code == 0
     assert max(map(len, found.out.splitlines())) <= 80
@@ -52,13 +52,13 @@ def test_a_sampled_match(ttt: Run) -> None:
     assert lost.code == 2 and "is a log of games, which would be lost" in lost.err
 
 
-def test_mistakes_on_stdout_are_all_that_is_there(ttt: Run) -> None:
+def test_stdout_holds_the_mistakes_alone(ttt: Run) -> None:
     found = ttt("evaluate", "random", "--board", "2x3", "--mistakes", "-", "--json", "--check", "unbeatable")
     assert found.code == 1
     assert {line.count(",") for line in found.out.splitlines()} == {8}
 
 
-def test_where_too_much_can_happen_a_match_is_played(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_match_is_played_where_a_walk_is_too_large(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttt_cli.commands.evaluate.GAMES", 100)
     board = ["--board", "5x5", "--line", "5", "--positions", "1000"]
     found = ttt("evaluate", "random", "heuristic", *board, "--seed", "1", "--json")
@@ -97,7 +97,7 @@ def test_a_line_that_beats_a_player_is_shown_where_no_walk_fits(
     assert f"How random loses as X: {line}" in shown
 
 
-def test_with_positions_a_match_is_played_only_if_there_are_more(ttt):
+def test_a_match_is_played_only_beyond_the_stated_positions(ttt):
     call = ("evaluate", "random", "random", "--games", 20, "--json", "--positions")
     found = ttt(*call, 5)
     assert (found.json["method"], found.json["games"]) == ("sampled", 20)

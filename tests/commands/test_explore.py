@@ -13,7 +13,7 @@ def test_a_page_for_any_player(ttt):
     assert ttt("explore", "minimax", "-o", "-").out.encode() == content
 
 
-def test_no_folder_but_the_store_is_made_and_that_is_told_before_any_work(ttt):
+def test_a_missing_folder_is_reported_before_any_work(ttt):
     assert ttt("train", "td", "--board", "2x3", "--games", 10, "--store", "new/store").code == 0
     Path("new/store").rename("state_store")  # the store alone is made
     for words in (

@@ -35,7 +35,7 @@ def test_the_ending_decides_where_it_can(ttt, store):
 @pytest.mark.parametrize(
     ("source", "name", "fitting"), [("minimax", "state", "policy-csv"), ("td", "q-table", "value-table")]
 )
-def test_pairs_that_do_not_fit(ttt, store, source, name, fitting):
+def test_a_format_that_does_not_fit_is_refused(ttt, store, source, name, fitting):
     outcome = ttt("export", source, "-o", "x", "--format", name)
     assert outcome.code == 2 and not Path("x").exists()
     assert f"{source} has no {name} form" in outcome.err
@@ -67,7 +67,7 @@ def test_a_state_is_never_lost_to_an_export(ttt, store):
         assert (store / "graph.json").read_bytes() == graph
 
 
-def test_of_a_large_board_the_positions_seen_are_written(ttt):
+def test_of_a_large_board_the_known_positions_are_written(ttt):
     assert ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "4").code == 0
     assert ttt("export", "q.4x4-4", "-o", "policy.csv").code == 0
     seen = {row.split(",")[0] for row in Path("policy.csv").read_text().splitlines()[1:]}
@@ -94,7 +94,7 @@ def test_a_picture_of_the_whole_game_has_a_depth(ttt):
     ("source", "name", "otherwise"),
     [("graph", "state-action", True), ("q", "q-table", False)],
 )
-def test_a_file_that_plays_otherwise_says_so(ttt, store, source, name, otherwise):
+def test_an_export_that_plays_differently_says_so(ttt, store, source, name, otherwise):
     """With the figures of both against random, as evaluate finds them."""
     done = ttt("export", source, "-o", "own", "--format", name, "--json")
     notes = done.json.get("notes", [])

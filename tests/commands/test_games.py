@@ -23,7 +23,7 @@ THIRD = replace(GAME, id="third")
 EMPTY = State.empty(learner_of("q", "default"), STANDARD)
 
 
-def test_a_bad_line_never_blocks_what_is_sound(ttt: Run):
+def test_a_bad_line_never_blocks_the_sound_ones(ttt: Run):
     """No JSON; NUL; of a later version; too long."""
     bad = b'{"id":"x","teaches":["q.json"]\n\0\0"q.json"\n' + GAME.to_line()[:-1] + b',"opening":"later"}\n'
     bad += b'{"id":"x","teaches":["q.json"],"pad":"' + b"x" * 2**20 + b'"}'
@@ -75,7 +75,7 @@ def test_the_log_is_tried_before_the_first_move(ttt: Run):
         assert played.err.startswith("Error: state_store") and played.err.count("\n") == 1
 
 
-def test_a_game_that_cannot_be_recorded_is_printed_with_the_command_that_does(ttt: Run, monkeypatch):
+def test_an_unrecorded_game_is_printed_with_the_command_that_records_it(ttt: Run, monkeypatch):
     def busy(*_, **__):
         raise BusyError("busy: games.jsonl is being written by another process")
 
@@ -112,7 +112,7 @@ def test_a_log_that_is_a_link_to_something_else_is_left_alone(tmp_path):
     assert [game.id for game in SoundGames(tmp_path / LOG)] == ["first", "second"]
 
 
-def test_verify_tells_of_games_whose_state_is_gone(ttt: Run):
+def test_verify_lists_games_whose_state_is_gone(ttt: Run):
     log = Path("state_store/games.jsonl")
     for name in ("q.json", "../mine.json", "td"):
         record_game(log.parent, replace(GAME, id=name, teaches=(name,)))

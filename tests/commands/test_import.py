@@ -20,7 +20,7 @@ def test_a_file_is_taken_into_the_store(ttt, tmp_path):
     assert ttt("show", "matchboxes_first", "--json").json["runs"][0]["kind"] == "import"
 
 
-def test_what_is_there_already_is_not_replaced(ttt, tmp_path):
+def test_an_existing_state_is_not_replaced(ttt, tmp_path):
     assert ttt("import", CORPUS / "games.csv").code == 0
     before = (tmp_path / "state_store" / "games.csv").read_bytes()
     done = ttt("import", CORPUS / "games.csv")
@@ -48,7 +48,7 @@ def test_importing_is_deterministic_and_the_same_file_adds_nothing_in_a_merge(tt
         ({"X........": {"1": 0.5, "4": None}}, "key 'X........', cell 5"),
     ],
 )
-def test_what_is_left_out_is_told_by_import_and_verify_and_an_error_if_strict(ttt, change, place):
+def test_what_is_left_out_is_reported_and_an_error_if_strict(ttt, change, place):
     file = Path("book.csv" if change is None else "table.json")
     file.write_text("-1,0,0,0,1,0,0,0,0,-3,4\n-1,0,0,0,1,0,0,0,0,9,4\n")
     if change:

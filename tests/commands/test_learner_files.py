@@ -65,13 +65,13 @@ def test_the_example_learns(mc: Run):
     assert verdict["results"][0]["as_x"]["loss"] < empty["results"][0]["as_x"]["loss"] * 0.75
 
 
-def test_its_state_is_not_replaced_by_another_learner_s(mc: Run):
+def test_its_state_is_not_replaced_by_another_learners(mc: Run):
     assert mc("train", "q", *BOARD, "--games", "10", "-o", "q.json").code == 0
     refused = mc("merge", "q.json", "-o", f"state_store/{NAME}.json")
     assert refused.code == 2 and "holds a mc state, not q" in refused.err
 
 
-def test_every_command_takes_it_where_it_is_typed(mc: Run):
+def test_every_command_takes_a_typed_learner(mc: Run):
     assert mc("train", LEARNER, *BOARD, "--games", "50", "--seed", "2", "-o", "two.json").code == 0
     for line in f"""
         move {NAME} ......
@@ -116,7 +116,7 @@ def test_its_parameters_are_options(ttt: Run):
     assert [ttt("curve", "s.csv", *more).code for more in ([], ["--learner", LEARNER])] == [3, 0]
 
 
-def test_no_player_s_name_can_be_taken():
+def test_a_players_name_cannot_be_taken():
     assert {*BUILT_IN, *LEVELS, "self"} == RESERVED
 
 
@@ -135,7 +135,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("code", "said"), FAULTS)
-def test_what_is_wrong_is_one_line_and_saves_nothing(ttt: Run, code: str, said: str):
+def test_faults_are_one_line_and_save_nothing(ttt: Run, code: str, said: str):
     written()
     Path("mine.py").write_text((Path("mine.py").read_text() if "Count" in code else "") + code)
     found = ttt("train", "./mine.py:Wrong", *BOARD, "--games", "5")
@@ -144,7 +144,7 @@ def test_what_is_wrong_is_one_line_and_saves_nothing(ttt: Run, code: str, said: 
     assert not [*Path("state_store").glob("*.json*")]
 
 
-def test_nothing_runs_that_is_not_typed_and_what_is_runs_once(ttt: Run, monkeypatch):
+def test_only_typed_files_run_and_only_once(ttt: Run, monkeypatch):
     typed = written()
     with Path("mine.py").open("a") as file:
         file.write("print('loaded')\n")

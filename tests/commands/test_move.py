@@ -10,12 +10,12 @@ from tests.ttt import Run, start
 from ttt_cli.engine.state_space import StateSpace
 
 
-def test_the_likeliest_move_of_equals_the_first(ttt: Run) -> None:
+def test_the_likeliest_move_is_given_and_the_first_of_equals(ttt: Run) -> None:
     assert [ttt("move", "minimax", "X...O....").out for _ in range(3)] == ["2\n"] * 3
     assert ttt("move", "random", "-", stdin="X........\n.........\n").out == "2\n1\n"
 
 
-def test_sampled_moves_are_drawn_as_likely_as_they_are(ttt: Run) -> None:
+def test_sampled_moves_have_the_policys_frequencies(ttt: Run) -> None:
     lines, call = ".........\n" * 900, ("move", "random", "--sample", "-", "--seed")
     drawn = ttt(*call, 1, stdin=lines).out.split()
     assert all(70 < drawn.count(str(cell)) < 130 for cell in range(1, 10))
@@ -25,9 +25,7 @@ def test_sampled_moves_are_drawn_as_likely_as_they_are(ttt: Run) -> None:
 
 
 @pytest.mark.parametrize("command", [["analyze", "-"], ["move", "minimax", "-"]])
-def test_a_line_that_cannot_be_answered_gets_an_error_and_the_others_their_answers(
-    ttt: Run, command: list[str]
-) -> None:
+def test_one_bad_line_costs_only_its_own_answer(ttt: Run, command: list[str]) -> None:
     lines = "X........\n\nXO\nXXXXXXXXX\nX........\n"
     found = ttt(*command, stdin=lines)
     first, short, full, again = found.out.splitlines()
@@ -39,7 +37,7 @@ def test_a_line_that_cannot_be_answered_gets_an_error_and_the_others_their_answe
     assert ttt(*command, stdin="").out == ""
 
 
-def test_a_filter_answers_before_it_is_asked_again() -> None:
+def test_a_filter_answers_each_line_at_once() -> None:
     """A program that waits for each answer gets it."""
     with start("move", "minimax", "-", stdin=PIPE) as process:
         assert process.stdin and process.stdout
@@ -52,7 +50,7 @@ def test_a_filter_answers_before_it_is_asked_again() -> None:
 
 
 @pytest.mark.parametrize("command", [["analyze", "-", "--json"], ["move", "minimax", "-", "--json"]])
-def test_many_positions_take_no_time(ttt: Run, command: list[str]) -> None:
+def test_many_positions_are_answered_fast(ttt: Run, command: list[str]) -> None:
     """Of the processor's: what comes again is remembered."""
     space = StateSpace.of()
     texts = [text for text, ended in zip(space.texts(), space.terminal, strict=True) if not ended]

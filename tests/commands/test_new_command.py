@@ -22,7 +22,7 @@ def toy(monkeypatch: pytest.MonkeyPatch):
     sys.modules.pop("ttt_cli.commands.greet", None)
 
 
-def test_it_runs_is_listed_and_has_a_schema(ttt):
+def test_a_new_command_runs_is_listed_and_has_a_schema(ttt):
     assert ttt("greet", "Ada").out == "hello, Ada\n"
     assert ttt("--help").out.partition("Toys")[2].count("Greet somebody") == 1
     assert "What ttt greet says" in ttt("schema").out

@@ -107,7 +107,7 @@ PLAYERS = {
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-def test_a_player_from_outside_is_one_like_any_other(name: str, ttt: Run, made: Made) -> None:
+def test_an_external_player_is_like_any_other(name: str, ttt: Run, made: Made) -> None:
     agent, agent_says = made(*PLAYERS[name]), name in ("exec", "function")
     found = ttt("evaluate", agent, "random", "--json")
     assert found.code == 0 and found.json["method"] == "exact", found.err
@@ -156,7 +156,7 @@ def test_a_program_in_any_language_is_judged_exactly(example: str, ttt: Run) -> 
 # ---- choices that vary
 
 
-def test_a_player_whose_choices_vary_plays_games(ttt: Run, made: Made, monkeypatch) -> None:
+def test_a_player_whose_answers_vary_is_sampled(ttt: Run, made: Made, monkeypatch) -> None:
     agent = made("exec", VARIED)
     exact = ttt("evaluate", agent, "random", "--exact")
     assert exact.code == 1 and "its choices vary" in exact.err
@@ -173,7 +173,7 @@ def test_a_player_whose_choices_vary_plays_games(ttt: Run, made: Made, monkeypat
     assert sum(chances) == pytest.approx(1) and min(chances[:2]) > 0.1 and not any(chances[2:])
 
 
-def test_a_page_and_arrays_ask_only_where_its_play_leads(ttt: Run, made: Made) -> None:
+def test_a_page_and_arrays_ask_only_within_reach(ttt: Run, made: Made) -> None:
     agent = made("py", "def choose(t): open('asked', 'a').write(t + '\\n'); return t.rindex('.') + 1")
     asked = []
     for words in (("export", "-o", "p.csv"), ("explore", "-o", "p.html"), ("export", "-o", "p.npz")):
@@ -219,7 +219,7 @@ def test_every_fault_is_one_line(fault: tuple[str, str, int, str], ttt: Run, mad
     assert "Traceback" not in found.err and "internal" not in found.err
 
 
-def test_a_name_that_stands_for_nothing_gets_the_way_out(ttt: Run) -> None:
+def test_an_unknown_name_gets_a_hint(ttt: Run) -> None:
     Path("bot.txt").write_text("x")
     Path("mine.py").write_text("from math import sqrt\nfrom ttt_cli import Game\ndef pick(text): return 1\n")
     for agent, said in {
@@ -244,7 +244,7 @@ def test_in_games_a_failure_loses_the_game(ttt: Run, made: Made) -> None:
     assert table["players"][-1]["name"] == dies and any("lost" in note for note in table["notes"])
 
 
-def test_what_it_prints_or_says_of_itself_does_no_harm(ttt: Run, made: Made) -> None:
+def test_a_programs_own_output_does_no_harm(ttt: Run, made: Made) -> None:
     chatty = made("exec", FIRST.replace("print(", "print('thinking ' * 5000, file=sys.stderr), print("))
     found = ttt("evaluate", chatty, "random", "--json")
     assert found.code == 0 and "wrote to stderr" in found.err and len(found.err) < 1000
@@ -260,7 +260,7 @@ def test_what_it_prints_or_says_of_itself_does_no_harm(ttt: Run, made: Made) -> 
 # ---- what runs, and what does not
 
 
-def test_only_what_is_typed_runs_and_no_shell(ttt: Run, made: Made, tmp_path: Path) -> None:
+def test_only_typed_commands_run_and_without_a_shell(ttt: Run, made: Made, tmp_path: Path) -> None:
     ttt("evaluate", f"exec:{PYTHON} -c 'import sys' ; touch RUN && touch $(touch RUN)")
     assert resolve("exec:touch RUN", tmp_path).name == "exec:touch RUN"  # nothing runs before a question
     agent = made("py", "open('RUN', 'w')\n" + FUNCTION)
@@ -285,7 +285,7 @@ train q --games-from games.jsonl -o F.json; review games.jsonl; show games.jsonl
 """Everything that reads a state."""
 
 
-def test_what_a_file_says_is_never_run(ttt: Run, tmp_path: Path) -> None:
+def test_nothing_that_a_file_names_is_run(ttt: Run, tmp_path: Path) -> None:
     """A state with a run that has not ended, whose opponent is a command, sound in all else; so is a log."""
     state = State.empty(learner_of("q", "default"), STANDARD)
     command = {"opponent": "exec:touch RUN", "behaviour": "exec:touch RUN"}
@@ -316,7 +316,7 @@ def test_what_a_file_says_is_never_run(ttt: Run, tmp_path: Path) -> None:
     assert found.code == 3 and "is a program" in found.err and not Path("RUN").exists()
 
 
-def test_a_run_against_a_program_is_kept_to_its_answers(ttt: Run, made: Made, tmp_path: Path) -> None:
+def test_a_run_against_a_program_depends_on_its_answers(ttt: Run, made: Made, tmp_path: Path) -> None:
     """And goes on only where the same program is typed again."""
     agent = made("exec", FIRST)
     call = ("train", "q", "--games", "100", "--seed", "1", "--opponent", agent)
@@ -340,7 +340,7 @@ def test_a_run_against_a_program_is_kept_to_its_answers(ttt: Run, made: Made, tm
 
 
 @pytest.mark.long
-def test_it_and_its_children_end_with_the_call_and_at_ctrl_c(ttt: Run, made: Made, tmp_path: Path) -> None:
+def test_a_program_and_its_children_end_with_the_call(ttt: Run, made: Made, tmp_path: Path) -> None:
     code = "import subprocess\nchild = subprocess.Popen(['sleep', '60'])\n"
     code += "open('ids', 'w').write(f'{os.getpid()} {child.pid} ')\n"
     ids = Path("ids")
@@ -370,7 +370,7 @@ def test_it_and_its_children_end_with_the_call_and_at_ctrl_c(ttt: Run, made: Mad
     until(gone)
 
 
-def test_many_answers_fill_no_pipe(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_answers_do_not_fill_a_pipe(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program reads everything before it answers, both more than a pipe holds."""
     monkeypatch.chdir(tmp_path)
     code = "lines = [sys.stdin.readline() for _ in range(100000)]\nprint('9\\n' * 100000, end='', flush=True)"
@@ -427,7 +427,7 @@ def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, site: Path) -> None:
         assert found.code and "five reads int, not Loaded or Policy" in found.err + found.out, found
 
 
-def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(ttt: Run, site: Path) -> None:
+def test_a_plug_in_reads_its_own_files(ttt: Run, site: Path) -> None:
     Path("mine.toy").write_text("a toy\n......... 5 0.5\n......... 1 0.25\n")
     install(site, "toys", formats={"toy": "tests.store.formats.toy:Toy"})
     assert ttt("move", "./mine.toy", ".........").out == "5\n"

@@ -67,14 +67,14 @@ def test_leaving_records_no_unfinished_game(ttt, end):
         assert (result.code, TD.parent.exists(), "Error" in result.err) == (0, False, False)
 
 
-def test_taking_back_own_move_and_the_reply(ttt):
+def test_undo_takes_back_the_last_move_and_its_reply(ttt):
     result = ttt("play", "minimax:ties=first", "--as", "x", stdin="u\n5\nu\n9\n")
     assert "you have no move to take back yet" in result.err and "taken back" in result.err
     assert result.out.count("   1 │ 2 │ 3\n  ───┼───┼───\n   4 │ 5 │ 6\n") == 2
     assert "no move to take back yet" in ttt("play", "random", "--as", "o", stdin="u\n").err  # its move alone
 
 
-def test_people_take_back_one_move_change_sides_and_keep_their_wins(ttt):
+def test_two_people_undo_one_move_change_sides_and_keep_their_wins(ttt):
     keys = "1\n4\n9\nu\n2\n5\n3\n" + 2 * "1\n4\n2\n5\n3\n"
     shown = ttt(*PEOPLE, "--games", 3, "--alternate", stdin=keys).out
     assert "Game 2: X is player 2, O is player 1" in shown and "Game 3: X is player 1" in shown
@@ -82,14 +82,14 @@ def test_people_take_back_one_move_change_sides_and_keep_their_wins(ttt):
     assert "Score: 2 wins for player 1, 1 for player 2, 0 draws" in shown
 
 
-def test_h_writes_what_each_move_is_worth_into_the_cells(ttt):
+def test_h_shows_the_value_of_each_move_in_its_cell(ttt):
     assert "best: any, all are worth the same\n" in ttt(*PEOPLE, stdin="h\n").out
     shown = ttt(*PEOPLE, stdin="1\n9\n2\n8\nh\n").out
     for words in ("best: 3\n", "│ win 1", "loss 2", "the game is decided in 1 move, if both play"):
         assert words in shown
 
 
-def test_b_shows_the_most_that_can_be_won_against_this_player(ttt, monkeypatch):
+def test_b_shows_the_best_response_to_this_player(ttt, monkeypatch):
     easy = "minimax:depth=1,ties=first"
     result = ttt("play", easy, "--as", "x", stdin="1\nb\n")
     assert f"to beat {easy} play" in result.out and "you then win 100 % of the games" in result.out
@@ -101,7 +101,7 @@ def test_b_shows_the_most_that_can_be_won_against_this_player(ttt, monkeypatch):
     assert "all that random can do takes too long to find" in result.out
 
 
-def test_at_a_terminal_it_asks_whom_to_play_who_begins_and_what_next(ttt):
+def test_at_a_terminal_play_asks_for_opponent_side_and_what_next(ttt):
     keys = "nobody\n\x1b[B\nme\nyou\n5\n9\n1\n2\n8\n6\n3\n4\n7\nx\nn\nq\n"
     TD.parent.mkdir()
     TD.with_name("broken.json").write_text("{")
@@ -139,7 +139,7 @@ def test_a_mistake_can_be_taken_back_after_the_game(ttt):
     assert result.err.count("take back move") == 2  # again after the review; not after the draw
 
 
-def test_an_untrained_learner_says_so_plays_and_learns(ttt):
+def test_an_untrained_learner_says_so_and_learns_by_playing(ttt):
     result = ttt("play", "td.article", "--as", "x", "--games", 1, stdin=GAME)
     assert "td.article has learned nothing yet; this trains it: ttt train td --preset article" in result.err
     assert "knows 0 positions" not in result.err
@@ -155,14 +155,14 @@ def test_an_untrained_learner_says_so_plays_and_learns(ttt):
 
 
 @pytest.mark.parametrize("call", ["td --board 2x3 --line 2", "td.2x3-2"])
-def test_a_board_names_the_state_that_is_offered_whatever_other_there_is(ttt, call):
+def test_the_state_for_the_given_board_is_offered(ttt, call):
     ttt("train", "td", "--games", 10)
     result = ttt("play", *call.split(), "--games", 1, stdin="q\n")
     offer = "td.2x3-2 has learned nothing yet; this trains it: ttt train td --board 2x3 --line 2"
     assert result.code == 0 and offer in result.err
 
 
-def test_machines_learn_and_are_recorded_only_on_request(ttt):
+def test_games_between_machines_are_kept_only_on_request(ttt):
     machines = ("play", "--x", "random", "--o", "td", "--games", 3)
     assert ttt(*machines).code == ttt(*machines, "--watch").code == 0
     assert log() == [] and not TD.exists()
@@ -172,7 +172,7 @@ def test_machines_learn_and_are_recorded_only_on_request(ttt):
     assert run.results == {side: sum(game.result == side for game in log()) for side in ("x", "o", "draw")}
 
 
-def test_machines_play_the_next_game_by_what_they_have_learned(ttt):
+def test_machines_play_the_next_game_with_what_they_learned(ttt):
     """Both are free of chance: without it all their games would be one."""
     players = ("--x", "minimax:ties=first", "--o", "td.article:epsilon=0")
     assert ttt("play", *players, "--games", 9, "--learn").code == 0
@@ -215,7 +215,7 @@ def test_games_wait_while_the_state_is_being_written(ttt):
     assert library.load(TD).state.games == 2
 
 
-def test_foreign_files_are_taught_nothing(ttt):
+def test_foreign_files_never_learn(ttt):
     Path("theirs.json").write_text((ROOT / "state_store" / "samples" / "q-table.json").read_text())
     result = ttt("play", "theirs.json", "--games", 1, stdin=GAME)
     assert "read-only here; to teach it, first: ttt import theirs.json" in result.err
@@ -257,7 +257,7 @@ def test_a_game_is_played_and_learnt_without_loading_numba(tmp_path):
     assert (tmp_path / TD).exists()
 
 
-def test_machines_that_are_stopped_keep_and_learn_all_finished_games(tmp_path):
+def test_a_stopped_match_keeps_and_learns_its_finished_games(tmp_path):
     process = start("play", "--x", "td", "--o", "random", "--watch", "--learn", cwd=tmp_path)
     for _ in range(20):
         process.stdout.readline()
@@ -283,7 +283,7 @@ def test_a_person_s_ctrl_c_keeps_what_is_finished(tmp_path):
     assert "1 finished game kept in state_store/games.jsonl" in err
 
 
-def test_levels_are_players_unless_a_state_is_called_so(ttt):
+def test_a_state_hides_the_level_of_its_name(ttt):
     assert "easy     0 %" in ttt("play", "--x", "hard", "--o", "easy", "--games", 4, "--seed", 1).out
     assert ttt("evaluate", "hard", "--check", "unbeatable", "--quiet").code == 0
     ttt("train", "td", "--games", 10, "-o", "state_store/hard.json")

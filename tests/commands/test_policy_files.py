@@ -34,7 +34,7 @@ def test_a_policy_read_back_is_the_same_player(format_name: str, player: str, tt
 
 
 @pytest.mark.parametrize("format_name", ["policy-csv", "policy-json"])
-def test_what_a_player_can_come_to_face_is_enough(format_name: str, ttt: Run) -> None:
+def test_a_policy_needs_only_the_positions_within_reach(format_name: str, ttt: Run) -> None:
     Path("bot.py").write_text("def choose(text): return text.index('.') + 1\n")
     player, path = "py:bot.py:choose", f"./policy.{FORMATS[format_name]}"
     assert ttt("export", player, "-f", format_name, "-o", path).code == 0
@@ -48,7 +48,7 @@ def test_what_a_player_can_come_to_face_is_enough(format_name: str, ttt: Run) ->
     assert ttt("play", "--x", path, "--o", "random", "--games", "3", "--seed", "1").code == 0
 
 
-def test_without_a_state_space_what_a_walk_reaches_is_written(ttt: Run) -> None:
+def test_on_large_boards_the_positions_of_a_walk_are_written(ttt: Run) -> None:
     board = ("--board", "3x5", "--line", "3")
     written = ttt("export", "minimax:ties=first", *board, "-f", "policy-json", "-o", "./policy.json")
     assert written.code == 0 and "its own play can reach" in written.err, written.err
@@ -69,7 +69,7 @@ def test_other_boards(ttt: Run) -> None:
             assert unnamed.code == 2 and "--board ROWSxCOLS" in unnamed.err
 
 
-def test_it_is_a_player_and_no_state(ttt: Run) -> None:
+def test_a_policy_file_is_a_player_but_no_state(ttt: Run) -> None:
     ttt("export", "minimax", "-o", "policy.csv")
     for command in ("show policy.csv", "import policy.csv -o s.json"):
         found = ttt(*command.split())
@@ -103,7 +103,7 @@ RULES = '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions"
         (RULES + '{"0":{"probability":1,"value":null}}}}', "'.........': '0' is not a cell from 1 to 9"),
     ],
 )
-def test_faults_are_told(content: str, told: str, ttt: Run) -> None:
+def test_faults_are_named(content: str, told: str, ttt: Run) -> None:
     Path("policy.txt").write_text(content)
     found = ttt("evaluate", "./policy.txt", "random")
     assert found.code == 3 and told in found.err, found.err
@@ -111,7 +111,7 @@ def test_faults_are_told(content: str, told: str, ttt: Run) -> None:
     assert ttt("verify", "./policy.txt").code == 3
 
 
-def test_damaged_archives_are_told(ttt: Run) -> None:
+def test_damaged_archives_are_refused(ttt: Run) -> None:
     ttt("export", "minimax", "-o", "policy.npz")
     whole = dict(np.load("policy.npz"))
     for name, array, told in (

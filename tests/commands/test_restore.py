@@ -59,7 +59,7 @@ def test_there_is_nothing_to_restore(ttt: Run):
     assert found.code == 3 and "there are no backups of it" in found.err and not found.out
 
 
-def test_a_setting_that_is_none_is_told_before_any_work(ttt: Run, monkeypatch: pytest.MonkeyPatch):
+def test_an_invalid_setting_is_reported_before_any_work(ttt: Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TTT_BACKUPS", "many")
     found = ttt("train", "q", "--games", "10")
     assert found.code == 2 and "'many' is not a number of backups" in found.err

@@ -11,7 +11,7 @@ DRAWN = GameRecord((1, 5, 9, 2, 8, 7, 3, 6, 4), "draw", "human", "minimax", id="
 RESIGNED = GameRecord((1, 5), "o", "human", "menace", resigned=True, id="cc")
 
 
-def test_the_last_game_or_the_one_asked_for(ttt):
+def test_the_last_or_the_numbered_game_is_reviewed(ttt):
     for record in (LOST, DRAWN, RESIGNED):
         record_game(STORE, record)
     assert "Game 3 (cc)" in ttt("review").out
@@ -37,7 +37,7 @@ def test_the_document(ttt):
     assert ttt("review", "--json").json["turning_point"] is None
 
 
-def test_what_cannot_be_reviewed(ttt):
+def test_impossible_reviews_say_why(ttt):
     result = ttt("review")
     assert (result.code, result.out) == (3, "") and "no game has been recorded yet" in result.err
     assert (ttt("review", "none.jsonl").code, ttt("train", "q", "--games-from", "none").code) == (3, 2)

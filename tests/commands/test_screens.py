@@ -72,7 +72,7 @@ def test_words_and_numbers_are_never_cropped(ttt: Run, width: int):
             assert words(line, 200) <= words(line, width), line
 
 
-def test_through_a_pipe_a_line_stays_a_line(ttt: Run):
+def test_lines_are_not_broken_in_a_pipe(ttt: Run):
     ttt("train", "q", "--games", "300", "--seed", "1")
     result = ttt("show", "q")
     assert max(map(len, result.out.splitlines())) > 80

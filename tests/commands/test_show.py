@@ -7,7 +7,7 @@ from tests.ttt import GAME_KEYS
 from ttt_cli.commands.show import MOST
 
 
-def test_of_many_runs_those_with_most_games_are_listed(ttt):
+def test_the_runs_with_most_games_are_listed(ttt):
     name, board = "td.2x3-3", ("--board", "2x3")
     for number in range(2):
         ttt("play", "--x", "td", "--o", "random", *board, "--games", 2, "--seed", number, "--learn")
@@ -22,7 +22,7 @@ def test_of_many_runs_those_with_most_games_are_listed(ttt):
     assert f"(did you mean '{name}'?)" in ttt("verify", "td.2x3").err
 
 
-def test_of_a_log_the_players_and_their_results_are_told(ttt):
+def test_a_log_is_shown_as_players_and_results(ttt):
     ttt("play", "--x", "td", "--o", "random", "--games", 2, "--learn")
     ttt("play", "--x", "minimax", "--o", "minimax", "--games", 1, "--learn")
     log = "state_store/games.jsonl"
@@ -40,7 +40,7 @@ def test_of_a_log_the_players_and_their_results_are_told(ttt):
     assert f"next: ttt review {log}" in told.err
 
 
-def test_the_record_against_people_is_told_here_and_before_a_game(ttt):
+def test_the_record_against_people_is_shown_here_and_before_a_game(ttt):
     for seed in range(3):
         ttt("play", "td", "--as", "x", "--games", 1, "--seed", seed, stdin=GAME_KEYS)
     ttt("play", "--x", "td", "--o", "random", "--games", 2, "--learn")
@@ -51,7 +51,7 @@ def test_the_record_against_people_is_told_here_and_before_a_game(ttt):
     assert "against people" not in ttt("play", "random", stdin="").err
 
 
-def test_the_states_with_games_verdict_and_worst_case(ttt, monkeypatch):
+def test_the_store_is_listed_with_verdicts_and_worst_cases(ttt, monkeypatch):
     ttt("train", "q", "--games", "500", "--seed", "1")
     ttt("train", "td", "--games", "2k", "--seed", "1", "--board", "2x3")
     ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "3", "--opponent", "random")
@@ -90,7 +90,7 @@ def test_the_formats_are_listed(ttt):
     assert ttt("show", "q", "--formats").code == 2
 
 
-def test_a_name_that_means_nothing_is_a_usage_error_and_a_path_an_unreadable_file(ttt):
+def test_an_unknown_name_is_a_usage_error_and_a_missing_path_a_file_error(ttt):
     for command in (["show"], ["evaluate"], ["verify"], ["curve"], ["export", "-o", "x.csv"], ["restore"]):
         assert ttt(*command, "nosuch").code == 2, command
         assert ttt(*command, "./nosuch.json").code == 3, command

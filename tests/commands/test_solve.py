@@ -29,7 +29,7 @@ def test_a_draw_on_the_screen_and_an_ended_game(ttt: Run):
     assert (document["to_move"], document["proven"], document["line"]) == (None, True, [])
 
 
-def test_limits_that_do_not_suffice(ttt: Run):
+def test_an_unproved_position_says_so(ttt: Run):
     found = ttt("solve", "--board", "5x5", "--line", "4", "--nodes", "20")
     assert found.code == 1
     assert "not known within these limits (20 nodes, " in found.out

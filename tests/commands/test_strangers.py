@@ -17,7 +17,7 @@ def values(tmp_path) -> Path:
     return path
 
 
-def test_an_agent_is_read_as_its_options_say(ttt, values):
+def test_options_behind_the_colon_are_obeyed(ttt, values):
     """The author's program looks up ``values.get(board, 0)``: it plays 6, not seeing a win."""
     assert ttt("move", f"{values}:values=x", "XX.OO....").out == "6\n"
     assert ttt("move", f"{values}:values=x,wins=known", "XX.OO....").out == "3\n"
@@ -47,12 +47,12 @@ def test_commands_on_files_take_readings_too(ttt, values, command):
         ("values=x,choice=draw", 2, "no counts of beads"),
     ],
 )
-def test_what_is_said_holds_or_is_refused(ttt, values, options, code, told):
+def test_stated_options_hold_or_are_refused(ttt, values, options, code, told):
     refused = ttt("evaluate", f"{values}:{options}", "random")
     assert refused.code == code and told in refused.err
 
 
-def test_other_formats_cannot_be_read_so(ttt, store):
+def test_native_formats_take_no_readings(ttt, store):
     for said in ("values=x", "unknown=1", "wins=known", "spelling.first=O"):
         refused = ttt("evaluate", f"q:{said}")
         assert refused.code == 2 and "can be read in only one way" in refused.err
@@ -65,7 +65,7 @@ def test_ties_of_native_players(ttt, store):
         assert refused.code == 2 and "has no ties" in refused.err
 
 
-def test_whoever_uses_a_file_is_told_what_was_assumed(ttt, values):
+def test_every_use_of_a_file_notes_what_was_assumed(ttt, values):
     agent = f"{values}:values=x"
     for words in (["evaluate", agent, "random"], ["move", agent, "XX.OO...."], ["diff", agent, "random"]):
         told = ttt(*words, "--json")
@@ -76,7 +76,7 @@ def test_whoever_uses_a_file_is_told_what_was_assumed(ttt, values):
     assert "notes" not in ttt("evaluate", "random", "random", "--json").json
 
 
-def test_what_hangs_on_equal_values_is_told(ttt, tmp_path):
+def test_what_depends_on_ties_is_noted(ttt, tmp_path):
     """A table of one board: its program begins in the corner or the centre, and knows no second move."""
     path = tmp_path / "values.json"
     path.write_text(json.dumps({"XO.......": {"4": 0.5, "8": 0.5}, ".........": {"0": 1, "4": 1, "5": -1}}))
@@ -93,12 +93,12 @@ def test_what_hangs_on_equal_values_is_told(ttt, tmp_path):
     assert not any("equal values" in note for found in rates.values() for note in found["notes"])
 
 
-def test_a_player_that_draws_beads_has_no_ties_to_tell_of(ttt):
+def test_a_player_that_draws_beads_has_no_note_on_ties(ttt):
     judged = ttt("evaluate", f"{BEADS}:spelling.first=X", "random")
     assert judged.code in (0, 1) and "beads" in judged.err and "ties" not in judged.err
 
 
-def test_players_who_go_by_their_tables_in_other_ways_are_not_merged(ttt, values):
+def test_players_that_use_their_tables_differently_are_not_merged(ttt, values):
     for name, said in (("one", "unknown=0.9"), ("other", "unknown=0.1")):
         assert ttt("import", f"{values}:values=x,{said}", "-o", f"{name}.json").code == 0
     refused = ttt("merge", "one.json", "other.json", "-o", "both.json")

@@ -12,7 +12,7 @@ BOARD = ("--board", "2x3", "--line", 2)
 CALL = ("study", "q", *BOARD, "--seeds", 3, "--games", 300, "--vary", "alpha=0.1,0.5", "-o", "study.csv")
 
 
-def test_a_table_of_medians_and_ranges(ttt):
+def test_the_table_has_medians_and_ranges(ttt):
     result = ttt(*CALL)
     assert result.code == 0
     assert "2x3, 2 in a row: 6 trainings, each from nothing" in result.out
@@ -30,7 +30,7 @@ def test_a_table_of_medians_and_ranges(ttt):
     assert "next: ttt curve study.csv -o study.svg" in result.err
 
 
-def test_it_goes_on_where_the_file_ends(ttt):
+def test_a_study_continues_where_its_file_ends(ttt):
     ttt(*CALL)
     whole = Path("study.csv").read_bytes()
     lines = whole.splitlines(keepends=True)
@@ -58,14 +58,14 @@ def test_a_picture_with_bands_and_a_plot_in_the_terminal(ttt):
     assert refused.code == 2 and "by itself" in refused.err
 
 
-def test_a_locked_study_offers_what_works(ttt):
+def test_the_error_of_a_locked_study_offers_a_way_out(ttt):
     with lock(Path("study.csv")):
         result = ttt(*CALL)
     assert result.code == 4
     assert "wait for it, or write to another file with -o" in result.err and "merge" not in result.err
 
 
-def test_presets_are_set_beside_each_other_with_the_seconds_they_took(ttt):
+def test_presets_are_compared_with_the_seconds_they_took(ttt):
     found = ttt("study", "--presets", *BOARD, "--games", 20, "--json").json
     methods = [(one["learner"], one["preset"]) for one in found["settings"]]
     both = [(name, preset) for name in METHODS for preset in ("article", "default")]
@@ -73,7 +73,7 @@ def test_presets_are_set_beside_each_other_with_the_seconds_they_took(ttt):
     assert all(one["seeds"] == 1 and one["seconds"] >= 0 for one in found["settings"])
 
 
-def test_methods_share_a_file_and_a_value_may_be_fixed_and_states_kept(ttt):
+def test_a_study_may_mix_methods_fix_values_and_keep_states(ttt):
     Path("states").mkdir()
     call = ("study", "q", "td", "--games", 100, "--seeds", 1, "-o", "both.csv")
     call += ("--vary", "gamma=0.9", "--vary", "alpha=0.3")

@@ -1,7 +1,7 @@
 """``ttt tournament``: everyone against everyone."""
 
 
-def test_players_who_can_bring_about_too_much_play_a_match(ttt):
+def test_players_with_too_much_within_reach_play_a_match(ttt):
     shown = ttt("tournament", "random", "heuristic").out.splitlines()
     assert shown[1].split()[:2] == ["1", "heuristic"] and max(map(len, shown)) <= 80
     exact = ttt("tournament", "random", "heuristic", "--json").json

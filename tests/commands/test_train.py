@@ -14,7 +14,7 @@ from ttt_cli.store import library
 from ttt_cli.store.state import State, learner_of
 
 
-def test_a_resumed_call_tells_its_own_games_and_their_results(ttt: Run) -> None:
+def test_a_resumed_call_reports_its_own_games_and_results(ttt: Run) -> None:
     stopped = continued(State.empty(learner_of("td", "default"), STANDARD), 256, 1, planned=1000)
     library.save(stopped, Path("td.json"))
     played = stopped.games or 0
@@ -24,7 +24,7 @@ def test_a_resumed_call_tells_its_own_games_and_their_results(ttt: Run) -> None:
     assert told["x_wins"] + told["o_wins"] + told["draws"] == told["games"]
 
 
-def test_until_without_a_proof_fails_and_saves_what_was_learned(ttt: Run) -> None:
+def test_until_fails_without_a_proof_but_saves(ttt: Run) -> None:
     told = ttt("train", "td", "--games", "256", "--seed", "1", "--until", "unbeatable", "-o", "td.json")
     assert told.code == 1 and "not unbeatable after 256 games" in told.err
     assert library.load(Path("td.json")).state.games == 256
@@ -42,20 +42,20 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
     assert "the run stopped after 256 of 1,000 games can no longer be resumed" in again.err
 
 
-def test_a_run_against_a_program_is_resumed_with_it_typed_again() -> None:
+def test_resuming_needs_the_program_to_be_typed_again() -> None:
     call = Call(Environment(*[StringIO()] * 3), "td", {}, Options(opponent="exec:my bot", until="unbeatable"))
     resumed = "ttt train td --resume -o state_store/td.json --until unbeatable --opponent 'exec:my bot'"
     assert call._resuming() == resumed
 
 
-def test_what_a_table_costs_on_a_large_board_is_told_once(ttt):
+def test_the_cost_of_a_table_on_a_large_board_is_said_once(ttt):
     call = ["--board", "6x6", "--line", "4", "--games", 20, "--seed", 1]
     told = ttt("train", "q", *call).err
     assert told.count("some 15 kB a game; ntuple is made for such boards") == 1
     assert "kB a game" not in ttt("train", "q", "--board", "5x5", "--line", "4", "--games", 20).err
 
 
-def test_a_table_of_another_program_is_not_written_to_whatever_its_name(ttt: Run) -> None:
+def test_another_programs_table_is_never_trained_into(ttt: Run) -> None:
     """Said before any game is played."""
     table = ",".join(["position", "value"]) + "\nX........,0.5\n.........,0.25\nX...O....,0.5\n"
     Path("theirs.csv").write_text(table)

@@ -6,7 +6,7 @@ from pathlib import Path
 CORPUS = Path(__file__).parent.parent / "store" / "formats" / "corpus"
 
 
-def test_it_tells_every_fault_with_its_place(ttt, tmp_path):
+def test_every_fault_is_listed_with_its_place(ttt, tmp_path):
     assert ttt("train", "q", "--games", 200, "--seed", 1).code == 0
     sound = ttt("verify", "q", "--json")
     assert sound.code == 0 and sound.json["rejected"] == []
@@ -35,7 +35,7 @@ def test_it_tells_every_fault_with_its_place(ttt, tmp_path):
     assert path.read_bytes() == before
 
 
-def test_of_many_wrong_entries_a_hundred_are_told(ttt, tmp_path):
+def test_of_many_wrong_entries_a_hundred_are_listed(ttt, tmp_path):
     assert ttt("train", "graph", "--games", 100, "--seed", 1).code == 0
     path = tmp_path / "state_store" / "graph.json"
     state = json.loads(path.read_bytes())
@@ -46,7 +46,7 @@ def test_of_many_wrong_entries_a_hundred_are_told(ttt, tmp_path):
     assert len(told) == 102 and told[-1] == "further on"
 
 
-def test_it_reads_files_of_all_kinds(ttt, tmp_path):
+def test_files_of_all_kinds_are_verified(ttt, tmp_path):
     book = tmp_path / "book.csv"
     book.write_text("-1,0,0,0,1,0,0,0,0,-3,4\n-1,0,0,0,1,0,0,0,0,9,4\n")
     (tmp_path / "games.jsonl").write_text(
@@ -66,7 +66,7 @@ def test_it_reads_files_of_all_kinds(ttt, tmp_path):
     assert "no such file" in several.out and "valid" in several.out and "line 2" in several.out
 
 
-def test_a_sound_edit_is_accepted_and_no_other(ttt):
+def test_only_a_sound_edit_can_be_accepted(ttt):
     assert ttt("train", "td", "--games", 50, "--seed", 1).code == 0
     path = Path("state_store/td.json")
     lines = path.read_text().split("\n")

@@ -83,7 +83,7 @@ def found_plainly(net: Network, positions: Positions, depth: int) -> Floats:
 
 
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
-def test_a_search_to_the_end_finds_what_working_backwards_finds(rules: Rules):
+def test_a_full_search_agrees_with_backward_induction(rules: Rules):
     space = StateSpace.of(rules)
     rows = np.arange(len(space))[:: 1 + len(space) // (1000 if COMPILED else 8)]
     expected = move_scores(space[rows]).astype(np.float64)
@@ -98,7 +98,7 @@ def test_a_search_to_the_end_finds_what_working_backwards_finds(rules: Rules):
 
 @pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(3, 4, 3, misere=True)], ids=str)
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_nothing_is_overlooked(rules: Rules, depth: int):
+def test_pruning_overlooks_nothing(rules: Rules, depth: int):
     positions = sample(rules)[:: 4**depth]
     expected = found_plainly(line_network(rules), positions, depth)
     assert np.array_equal(Search(rules, depth=depth).scores(positions, exact=True), expected)

@@ -7,7 +7,7 @@ from ttt_cli.engine.side import Result
 from ttt_cli.errors import NotationError
 
 
-def test_taking_back_leads_through_the_same_boards():
+def test_pop_leads_back_through_the_same_boards():
     game, seen = Game(), []
     for cell in (0, 3, 1, 4, 2):
         seen.append((game.text, game.is_over))

@@ -66,13 +66,13 @@ def test_compiled_code_is_kept_until_a_part_of_it_changes(said: list[str]):
     assert said == ["default", "article", "default"], "the versions lie side by side"
 
 
-def test_without_numba_they_run_as_written(said: list[str], monkeypatch: pytest.MonkeyPatch):
+def test_without_numba_kernels_run_as_written(said: list[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     assert run() == 15
     assert len(said) == 1 and "switched off" in said[0]
 
 
-def test_records_are_the_same_compiled_and_as_written():
+def test_records_are_the_same_compiled_and_uncompiled():
     kind = np.dtype([("count", "u1"), ("pair", "f8", (2,))], align=True)
     found = []
     for plain in (False, True):

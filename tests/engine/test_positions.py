@@ -26,7 +26,7 @@ def sample(rules: Rules, games: int = 20) -> list[Position]:
 
 
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
-def test_a_batch_says_of_each_position_what_it_says_of_itself(rules: Rules):
+def test_a_batch_agrees_with_its_positions_one_by_one(rules: Rules):
     singles = sample(rules)
     batch = Positions.batch(singles, rules)
     assert batch.texts() == [single.text for single in singles]
@@ -40,7 +40,7 @@ def test_a_batch_says_of_each_position_what_it_says_of_itself(rules: Rules):
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2), Rules(misere=True)], ids=str)
-def test_the_boards_that_a_game_leads_to_are_those_of_its_space(rules: Rules):
+def test_successors_lead_to_the_whole_state_space(rules: Rules):
     digits = np.arange(3**rules.cells)[:, None] // 3 ** np.arange(rules.cells) % 3
     stones = 1 << np.arange(rules.cells, dtype=np.uint64)
     x, o = ((digits == stone) @ stones for stone in (1, 2))

@@ -22,7 +22,7 @@ def searched(position: Position) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2)], ids=str)
-def test_values_and_distances_are_those_of_a_plain_recursion(rules: Rules) -> None:
+def test_values_and_distances_match_a_plain_recursion(rules: Rules) -> None:
     space = StateSpace.of(rules)
     scores, plies = solve(space), move_plies(space)
     for index in range(len(space)):
@@ -34,7 +34,7 @@ def test_values_and_distances_are_those_of_a_plain_recursion(rules: Rules) -> No
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(3, 4, 3), Rules(misere=True)], ids=str)
 @pytest.mark.parametrize("depth", [1, 2, 5])
-def test_a_search_finds_what_working_backwards_finds(rules: Rules, depth: int):
+def test_a_search_agrees_with_backward_induction(rules: Rules, depth: int):
     space = StateSpace.of(rules)
     part = space[:: 1 + len(space) // 2000]
     perfect = move_scores(part)

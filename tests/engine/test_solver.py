@@ -64,7 +64,7 @@ def random_position(rules: Rules, free: int, seed: int) -> Position:
 
 
 @pytest.mark.parametrize("rules", SPACES, ids=str)
-def test_every_position_has_the_value_that_the_state_space_gives(rules: Rules):
+def test_every_position_has_its_value_in_the_state_space(rules: Rules):
     space = StateSpace.of(rules)
     rows = np.arange(0, len(space), 1 + len(space) // (20_000 if COMPILED else 100))
     assert np.array_equal(Solver(rules).values(space[rows]), np.sign(solve(space)[rows]))
@@ -82,7 +82,7 @@ def test_every_position_has_the_value_that_the_state_space_gives(rules: Rules):
     ],
     ids=str,
 )
-def test_late_positions_have_the_value_that_looking_to_the_end_gives(rules: Rules, free: int):
+def test_late_positions_have_the_value_of_a_full_search(rules: Rules, free: int):
     positions = [random_position(rules, free, seed) for seed in range(1, 21 if COMPILED else 6)]
     batch = Positions.batch(positions, rules)
     expected = np.sign(move_scores(batch, free).max(axis=1))
@@ -128,7 +128,7 @@ def test_a_limit_of_time_is_kept():
 
 
 @pytest.mark.compiled
-def test_what_was_found_before_a_limit_is_kept():
+def test_findings_before_a_limit_are_kept():
     position = start(5, 5, 4)
     solver, calls = Solver(position.rules), 0
     while solver.solve(position, nodes=200).value is None:
@@ -139,7 +139,7 @@ def test_what_was_found_before_a_limit_is_kept():
 
 
 @pytest.mark.compiled
-def test_a_batch_says_what_it_could_not_prove():
+def test_a_batch_marks_what_it_could_not_prove():
     rules = Rules(4, 5, 4)
     batch = Positions.batch([random_position(rules, 15, seed) for seed in range(1, 61)], rules)
     truth = Solver(rules).values(batch)
@@ -151,7 +151,7 @@ def test_a_batch_says_what_it_could_not_prove():
     assert np.array_equal(backwards[::-1], truth)
 
 
-def test_compiled_and_as_written_find_the_same():
+def test_compiled_and_uncompiled_searches_agree():
     late = random_position(Rules(5, 5, 4), 12, 1)
     for position in (Position.start(), Position("X........"), start(3, 4, 3), late):
         compiled = Solver(position.rules).solve(position)

@@ -10,7 +10,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.difference import compare
 
 
-def test_what_choices_are_worth() -> None:
+def test_the_worth_of_each_choice() -> None:
     space = StateSpace.of()
     perfect = tables.minimax(space)
     rows = perfect.played.copy()
@@ -34,7 +34,7 @@ def test_what_choices_are_worth() -> None:
     assert (back.a_better, back.b_better) == (2, 0)
 
 
-def test_what_costs_most_comes_first_then_what_differs() -> None:
+def test_the_costliest_differences_come_first() -> None:
     space = StateSpace.of()
     third = np.arange(len(space)) % 3
     a = PolicyTable(space, tables.heuristic(space).played, known=third > 0)
@@ -46,7 +46,7 @@ def test_what_costs_most_comes_first_then_what_differs() -> None:
     assert 0 < found.differs.sum() < len(keys)
 
 
-def test_positions_one_of_them_alone_knows() -> None:
+def test_positions_known_to_one_player_alone_are_counted() -> None:
     space = StateSpace.of()
     policy = tables.minimax(space)
     known = np.zeros(len(space), np.bool_)

@@ -31,7 +31,7 @@ def test_the_exact_value_lies_within_the_interval_in_95_of_100_matches() -> None
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2)], ids=str)
-def test_games_are_games(rules: Rules) -> None:
+def test_games_follow_the_rules(rules: Rules) -> None:
     space = StateSpace.of(rules)
     agent, opponent = some_policy(space, 1), some_policy(space, 2, resigning=0.05)
     batches: list[Games] = []
@@ -79,7 +79,7 @@ def test_greedy_players_repeat_one_game_and_who_resigns_loses() -> None:
     assert one.as_o.win is None and one.as_o.win_ci == (0, 1)
 
 
-def test_rounding_picks_no_impossible_cell_and_leaves_none_out() -> None:
+def test_rounding_neither_adds_nor_loses_a_cell() -> None:
     short = np.array([[0.1] * 9 + [0.1 - 1e-12, 0.0]])
     assert drawn(thresholds(short), np.array([1 - 2.0**-53])).tolist() == [9]
     assert thresholds(short)[0, 9:].tolist() == [2.0, 2.0]

@@ -15,7 +15,7 @@ from ttt_cli.evaluation.matchup import Rates, both_sides, play_exact
 
 @pytest.mark.parametrize("rules", [Rules(2, 3, 2), Rules(1, 1, 1)], ids=str)
 @pytest.mark.parametrize("resigning", [0.0, 0.2])
-def test_rates_are_those_of_a_plain_recursion(rules: Rules, resigning: float) -> None:
+def test_rates_match_a_plain_recursion(rules: Rules, resigning: float) -> None:
     space = StateSpace.of(rules)
     for seed in range(1, 4):
         x, o = (some_policy(space, seed * 2 + side, resigning=resigning) for side in (0, 1))

@@ -46,7 +46,7 @@ def test_following_it_attains_the_worst_case_of_the_verdict(name: str):
 
 
 @pytest.mark.parametrize("text", ["X...O...X", "XOX.O...."])
-def test_where_nothing_can_be_won_it_saves_what_can_be_saved(text: str):
+def test_where_nothing_can_be_won_a_draw_is_saved(text: str):
     """Against perfect play every figure is what perfect play knows: a draw is saved, a loss is not."""
     position = Position(text)
     found = best_response(policy("minimax"), position)

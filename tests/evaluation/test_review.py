@@ -49,7 +49,7 @@ def test_resigning_is_no_move_and_a_draw_given_up_has_no_turning_point(cells, va
 
 
 @pytest.mark.parametrize("seed", range(1, 13))
-def test_it_says_what_the_analysis_says(seed: int):
+def test_a_review_agrees_with_the_analysis(seed: int):
     """Against the definition, on boards with a state space."""
     rules = (Rules(), Rules(3, 4, 3))[seed % 2]
     game = at_random(rules, seed)
@@ -78,7 +78,7 @@ def check_turning_point(found: Review) -> None:
 
 
 @pytest.mark.parametrize("seed", range(1, 3))
-def test_where_there_is_no_state_space_only_what_is_proved_counts(seed: int):
+def test_on_large_boards_only_proved_mistakes_count(seed: int):
     """With few nodes less is known than with many, and nothing else."""
     game = at_random(Rules(5, 5, 4), seed)
     little, much = review(game, nodes=3), review(game, nodes=5_000)

@@ -26,7 +26,7 @@ def test_points_are_expected_scores_from_both_sides() -> None:
 
 
 @given(st.integers(2, 6).flatmap(lambda n: st.lists(st.floats(0, 2), min_size=n * n, max_size=n * n)))
-def test_a_rating_explains_the_points(flat: list[float]) -> None:
+def test_ratings_explain_the_points(flat: list[float]) -> None:
     """The model's expected points, virtual draws included, are the ones that were scored."""
     players = round(len(flat) ** 0.5)
     upper = np.triu(np.array(flat).reshape(players, players), 1)

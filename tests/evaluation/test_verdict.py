@@ -91,7 +91,7 @@ def test_perfect_play_is_unbeatable_on_every_board(rules: Rules, options: dict[s
     assert verdict.coverage is None
 
 
-def test_a_winner_who_lets_the_win_slip_is_beatable() -> None:
+def test_a_player_that_lets_a_win_slip_is_beatable() -> None:
     space = StateSpace.of(Rules(1, 7, 2))  # X can win, but not after every first move
     slips = np.flatnonzero(space.legal[0] & (solve(space)[space.successors[0]] >= 0))
     assert len(slips)

@@ -25,7 +25,7 @@ class Decided(Policy):
         return first(self._policy.probabilities(positions) > 0).astype(np.float64)
 
 
-def test_a_walk_that_would_be_too_large_is_given_up_at_once() -> None:
+def test_a_walk_that_would_grow_too_large_is_given_up_at_once() -> None:
     with pytest.raises(OutgrownError, match="more than 10,000,000 positions") as found:
         layers_of(Uniform(Rules(5, 5, 4)), Side.X)
     assert found.value.positions < 1_000_000  # long before the budget was spent
@@ -37,7 +37,7 @@ def test_a_spent_budget_ends_a_walk() -> None:
         layers_of(Uniform(Rules()), Side.X, budget=5477)
 
 
-def test_the_positions_asked_about_at_once_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_batches_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     space = StateSpace.of()
     policy = PolicyTable(space, uniform(space.legal), known=np.arange(len(space)) % 3 > 0)
     whole = judge(policy, [("random", policy)])
@@ -47,7 +47,7 @@ def test_the_positions_asked_about_at_once_change_nothing(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(8, 8, 5), Rules(4, 4, 3, misere=True)], ids=str)
 @pytest.mark.parametrize("side", Side)
-def test_a_poor_player_loses_a_game_that_is_found_at_once(rules: Rules, side: Side) -> None:
+def test_a_weak_players_loss_is_found_at_once(rules: Rules, side: Side) -> None:
     for policy in (Uniform(rules), Heuristic(rules), Decided(Uniform(rules))):
         line = losing_line(policy, side)
         if line is None:

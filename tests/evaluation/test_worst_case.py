@@ -13,7 +13,7 @@ from ttt_cli.evaluation.worst_case import worst_case
 
 @pytest.mark.parametrize("rules", [Rules(2, 3, 2), Rules(1, 6, 2)], ids=str)
 @pytest.mark.parametrize("resigning", [0.0, 0.1])
-def test_loss_and_gain_are_those_of_a_plain_recursion(rules: Rules, resigning: float) -> None:
+def test_loss_and_gain_match_a_plain_recursion(rules: Rules, resigning: float) -> None:
     space = StateSpace.of(rules)
     for seed in range(1, 4):
         policy = some_policy(space, seed, resigning=resigning)
@@ -59,7 +59,7 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
     assert found.loss == pytest.approx(0.1)
 
 
-def test_rounding_decides_nothing() -> None:
+def test_rounding_never_decides_a_line() -> None:
     """A mistake of the smallest probability is a way to lose, however small the number it comes to."""
     space = StateSpace.of()
     row = tables.minimax(space, ties="first").played.copy()

@@ -31,13 +31,13 @@ def check(commands: list[str], scene: str, folder: Path, *, within: float = 0.0)
 
 
 @pytest.mark.parametrize("scene", [*QUICK, *(pytest.param(scene, marks=pytest.mark.long) for scene in LONG)])
-def test_as_recorded(scene: str, tmp_path: Path):
+def test_calls_match_their_recordings(scene: str, tmp_path: Path):
     check({**QUICK, **LONG}[scene], scene, tmp_path)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("scene", LARGE)
-def test_large_boards_as_recorded(scene: str, tmp_path: Path, sized):
+def test_calls_on_large_boards_match_their_recordings(scene: str, tmp_path: Path, sized):
     """4x4 with four in line: exact rates and worst cases of players who know little, and the bytes of young
     states, as they were recorded from arrays over all 9.7 million positions.
 
@@ -48,7 +48,7 @@ def test_large_boards_as_recorded(scene: str, tmp_path: Path, sized):
     check(LARGE[scene], scene, tmp_path, within=1e-12)
 
 
-def test_a_difference_is_found_and_a_longer_document_is_none():
+def test_a_recording_allows_new_fields_but_no_other_difference():
     left = {"exit": 0, "stdout": [{"win": 0.5, "line": [1, 5]}], "a.csv": "cell\n1\n2"}
     more = {**left, "stdout": [{"win": 0.5, "line": [1, 5], "draw": 0.25}]}
     assert not list(recorded.differences("evaluate q", left, more))

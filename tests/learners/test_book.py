@@ -69,7 +69,7 @@ def test_a_win_with_the_last_stone_is_no_draw():
         (".........", [[1, 5, "X", "a", 1], [1, 5, "X", "a", 2]], "twice"),
     ],
 )
-def test_a_row_that_cannot_be_from_a_game_is_refused(text: str, rows: list[list[Any]], said: str):
+def test_a_row_that_no_game_makes_is_refused(text: str, rows: list[list[Any]], said: str):
     with pytest.raises(InvalidFileError, match=said):
         read_table(DEFAULT, {text: rows})
 
@@ -122,7 +122,7 @@ def test_rows_know_their_run_and_keep_it_through_a_file():
         assert sum(count for *_, run, count in first_moves if run == name) == 50
 
 
-def test_of_one_run_unfinished_and_finished_the_larger_counts_stay():
+def test_of_two_stages_of_a_run_the_larger_counts_stay():
     early, late = (after(DEFAULT, 60, 1) for _ in range(2))
     DEFAULT.train(late, block(DEFAULT, 60, 2))
     for table in (early, late):
@@ -131,7 +131,7 @@ def test_of_one_run_unfinished_and_finished_the_larger_counts_stay():
     assert content(DEFAULT, merged) == content(DEFAULT, late)
 
 
-def test_a_book_is_read_and_merged_without_the_counts_by_which_it_learns():
+def test_a_book_is_read_and_merged_without_building_its_counts():
     rules, books = Rules(4, 4, 4), []
     for seed in (1, 2):
         table = DEFAULT.empty(rules)

@@ -49,7 +49,7 @@ def test_every_learner_conforms(check: Callable[[Learner], None], learner: Learn
     check(learner)
 
 
-def test_the_kernel_as_written_gives_the_same_bytes(learner: Learner):
+def test_the_uncompiled_kernel_gives_the_same_bytes(learner: Learner):
     cases = [{}, {"opponent": resigning(), "behaviour": None}]
     compiled = [content(learner, after(learner, 30, **case)) for case in cases]
     with uncompiled():

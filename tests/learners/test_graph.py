@@ -126,7 +126,7 @@ def test_the_authors_machine_does_not_go_with_symmetry():
         ARTICLE.empty(Rules(), symmetric=True)
 
 
-def test_an_untried_move_rather_than_a_known_loss():
+def test_an_untried_move_is_better_than_a_known_loss():
     lost = {"." * 9: [], "X..OO...X": [2], "XX.OO...X": [6], "XX.OOO..X": []}
     row = policy_of(DEFAULT, graph_of(lost)).played[SPACE.index(Position("X..OO...X"))]
     assert np.flatnonzero(row).tolist() == [2, 5, 6, 7]
@@ -140,7 +140,7 @@ def test_a_near_win_beats_a_far_one_and_a_far_loss_a_near_one():
 
 
 @pytest.mark.parametrize("learner", [ARTICLE, DEFAULT])
-def test_training_keeps_up_to_date_what_follows(learner: Graph):
+def test_training_keeps_following_scores_up_to_date(learner: Graph):
     table = after(learner, 300)
     learner.train(table, block(learner, 1000, seed=2))
     afresh = deepcopy(table)
@@ -149,7 +149,7 @@ def test_training_keeps_up_to_date_what_follows(learner: Graph):
         assert np.array_equal(table.rows[name][known(table)], afresh.rows[name][known(table)]), name
 
 
-def test_on_a_board_without_a_state_space_a_merged_graph_is_scored_as_if_read():
+def test_a_merged_graph_of_a_large_board_is_scored_as_if_read():
     rules = Rules(4, 4, 4)
     tables = [DEFAULT.empty(rules) for _ in range(2)]
     for seed, table in enumerate(tables):

@@ -57,14 +57,14 @@ def test_first_beads():
     assert set(all_beads(table)[BOARDS.plies == 6].ravel()) == {0, 1}
 
 
-def test_there_is_no_box_for_a_single_move():
+def test_a_forced_move_has_no_box():
     boxes = ~np.isnan(DRAWING.answer(empty_table(DRAWING), ROWS, BOARDS, LEGAL)[1]).all(axis=1)
     assert np.array_equal(boxes, BOXES)
     assert (BOXES & BOARDS.x_to_move).sum() == 304  # as many as Michie had
     assert not changes(after(DRAWING, 2000))[~BOXES].any()
 
 
-def test_drawing_goes_by_the_number_of_beads():
+def test_moves_are_drawn_in_proportion_to_beads():
     table = empty_table(DRAWING)
     DRAWING.learn(table, game(5, 1, 2, 9, 8))  # X wins
     drawing = policy_of(DRAWING, table)
@@ -84,7 +84,7 @@ def test_drawing_goes_by_the_number_of_beads():
     ],
     ids=["won by X", "won by O", "drawn", "resigned by O", "resigned by X"],
 )
-def test_what_a_game_changes(played: Game, x_change: int, o_change: int):
+def test_a_game_changes_the_boxes_it_passed(played: Game, x_change: int, o_change: int):
     learner = Menace.from_params(win=5, draw=2, loss=4)
     for sides in ("xo", "x", "o"):
         table = empty_table(learner)
@@ -124,7 +124,7 @@ def test_the_commonest_beads_of_a_default_run_are_perfect_play(seed: int):
     assert as_x.win > 0.94 and as_o.win > 0.8 and max(as_x.loss, as_o.loss) < 0.02
 
 
-def test_fewer_than_no_beads_are_none():
+def test_beads_never_become_negative():
     tables = [empty_table(DRAWING) for _ in range(3)]
     for table in tables:
         for _ in range(3):
@@ -143,7 +143,7 @@ def test_fewer_than_no_beads_are_none():
         ({".OOXXOXX.": {"1": 1}}, "no choice between moves"),
     ],
 )
-def test_entries_that_are_no_boxes_are_refused(entries: dict, message: str):
+def test_entries_that_make_no_boxes_are_refused(entries: dict, message: str):
     with pytest.raises(InvalidFileError, match=re.escape(message)) as caught:
         read_table(DRAWING, entries)
     assert caught.value.where.startswith('"entries"')

@@ -24,7 +24,7 @@ def trained(rules: Rules, games: int, seed: int = 1, **sides: Any) -> NTupleTabl
     return table
 
 
-def test_a_fork_has_won_though_a_reply_is_unknown():
+def test_a_fork_wins_though_a_reply_is_unknown():
     """X 1, O 4, X 2, O 9, X 5 threatens 3 and 8: O can block one of them, its other replies are no better."""
     learner, table = NTuple(alpha=1.0), NTuple().empty(Rules())
     learner.learn(table, Game.of(Rules(), (0, 3, 1, 8, 4, 2, 7)))

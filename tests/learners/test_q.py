@@ -32,7 +32,7 @@ def worth(table: Table, text: str, cell: int) -> tuple[float, int]:
     return float(values[place]), int(visits[place])
 
 
-def test_the_article_kernel_is_the_rule_read_literally():
+def test_the_article_is_its_rule_taken_literally():
     learner, journal = learner_of("q", "article"), []
     table = after(learner, 500, journal=journal)
     values: dict[tuple[Position, int], float] = defaultdict(float)
@@ -84,7 +84,7 @@ def test_one_uniform_number_serves_a_whole_game():
         assert abs(np.corrcoef(both.T)[0, 1]) < 0.05
 
 
-def test_exploration_falls_with_the_number_of_the_game():
+def test_exploration_decays_with_the_games():
     learner, favourite = learner_of("q", "default"), []
     for first in (0, 10_000_000):
         journal = []
@@ -93,7 +93,7 @@ def test_exploration_falls_with_the_number_of_the_game():
     assert favourite[0] < 0.2 and favourite[1] > 0.4
 
 
-def test_a_game_that_was_given_up_teaches_nothing():
+def test_a_resigned_game_teaches_nothing():
     learner = learner_of("q", "default")
     table = empty_table(learner)
     learner.learn(table, Game.of(SPACE.rules, [0, 3, 1], resigned=True))

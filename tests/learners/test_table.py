@@ -131,7 +131,7 @@ def test_the_counts_of_boards_without_a_state_space(sized):
         assert len(classes(positions).positions.distinct() if symmetric else positions) == count
 
 
-def test_the_uniform_numbers_are_those_of_the_published_generator_wherever_they_begin():
+def test_the_uniform_numbers_are_those_of_the_published_generator():
     """The first outputs for this seed of the authors' C program, by their upper 53 bits."""
     published = (6457827717110365317, 3203168211198807973, 9817491932198370423)
     for first in range(3):

@@ -24,7 +24,7 @@ def worth(table: Table, side: str, text: str) -> tuple[float, int]:
     return float(table.rows["value"][index, column]), int(table.rows["visits"][index, column])
 
 
-def test_a_draw_is_no_better_than_a_loss_to_the_author_and_one_half_by_default():
+def test_a_draw_is_worth_nothing_to_the_author_and_half_by_default():
     draw = game(1, 5, 9, 2, 8, 7, 3, 6, 4)
     last = draw.texts()[-1]
     for preset, value in (("article", 0.0), ("default", 0.5)):
@@ -46,7 +46,7 @@ def test_a_drawn_board_not_yet_seen_is_worth_a_draw(tmp_path: Path):
     assert np.array_equal(load(tmp_path / "td.json").table.rows, state.table.rows)
 
 
-def test_what_falls_never_rises():
+def test_end_values_never_exceed_the_start():
     for given, ends in (({"alpha": 0.1}, {"alpha_end": 0.1}), ({"epsilon": 0.0}, {"epsilon_end": 0.0})):
         low, both = (train("td", games=200, seed=1, preset="article", **given, **more) for more in ({}, ends))
         assert np.array_equal(low.table.rows, both.table.rows)
@@ -78,7 +78,7 @@ class ByTheBook:
         return moves
 
 
-def test_the_article_without_exploration_is_the_rule_read_literally():
+def test_the_article_without_exploration_is_its_rule_taken_literally():
     learner = replace(learner_of("td", "article"), epsilon=0.0, epsilon_end=0.0)
     literal = ByTheBook()
     journal: list[Game] = []

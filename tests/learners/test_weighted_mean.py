@@ -23,7 +23,7 @@ def random_part(rng: np.random.Generator, base: tuple[np.ndarray, np.ndarray]):
     return np.where(grown > 0, rng.uniform(-1, 1, base[0].shape), base[0]), base[1] + grown
 
 
-def test_merging_is_the_definition_entry_by_entry(monkeypatch: pytest.MonkeyPatch):
+def test_merging_follows_the_definition_entry_by_entry(monkeypatch: pytest.MonkeyPatch):
     """Whichever entries the parts tell of, and in whatever order."""
     monkeypatch.setattr(table, "CHUNK", 100)
     rng = np.random.default_rng(1)

@@ -13,7 +13,7 @@ from ttt_cli.play.hints import beat, hint
     ("values", "best"),
     [((0, 1, 1), (1, 2)), ((None, 1, 0), (1,)), ((None, 0, -1), ()), ((None, None, None), ())],
 )
-def test_a_move_is_best_if_no_unproved_one_can_be_better(values, best):
+def test_a_move_is_best_if_no_unproved_one_can_beat_it(values, best):
     moves = tuple(MoveWorth(cell, value, None) for cell, value in enumerate(values))
     assert Analysis(Position(), None, moves).best == best
 
@@ -34,6 +34,6 @@ def test_on_a_large_board_the_worth_of_moves_is_proved():
     assert [(move.value, move.plies) for move in found.moves if move.cell == 3] == [(1, None)]
 
 
-def test_nobody_waits_long_for_what_beats_a_slow_player(monkeypatch):
+def test_a_best_response_to_a_slow_player_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(hints, "MAX_SECONDS", -1.0)
     assert beat(Position("XX.OO...."), Uniform(Rules())) is None

@@ -55,7 +55,7 @@ def test_games_of_other_boards_teach_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["td", 'Eine "Überraschung" \\'])
-def test_waiting_games_are_found_by_any_name(tmp_path, name):
+def test_waiting_games_are_found_by_any_path_to_the_state(tmp_path, name):
     state = untaught()
     for teaches in ((name,), (), ("other", name)):
         record_game(tmp_path, record(teaches=teaches))
@@ -76,7 +76,7 @@ def test_waiting_games_are_found_by_any_name(tmp_path, name):
         ("a", "b", [True, True]),
     ],
 )
-def test_some_learn_from_their_own_moves_alone(monkeypatch, x, o, sides):
+def test_some_articles_learn_only_from_their_own_moves(monkeypatch, x, o, sides):
     monkeypatch.setattr(Td, "learns_both_sides", False)
     table = teach(untaught(), [GameRecord((1, 4, 2, 5, 3), "x", x, o)], "td").state.table
     assert table.rows["visits"].any(axis=0).tolist() == sides
@@ -101,7 +101,7 @@ def test_a_state_outside_the_store_is_named_by_its_path(tmp_path, monkeypatch, n
     assert player.learner.name == {"state_store/mine.json": "mine"}.get(name, name)
 
 
-def test_a_run_in_a_file_that_was_put_back_is_not_continued(tmp_path):
+def test_a_run_is_not_continued_in_a_restored_file(tmp_path):
     """Else two different lessons would have one name, and merging would believe that one holds the other."""
     td, path = pupil(tmp_path), tmp_path / "td.json"
     saved = []

@@ -14,7 +14,7 @@ def environment(kind: type) -> Environment:
     return Environment(kind(), kind(), kind(), variables={"TERM": "xterm", "COLUMNS": "80"})
 
 
-def test_it_is_said_before_it_begins_with_a_spinner_at_a_terminal() -> None:
+def test_compiling_is_announced_with_a_spinner_at_a_terminal() -> None:
     env, piped = environment(Terminal), environment(StringIO)
     with env.compiling(None, "q", 3.2):
         assert "compiling q, once, about 3 s" in env.stderr.getvalue()

@@ -27,7 +27,7 @@ def test_players_and_files_are_offered(tmp_path: Path, monkeypatch) -> None:
         assert complete(SimpleNamespace(params={"store": store}), typed) == offered
 
 
-def test_names_that_a_shell_acts_on_are_not_offered(tmp_path: Path):
+def test_names_with_shell_characters_are_not_offered(tmp_path: Path):
     for name in [*HOSTILE, "q", "q.3x4-3", "größe"]:
         (tmp_path / f"{name}.json").write_bytes(b"")
     context = SimpleNamespace(params={"store": tmp_path})

@@ -102,7 +102,7 @@ def test_a_game_by_single_keys(tmp_path: Path):
     assert found.moves == (1, 5, 3, 2, 4, 8)
 
 
-def test_digits_gather_on_boards_of_more_than_nine_cells(tmp_path: Path):
+def test_digits_add_up_on_boards_of_more_than_nine_cells(tmp_path: Path):
     with started(tmp_path, "minimax:depth=1,ties=first", "--as", "x", "--board", "4x4") as game:
         game.press("", r"\[11\].*X to move")
         game.press("1", r"\[1\].*X to move: 1, Enter plays it")
@@ -156,7 +156,7 @@ def test_ctrl_c_ends_what_is_watched_between_two_moves(tmp_path: Path):
 
 
 @pytest.mark.parametrize("call", ["easy --as x", "--x easy --o random --watch"])
-def test_ctrl_z_leaves_the_terminal_to_the_shell_for_a_while(tmp_path: Path, call: str):
+def test_ctrl_z_gives_the_terminal_back_to_the_shell(tmp_path: Path, call: str):
     with started(tmp_path, *call.split(), afresh=True) as game:
         before = termios.tcgetattr(game.terminal)
         game.press("", r"Game 1")

@@ -83,14 +83,14 @@ def test_a_deep_search_can_be_interrupted(command: str, tmp_path: Path, ttt):
 
 
 @pytest.mark.long
-def test_code_that_heeds_no_signal_is_left():
+def test_code_that_ignores_signals_is_abandoned():
     process = stuck("nullcontext()")
     seconds, code, _, err = seconds_to_end(process, signal.SIGTERM)
     assert (code, err.count("\n")) == (143, 1)
     assert seconds < 2.5, seconds
 
 
-def test_a_second_signal_ends_at_once_what_would_finish_its_block():
+def test_a_second_signal_ends_at_once():
     process = stuck("graceful(Environment(*standard_streams()), 'stopping')")
     seconds, code, _, err = seconds_to_end(process, signal.SIGINT, times=2)
     assert (code, err) == (130, "Error: interrupted\n")

@@ -46,17 +46,17 @@ def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):
 
 
 @pytest.mark.parametrize(("allowed", "left"), [("0", []), ("2", [11, 10, 500])])
-def test_how_many_are_kept_can_be_said(tmp_path, monkeypatch, allowed, left):
+def test_the_number_of_backups_can_be_set(tmp_path, monkeypatch, allowed, left):
     monkeypatch.setenv("TTT_BACKUPS", allowed)
     assert saved_in_turn(tmp_path / "q.json", GAMES) == left
 
 
-def test_numbers_of_backups_go_on_however_high_they_are(tmp_path):
+def test_backups_are_numbered_upwards_without_limit(tmp_path):
     (tmp_path / "q.json.999999999.bak").write_bytes(b"{}")
     assert saved_in_turn(tmp_path / "q.json", [5, 6, 7, 8]) == [7, 6, 5, None]
 
 
-def test_what_somebody_else_wrote_during_a_run_is_noticed(tmp_path):
+def test_a_file_changed_by_others_during_a_run_is_noticed(tmp_path):
     """``cp other.json q.json`` heeds no lock."""
     path = tmp_path / "q.json"
     library.save(state_of(5), path)
@@ -77,7 +77,7 @@ def test_what_somebody_else_wrote_during_a_run_is_noticed(tmp_path):
     assert both.state.games == 16
 
 
-def test_a_file_that_was_deleted_meanwhile_is_written(tmp_path):
+def test_a_file_deleted_meanwhile_is_written_again(tmp_path):
     path = tmp_path / "q.json"
     library.save(state_of(5), path)
     with lock(path):
@@ -86,7 +86,7 @@ def test_a_file_that_was_deleted_meanwhile_is_written(tmp_path):
     assert library.load(path).state.games == 6
 
 
-def test_a_file_that_became_a_pipe_holds_nobody_up(tmp_path):
+def test_a_file_that_became_a_pipe_blocks_nobody(tmp_path):
     path = tmp_path / "q.json"
     library.save(state_of(5), path)
     with lock(path):

@@ -120,7 +120,7 @@ READERS = (verify, library.read_file, curves.read, lambda path: list(SoundGames(
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_small_file_costs_little_whatever_it_says(name: str, tmp_path: Path):
+def test_a_small_file_costs_little_whatever_it_holds(name: str, tmp_path: Path):
     path = tmp_path / name
     path.write_bytes(HOSTILE[name]())
     before = getrusage(RUSAGE_SELF).ru_maxrss

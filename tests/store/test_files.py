@@ -41,7 +41,7 @@ def refused(path: Path, why: str) -> TttError:
     return caught.value
 
 
-def test_bytes_and_chunks_take_the_place_of_a_file_that_may_be_kept(path):
+def test_bytes_and_chunks_replace_a_file_which_may_be_kept(path):
     for content in (OLDER, (line for line in (b"a\n", b"b\n" * 200_000)), OLD, NEW):
         write_bytes(path, content, keep_backup=True)
     kept = {name: path.with_name(name).read_bytes() for name in names(path.parent)}
@@ -156,7 +156,7 @@ def test_content_is_synced_before_it_counts_and_names_after(path):
     assert [name for name in calls if name in ("write", "fsync")][-3:] == ["write", "fsync", "fsync"]
 
 
-def test_litter_of_the_dead_goes_and_the_living_keep_theirs(path):
+def test_leftovers_of_dead_processes_alone_are_removed(path):
     """A file's lock says whose writer lives; its number may be that of a dead process elsewhere."""
     others = [".td.json.4194305-0123456789ab.ttt-tmp", "q.json.ttt-tmp"]
     for name in (DEAD, *others):
@@ -190,7 +190,7 @@ def test_lines_are_added_whole_or_not_at_all(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("what", FAILURES, ids=str)
-def test_whatever_fails_games_are_played_and_learnt_once(what, tmp_path):
+def test_games_are_recorded_and_learned_once_whatever_fails(what, tmp_path):
     rules = Rules(2, 2, 2)
     empty = State.empty(learner_of("td", "default"), rules)
     taught = teach(empty, [GameRecord((1, 2, 3), "x", "a", "b", rules)]).state

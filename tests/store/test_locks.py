@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "q.json"
 
 
-def test_another_process_is_told_who_holds_it_until_it_is_killed(path):
+def test_another_process_sees_who_holds_it_until_it_is_killed(path):
     """Also where a worker that it has forked lives on, with its parent's open files."""
     reading, writing = os.pipe()
 
@@ -128,7 +128,7 @@ def test_nonsense_in_a_lock_file_is_not_shown(path):
                 lock(path)
 
 
-def test_a_link_in_the_lock_files_place_is_not_followed(path, tmp_path):
+def test_a_link_in_place_of_the_lock_file_is_not_followed(path, tmp_path):
     (tmp_path / "precious").write_text("kept")
     lock_path(path).parent.mkdir()
     lock_path(path).symlink_to(tmp_path / "precious")

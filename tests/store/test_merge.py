@@ -28,7 +28,7 @@ def content(merged) -> bytes:
     return library.content(merged.state)
 
 
-def test_an_input_that_another_contains_adds_nothing(three):
+def test_an_input_contained_in_another_adds_nothing(three):
     both = loaded(merge(three[:2]).state, "both")
     merged = merge([three[1], both, three[0]])
     assert content(merged) == library.content(both.state)
@@ -36,7 +36,7 @@ def test_an_input_that_another_contains_adds_nothing(three):
     assert len(merged.duplicates) == 2
 
 
-def test_beside_other_runs_too_the_longer_of_two_stages_of_a_run_wins():
+def test_the_longer_of_two_stages_of_a_run_wins():
     """Whichever input comes first; only a book can tell the runs of its rows apart."""
     start = State.empty(learner_of("book", "default"), SMALL)
     planned = 3 * start.learner.block_games
@@ -48,7 +48,7 @@ def test_beside_other_runs_too_the_longer_of_two_stages_of_a_run_wins():
         assert content(merge(parts)) == content(merge([full, one, other]))
 
 
-def test_files_that_tell_different_things_of_the_same_runs_are_refused(three):
+def test_files_that_disagree_about_a_run_are_refused(three):
     """Whichever order they come in, with the position that proves it."""
     state = three[0].state
     changed = replace(state, table=three[1].state.table)
@@ -62,7 +62,7 @@ def test_files_that_tell_different_things_of_the_same_runs_are_refused(three):
 
 
 @pytest.mark.parametrize("learner", ["q", "graph", "ntuple"])
-def test_a_part_that_has_more_than_the_whole_is_refused(learner):
+def test_a_part_with_more_than_the_whole_is_refused(learner):
     first, second = (trained(learner, seed=seed, rules=SMALL) for seed in (1, 2))
     long = trained(learner, 1500, seed=3, rules=SMALL)
     both = loaded(merge([loaded(first, "1"), loaded(second, "2")]).state, "both")
@@ -74,7 +74,7 @@ def test_a_part_that_has_more_than_the_whole_is_refused(learner):
     assert learner.entry_visits(part) > (learner.entry_visits(whole) if whole else 0)
 
 
-def test_overlap_in_part_is_refused_by_name_unless_allowed(three):
+def test_partial_overlap_is_refused_by_name_unless_allowed(three):
     one = loaded(merge([three[0], three[1]]).state, "one")
     other = loaded(merge([three[1], three[2]]).state, "other")
     if one.state.learner.keeps_runs_apart:
@@ -127,7 +127,7 @@ def test_states_of_different_kinds_are_refused(options, what):
 
 
 @pytest.mark.parametrize(("rules", "symmetric"), [(Rules(), True), (Rules(5, 5, 4), False)])
-def test_only_a_table_that_could_be_another_programs_takes_its_rule(rules: Rules, symmetric: bool):
+def test_only_a_foreign_table_takes_another_programs_rule(rules: Rules, symmetric: bool):
     """A file of any other, with such a rule, could not be read."""
     with pytest.raises(UsageError, match="ties are for tables of single positions"):
         State.empty(learner_of("q", "default"), rules, symmetric=symmetric).playing(ties="first")

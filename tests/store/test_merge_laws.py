@@ -96,7 +96,7 @@ def test_any_tree_of_merges_gives_the_same_experience(learner: str, data: st.Dat
 @pytest.mark.parametrize("learner", LEARNERS)
 @FOREST
 @given(data=st.data())
-def test_neither_the_order_nor_an_empty_state_changes_a_byte(learner: str, data: st.DataObject):
+def test_order_and_empty_states_never_change_a_byte(learner: str, data: st.DataObject):
     board = data.draw(st.sampled_from(BOARDS), "board")
     inputs = [run(learner, board, seed) for seed in data.draw(st.sets(st.integers(1, RUNS), min_size=2))]
     expected = library.content(merge(inputs).state)

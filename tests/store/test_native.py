@@ -72,7 +72,7 @@ def test_no_flipped_bit_goes_unnoticed(bit):
         ({"surprise": 1}, "unknown key"),
     ],
 )
-def test_what_no_state_can_hold_is_refused_by_name(changes: dict[str, object], why: str):
+def test_impossible_content_is_refused_by_name(changes: dict[str, object], why: str):
     with pytest.raises(InvalidFileError, match=why):
         parse(edited(SMALL, **changes), "q.json")
 
@@ -110,7 +110,7 @@ def test_missing_keys_are_named():
 
 
 @pytest.mark.parametrize("learner", ["q", "book"])
-def test_entries_that_do_not_fit_the_board_are_refused_before_it_is_worked_out(learner):
+def test_entries_for_another_board_are_refused_at_once(learner):
     """Some boards would take minutes and much memory."""
     content = re.sub(rb'"kernel_version":\d+,', b"", library.content(trained(learner, 20)))
     for side in (b'"cols":', b'"rows":'):
@@ -152,7 +152,7 @@ def test_a_state_comes_back_as_it_was_and_a_large_one_in_blocks(tmp_path, in_blo
     assert found.digest == library.digest(state)
 
 
-def test_where_a_file_is_no_longer_as_it_was_written_is_told(tmp_path, in_blocks):
+def test_a_changed_file_is_refused_with_the_place(tmp_path, in_blocks):
     content = library.content(trained("q"))
     lines = content.split(b"\n")
     path = tmp_path / "q.json"

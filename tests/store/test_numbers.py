@@ -63,7 +63,7 @@ def test_more_games_than_can_be_counted_are_not_saved(tmp_path):
 
 
 @pytest.mark.parametrize("run", ["=HYPERLINK(0)", "+1", "@x"])
-def test_what_a_spreadsheet_would_run_is_no_name_of_a_run(tmp_path, run):
+def test_a_spreadsheet_formula_cannot_name_a_run(tmp_path, run):
     path = tmp_path / "book.csv"
     path.write_text(f"position,move,plies,result,run,count\n....X....,1,9,draw,{run},17\n", encoding="utf-8")
     with pytest.raises(InvalidFileError, match="is not a valid id"):

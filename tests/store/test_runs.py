@@ -65,7 +65,7 @@ def test_each_game_counts_once(learner):
     assert (again.learnt, again.repeated, again.state.games) == (0, 2, 2)
 
 
-def test_a_game_is_in_one_run():
+def test_a_game_belongs_to_one_run():
     state = State.empty(learner_of("q", "default"), STANDARD)
     for name in "ab":
         state = teach(state, [replace(GAMES[0], id=name)]).state
@@ -100,7 +100,7 @@ def test_curves_and_studies_are_verified(ttt, name, held, words):
 @pytest.mark.parametrize(
     ("learner", "wrong"), [("q", [5.0, 3]), ("td", [7.0, 3]), ("ntuple", [0.1, 3, 2.0, 1.0])]
 )
-def test_values_that_learning_cannot_lead_to_are_refused(learner, wrong):
+def test_values_that_learning_cannot_reach_are_refused(learner, wrong):
     content = library.content(trained(learner, 100))
     entries = orjson.loads(content)["entries"]
     text = next(iter(entries))

@@ -110,7 +110,7 @@ def test_half_a_surrogate_pair_beside_a_nan_is_named():
     assert "surrogate" in refusal(b'{"a": NaN, "b\\ud800": 1}', constants=True).message
 
 
-def test_json_lines_may_have_blank_ones(tmp_path):
+def test_json_lines_may_be_blank(tmp_path):
     path = tmp_path / "rows.json"
     path.write_bytes(b'{"a": 1}\r\n\r\n \n{"a": 2}\n{"a": 3}\n\n')
     assert Source(path).json == [{"a": 1}, {"a": 2}, {"a": 3}]
@@ -145,13 +145,13 @@ def test_memory_is_limited_by_counting_before_parsing():
         (gzip.compress(b"{}", mtime=0), "gzip"),
     ],
 )
-def test_what_is_no_utf_8_text_is_named(data, said):
+def test_other_encodings_are_named(data, said):
     assert said in refusal(data).message
     with pytest.raises(InvalidFileError, match=said):
         decode(data, "book.csv")
 
 
-def test_a_bad_byte_has_its_line():
+def test_a_bad_byte_is_named_with_its_line():
     assert refusal(b'{"a":\n "\xff"}').where == "q.json, line 2, byte 3"
     assert refusal(b'{"a":"\xff"}', line=7).where == "q.json, line 7, byte 7"
 
@@ -170,7 +170,7 @@ def test_the_size_is_limited_before_reading(tmp_path):
     refused(path, "1,000,000,000,000 bytes")
 
 
-def test_a_missing_file_has_neighbours(tmp_path):
+def test_a_missing_file_suggests_its_neighbours(tmp_path):
     (tmp_path / "q_table.json").touch()
     assert refused(tmp_path / "q_tabel.json", "no such file").hint == "did you mean 'q_table.json'?"
     assert refused(tmp_path / "entirely-different", "no such file").hint == ""

@@ -164,7 +164,7 @@ def taken(name: str, data: bytes) -> bool:
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*/*")), ids=lambda path: path.name)
-def test_what_broke_a_reader_once_is_refused_or_read(path: Path):
+def test_inputs_that_once_broke_a_reader_are_read_or_refused(path: Path):
     taken(path.parent.name, path.read_bytes())
 
 

@@ -83,7 +83,7 @@ app.main()
 """The program of the shell, but a block amid the run takes two minutes, or until it may go on."""
 
 
-def test_a_stopped_trainer_prints_what_goes_on_from_there(tmp_path):
+def test_a_stopped_trainer_prints_the_command_that_continues(tmp_path):
     """The command that it prints is executed as it stands."""
     folders = [tmp_path / name for name in ("stopped", "undisturbed")]
     for folder in folders:

@@ -46,14 +46,14 @@ def test_points_are_few_and_go_from_the_start_to_the_end(games):
     assert len(found) <= 8 * 12 + 2
 
 
-def test_a_run_is_looked_at_in_even_steps_of_the_logarithm(tmp_path):
+def test_points_are_evenly_spaced_on_a_log_scale(tmp_path):
     looked = run(Curve(10**5, tmp_path / "a.csv"), 10**5, 1000)
     assert (looked[:3], looked[-1]) == ([0, 1000, 2000], 10**5)
     late = [b / a for a, b in pairwise(looked) if a >= 10**4]
     assert all(ratio == pytest.approx(10 ** (1 / 8), rel=0.1) for ratio in late)
 
 
-def test_the_file_is_there_after_every_look_and_reads_back(tmp_path):
+def test_the_file_is_written_at_every_point_and_reads_back(tmp_path):
     path = tmp_path / "folder" / "curve.csv"
     with pytest.raises(TttError, match="there is no folder"):
         Curve(100, path)

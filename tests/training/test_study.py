@@ -34,7 +34,7 @@ def done(plan: Design, workers: int = 1) -> Study:
     return study
 
 
-def test_the_file_is_the_same_for_any_number_of_workers_and_any_part_done_before():
+def test_a_study_writes_the_same_file_however_it_is_run():
     plan = design()
     whole = to_csv(done(plan))
     assert to_csv(done(plan, workers=2)) == whole
@@ -48,7 +48,7 @@ def test_the_file_is_the_same_for_any_number_of_workers_and_any_part_done_before
     assert to_csv(part) == whole
 
 
-def test_each_training_is_the_one_that_train_makes(tmp_path: Path):
+def test_each_training_is_that_of_ttt_train(tmp_path: Path):
     """The last look is at the state that ``train`` leaves, and the states kept are those."""
     plan = design(varied={"epsilon": [0.3]}, seeds=range(5, 6))
     study = empty(plan)

@@ -65,7 +65,7 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     assert [row.games for row in curve] == [0, 256, 600, 700]
 
 
-def test_the_time_of_a_run_is_that_of_its_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_seconds_of_a_run_cover_only_its_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     clock = [0.0]
     monkeypatch.setattr(trainer, "monotonic", lambda: clock[0])
 
@@ -84,7 +84,7 @@ def test_waiting_games_are_learned_at_the_end(tmp_path: Path):
     assert library.load(tmp_path / "td.json").state.games == 601
 
 
-def test_an_observer_that_has_seen_enough_ends_the_run_for_good(tmp_path: Path):
+def test_an_observer_can_end_a_run(tmp_path: Path):
     """And what it saw is saved, without the games that wait for the state."""
     run = started(tmp_path / "td.json")
     record_game(tmp_path, GameRecord((1, 4, 2, 5, 3), "x", "a", "b", Rules(2, 3), teaches=("td.json",)))

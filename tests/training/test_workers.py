@@ -31,7 +31,7 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
     assert len(found) == 1
 
 
-def test_what_goes_wrong_in_a_worker_is_raised_and_the_others_end() -> None:
+def test_an_error_in_a_worker_is_raised_and_stops_the_others() -> None:
     class Broken(Q):
         def train(self, table: object, shard: Shard) -> object:
             raise MemoryError("no room")

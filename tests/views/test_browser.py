@@ -147,7 +147,7 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_text_stands_out_from_its_ground(browser, dark):
+def test_text_contrasts_with_its_background(browser, dark):
     """Contrast of at least 4.5 to 1, as WCAG asks of small text."""
     browser.look(1280, 900, dark=dark)
     go(browser, "X...O...X")
@@ -224,7 +224,7 @@ def test_links_open_the_position_they_name(browser, address):
         assert shown(browser) == "........." and "no such position" in text(browser, "live")
 
 
-def test_screen_readers_are_told(browser):
+def test_screen_readers_announce_moves_and_results(browser):
     browser.press("9")
     assert "X took cell 9. O to move. Perfect play: a draw." in text(browser, "live")
     assert f"{NAME} always goes wrong here." in text(browser, "live")
@@ -239,7 +239,7 @@ def test_screen_readers_are_told(browser):
 @pytest.mark.parametrize(
     ("width", "height", "phone"), [(1280, 800, False), (390, 844, True), (320, 700, True)]
 )
-def test_on_any_screen_it_opens_in_play_with_the_whole_board_in_sight(browser, address, width, height, phone):
+def test_the_page_opens_ready_to_play_with_the_whole_board_in_sight(browser, address, width, height, phone):
     browser.look(width, height, phone=phone)
     browser.open(address)
     browser.wait(lambda: my_turn(browser))
@@ -256,7 +256,7 @@ def test_on_any_screen_it_opens_in_play_with_the_whole_board_in_sight(browser, a
 
 
 @pytest.mark.parametrize("side", ["X", "O"])
-def test_beat_it_shows_the_most_that_can_be_won_and_following_it_wins_as_often(browser, side):
+def test_beat_it_shows_the_best_response_and_following_it_wins_as_often(browser, side):
     browser.click(f"#mode [data-mode={side}]")
     browser.wait(lambda: my_turn(browser))
     while not over(browser):
@@ -348,7 +348,7 @@ def test_a_page_of_a_large_board_holds_what_can_happen(browser, tmp_path, monkey
     browser.events.clear()  # it is another page than the one the fixture knows
 
 
-def test_the_page_of_a_program_says_nothing_of_boards_on_which_it_was_not_asked(browser, tmp_path):
+def test_a_programs_page_is_silent_about_boards_it_was_not_asked_about(browser, tmp_path):
     path, program = tmp_path / "program.html", policy(lambda text: text.index(".") + 1)
     path.write_bytes(page(program, "first", [], covered(program), [("random", tables.uniform(SPACE))]))
     browser.open(path.as_uri())

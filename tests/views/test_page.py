@@ -51,7 +51,7 @@ def made(policy: PolicyTable, name: str = "q") -> bytes:
     return page(policy, name, facts_of(policy.rules, judge(policy), 1000), HELD, [("random", RANDOM)])
 
 
-def test_the_data_is_what_the_evaluation_and_the_policy_say():
+def test_the_data_agrees_with_evaluation_and_policy():
     policy, (_, described) = tables.heuristic(SPACE), HELD
     found = page_data(policy, "heuristic", HELD, [("random", RANDOM)])
     scores = move_scores(described)[described.legal]
@@ -64,7 +64,7 @@ def test_the_data_is_what_the_evaluation_and_the_policy_say():
 
 
 @pytest.mark.parametrize("most", [200_000, 10], ids=["whole", "large"])
-def test_chances_values_and_what_is_not_known(monkeypatch, most):
+def test_probabilities_values_and_unknown_positions(monkeypatch, most):
     """What is possible is never shown as impossible; of a large game there are no values."""
     monkeypatch.setattr("ttt_cli.engine.state_space.SMALL_SPACE", most)
     probabilities, known = RANDOM.played.copy(), np.arange(len(SPACE)) == 0
@@ -83,7 +83,7 @@ def test_chances_values_and_what_is_not_known(monkeypatch, most):
     assert (found["values"] or [0.1235, -1, 7, None])[:4] == [0.1235, -1, 7, None]
 
 
-def test_the_page_is_small_loads_nothing_and_lets_its_own_script_and_style_run_alone():
+def test_the_page_is_small_and_loads_nothing():
     content = made(RANDOM)
     assert len(content) < 150_000
     parts = Parts(content)
@@ -99,7 +99,7 @@ def test_the_page_is_small_loads_nothing_and_lets_its_own_script_and_style_run_a
         assert directives[name] == f"'sha256-{digest}'"
 
 
-def test_names_stay_text():
+def test_names_are_never_markup():
     name = (
         '</script><script>alert(1)</script><!--<script>"><img src=x onerror=alert(1)>$name ${x} $$\u2028&amp;'
     )
@@ -109,7 +109,7 @@ def test_names_stay_text():
     assert parts.texts["title"] == parts.texts["h1"] == data["agent"]["name"] == name
 
 
-def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
+def test_the_page_of_a_large_board_holds_the_positions_within_reach():
     rules = Rules(4, 4, 3)
     (perfect,) = policies("minimax", rules=rules)
     positions, described = held = covered(perfect)
@@ -123,7 +123,7 @@ def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
     assert found["scores"] == move_values_of(described)[described.legal].tolist()
 
 
-def test_a_player_who_may_meet_too_much_is_refused_with_the_count(monkeypatch):
+def test_too_many_positions_within_reach_are_refused_with_the_count(monkeypatch):
     monkeypatch.setattr("ttt_cli.views.page.MOST_WALKED", 1000)
     with pytest.raises(UsageError, match=r"more than 1,000 positions can be reached .*too many for a page"):
         covered(Uniform(Rules(4, 4, 4)))

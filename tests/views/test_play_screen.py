@@ -53,14 +53,14 @@ def test_a_screen_that_is_too_small_says_so():
     assert "X to move" in shown
 
 
-def test_hints_stand_in_the_cells_only_where_they_fit():
+def test_hints_appear_in_cells_only_where_they_fit():
     advice = from_hint(*hint(Position()))
     assert "draw" in placed(80, 24, advice=advice)
     narrow = placed(18, 30, advice=advice)
     assert "draw" not in narrow and "best: any" in narrow
 
 
-def test_a_legend_stands_only_below_what_it_explains():
+def test_a_legend_appears_only_with_what_it_explains():
     advice = from_hint(*hint(Position.parse("XX.OO....")))
     assert "win 1: the game is decided" in placed(80, 24, advice=advice)
     flat = placed(40, 10, advice=advice)
@@ -74,7 +74,7 @@ def test_all_keys_fit_a_small_screen():
         assert ("then Enter" in shown) == (rules.cells > 9)
 
 
-def test_notes_stand_below_the_numbers() -> None:
+def test_notes_appear_below_the_numbers() -> None:
     notes = {11: [Text("loss 10"), Text("(win)")]}
     drawn = board(Position("X" + "." * 11, Rules(3, 4)), notes=notes).plain.splitlines()
     assert {len(line) for line in drawn} == {4 * 9 + 3}

@@ -35,5 +35,5 @@ def lost_by_o(*unproved: int) -> Review:
         (range(7), "Where the game was lost could not be proved"),
     ],
 )
-def test_by_when_a_game_was_lost(unproved, said):
+def test_the_summary_says_when_a_game_was_lost(unproved, said):
     assert summary(lost_by_o(*unproved), NAMES)[0] == said

@@ -173,7 +173,7 @@ BOOK = (
 )
 
 
-def test_a_row_tells_the_side_and_the_winner():
+def test_a_row_implies_the_side_and_the_winner():
     found = read("\ufeff" + BOOK, "book.csv")
     assert kind(found) == ("moves-csv", "book", "article")
     assert book_of(found) == {
@@ -203,7 +203,7 @@ def test_a_row_tells_the_side_and_the_winner():
         ("-1,0,0,0,1,0,0,0,0,-9," + "4" * 400, "expected 11 integers"),
     ],
 )
-def test_a_row_that_cannot_be_is_left_out_with_its_line(row, why):
+def test_impossible_rows_are_left_out_with_their_lines(row, why):
     data = BOOK.replace("\n\n", f"\n{row}\n")
     found = read(data, "book.csv")
     assert len(book_of(found)) == 4
@@ -212,7 +212,7 @@ def test_a_row_that_cannot_be_is_left_out_with_its_line(row, why):
 
 
 @pytest.mark.parametrize("stage", [5, 9])
-def test_a_row_with_an_end_that_no_game_has_is_kept_and_noted(stage, tmp_path):
+def test_a_row_with_an_impossible_end_is_kept_and_noted(stage, tmp_path):
     """X wins at once here, so the game cannot go on: its author's player still plays by such a row."""
     data = f"-1,-1,0,1,1,0,0,0,0,-3,{stage}\n-1,-1,0,1,1,0,0,0,0,-9,{stage}\n".encode()
     found = read(data, "book.csv")
@@ -244,7 +244,7 @@ def test_blank_and_repeated_rows_and_line_ends_are_put_right(tmp_path):
     assert found.remarks[-1] == "book.csv: left out 3 more for other reasons (ttt verify lists them)"
 
 
-def test_a_stage_is_possible_just_where_a_game_ends_so():
+def test_a_stage_is_possible_exactly_where_a_game_can_end_so():
     """Every game, from its end backwards: the stages that a row may have are those of some game."""
     rows = set()
     for game in random_games(3, 150):
@@ -273,7 +273,7 @@ def index_of(text: str) -> int:
     return int("".join(symbols(text[::-1], "1", "2", "0")), 3)
 
 
-def test_chances_that_become_values_of_moves_play_as_the_author_does():
+def test_converted_probabilities_play_as_the_authors_program():
     learned = {
         index_of(text): number / 500 for number, text in enumerate(random.Random(1).sample(TEXTS, 500))
     }
@@ -304,7 +304,7 @@ def test_values_come_back():
     assert [item.where for item in read(nine_of_o, "values.csv").rejected] == ["index 19682"]
 
 
-def test_boards_before_any_learning():
+def test_an_untrained_table_holds_the_authors_starting_values():
     starts = {"X........": [0.5, 0.5], "XXX.OO...": [1, 0], "OOO.XX.X.": [0, 1], "XOXXOOOXX": [0, 0]}
     starts |= {"XXX...OOO": [1, 1], "XXXXXXXXX": [1, 0]}  # which no game reaches
     assert {text: value_table.starts()[:, index_of(text)].tolist() for text in starts} == starts
@@ -367,7 +367,7 @@ def test_fillers_and_ended_positions_of_a_q_table_are_ignored():
     assert entries(found) == {"XOXOO.X..": {"6": [0.25, 1], "8": [0.5, 1], "9": [-0.125, 1]}}
 
 
-def test_probabilities_or_beads_in_a_q_tables_spelling_are_drawn_by():
+def test_probabilities_or_beads_spelled_like_a_q_table_are_drawn_from():
     shares = {key: [0.5, 0.4, 0.1] for key in ("000000000", "000000001", "000000012")}
     for table in (shares, {key: [round(10 * share) for share in row] for key, row in shares.items()}):
         found = read({key: row + [0] * 6 for key, row in table.items()}, "q.json")

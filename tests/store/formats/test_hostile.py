@@ -47,7 +47,7 @@ SMALL = {
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_a_bad_file_ends_in_one_line(name):
+def test_a_bad_file_is_one_line_of_error(name):
     data, why = SMALL[name]
     line = str(refused(data, why))
     assert "\n" not in line and "\x1b" not in line and len(line) < 600
@@ -64,7 +64,7 @@ LARGE: dict[str, Callable[[], bytes]] = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", LARGE)
-def test_a_huge_file_ends_in_one_line_in_bounded_time_and_memory(name):
+def test_a_huge_file_costs_bounded_time_and_memory(name):
     """At most a gigabyte and 20 seconds of one processor beyond what it takes to make the file."""
 
     def work():

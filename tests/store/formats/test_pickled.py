@@ -99,7 +99,7 @@ def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
     assert "TTT_LIMITS" in refused(packed, "when unpacked").hint
 
 
-def test_what_gives_defaults_is_noted():
+def test_defaults_of_a_table_are_noted():
     items = "".join(f"V{board}\nF{value}\n" for board, value in POSITIONS.items())
     found = read(f"ccollections\ndefaultdict\n(cagent\nzeros\ntR({items}u.", "a.pkl")
     assert entries(found) == wanted("positions")
@@ -125,7 +125,7 @@ def test_a_pickle_without_a_table_says_what_it_holds(value, why):
     refused(pickle.dumps(value), why, "a.pkl")
 
 
-def test_weights_of_networks_are_called_what_they_are():
+def test_network_weights_are_named_as_such():
     checkpoint = io.BytesIO()
     with zipfile.ZipFile(checkpoint, "w") as archive:
         archive.writestr("model/data.pkl", b"\x80\x02}q\x00.")
@@ -134,7 +134,7 @@ def test_weights_of_networks_are_called_what_they_are():
         assert "exec:COMMAND" in refused(data, f"a model of {package}", "model.pth").hint
 
 
-def test_what_contains_itself_or_grows_without_end_is_read_or_refused(monkeypatch):
+def test_recursive_and_exploding_pickles_are_read_or_refused(monkeypatch):
     agent = samples.Agent(POSITIONS)
     agent.game = {"players": [agent, agent]}
     assert entries(read(pickle.dumps(agent), "a.pkl")) == wanted("positions")
@@ -175,7 +175,7 @@ def test_an_array_with_a_row_for_each_board(by_symbol):
         assert entries(read(npy(tables), "a.npy")) == entries(found)
 
 
-def test_files_of_numpy_that_hold_no_table_or_harm(tmp_path, monkeypatch):
+def test_unsuitable_numpy_files_are_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     whole = npy(POSITIONS)
     for data, why in [

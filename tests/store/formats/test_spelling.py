@@ -119,19 +119,19 @@ def test_names_of_cells_are_found(shape, cell):
 
 @pytest.mark.parametrize("shape", ["objects", "lists"])
 @pytest.mark.parametrize(("side", "stones"), [("X", "210"), ("O", "XO."), ("O", "OX."), ("X", "own")])
-def test_a_table_of_one_side_is_its_owners(side, stones, shape):
+def test_a_table_of_one_side_has_its_owners_values(side, stones, shape):
     """Who moves first follows from the counts, or, where all are equal, from how well the table plays."""
     reads_as(getattr(Spell(stones=stones), shape)(of_side(side)), goes_by(of_side(side)))
 
 
 @pytest.mark.parametrize(("side", "sign", "stones"), [("X", 1, "210"), ("O", -1, "XO.")])
-def test_positions_after_one_sides_moves_are_worth_to_that_side(side, sign, stones):
+def test_positions_after_one_sides_moves_have_that_sides_values(side, sign, stones):
     own = {text: sign * v for text, v in POSITIONS.items() if text != "." * 9 and mover(text) != side}
     reads_as(Spell("tuple", stones).positions(own), looks_up(own, x=1, o=1), side)
 
 
 @pytest.mark.parametrize(("meaning", "ended"), [("x", 0), ("o", 1), ("mover", 0), ("moved", 1)])
-def test_whose_good_a_value_measures_is_found(meaning, ended):
+def test_the_side_that_values_favour_is_found(meaning, ended):
     table = {text: value for text, value in POSITIONS.items() if ended or free(text)}
     to_x = {text: 1 if mover(text) == "X" else -1 for text in table}
     signs = {text: {"x": 1, "o": -1, "mover": to_x[text], "moved": -to_x[text]}[meaning] for text in table}
@@ -285,7 +285,7 @@ def test_the_value_is_chosen_by_its_name(form, records, name):
 
 
 @pytest.mark.parametrize("form", [list, csv_of])
-def test_counts_alone_are_told_or_asked_about(form):
+def test_counts_alone_are_recognised_or_asked_about(form):
     refused(form(beside("", **ENDS)), "'wins', 'losses'")
     refused(form(beside("first", second=lambda row: row % 3 - 1)), "'first', 'second'")
     assert "the value is the column 'visits'" in read(form(beside("", **VISITS))).notes
@@ -315,7 +315,7 @@ def test_other_boards_are_read_when_they_are_named():
 
 
 @pytest.mark.parametrize("count", [5, 20])
-def test_a_small_part_of_a_table_is_read_rightly_or_refused(count):
+def test_a_small_part_of_a_table_is_read_correctly_or_refused(count):
     """What the data leave open is asked for, not guessed."""
     rng = random.Random(count)
     for _ in range(5):
@@ -327,7 +327,7 @@ def test_a_small_part_of_a_table_is_read_rightly_or_refused(count):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_values_that_say_nothing_are_read_by_custom(seed):
+def test_constant_values_are_read_by_convention(seed):
     """An untrained table: of its author's choices only the usual ones can be assumed, and they are."""
     rng = random.Random(seed)
     boards = rng.sample([text for text in StateSpace.of(STANDARD).texts() if free(text)], 40 * seed)
@@ -369,7 +369,7 @@ ALONE: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("name", [*PAIRED, *ALONE])
-def test_keys_as_they_are_met(name):
+def test_keys_found_in_real_files(name):
     if name in PAIRED:
         table = {PAIRED[name](text, cell): value for (text, cell), value in MOVES.items()}
     else:

@@ -67,14 +67,14 @@ MOVED = {text: v if mover(text) == "O" else -v for text, v in POSITIONS.items() 
 
 
 @pytest.mark.parametrize(("spell", "ended"), [(Spell(), True), (Spell("quoted nested", "XO "), False)])
-def test_a_table_of_positions_knows_no_wins_of_its_own(spell, ended, tmp_path):
+def test_a_table_of_positions_does_not_know_wins_by_itself(spell, ended, tmp_path):
     """Without the boards on which the game is over, their wins are not seen: ``values.get(board, 0)``."""
     table = {text: value for text, value in POSITIONS.items() if ended or free(text)}
     judged(spell.positions(table), looks_up(table), tmp_path)
     reads_as(spell.positions(table), looks_up(table, sees=True), wins="known")
 
 
-def test_what_is_not_in_a_file_counts_as_its_author_says(tmp_path):
+def test_missing_entries_count_as_the_author_says(tmp_path):
     table = {text: 0.6 + value for text, value in POSITIONS.items() if free(text)}
     assert "(unknown=0.6)" in str(refused(table, r"count as .* 0\.6, as"))
     for unknown in (0.6, -0.25):
@@ -82,7 +82,7 @@ def test_what_is_not_in_a_file_counts_as_its_author_says(tmp_path):
 
 
 @pytest.mark.parametrize(("meaning", "x", "o"), [("mover", -1, -1), ("moved", 1, 1), ("o", -1, 1)])
-def test_unknown_positions_are_worth_something_to_whoever_the_values_are_for(meaning, x, o, tmp_path):
+def test_unknown_positions_are_valued_for_the_side_of_the_values(meaning, x, o, tmp_path):
     table = {text: value * (x if mover(text) == "O" else -o) for text, value in POSITIONS.items()}
     program = looks_up(table, x, o, unknown=0.1)
     judged(Spell("tuple", "120").positions(table), program, tmp_path, unknown=0.1, values=meaning)
@@ -117,7 +117,7 @@ def test_ties_are_broken_as_the_program_does(ties, tmp_path):
     judged(Spell().objects(table), goes_by(table, ties) if ties == "last" else learned_first, tmp_path, ties)
 
 
-def test_a_program_may_draw_only_where_a_board_is_not_in_its_table(tmp_path):
+def test_a_program_may_play_at_random_only_on_unknown_boards(tmp_path):
     """``if board not in table: random.choice``, else the first maximum: its rows are whole."""
 
     def program(board: str) -> Moves:
@@ -152,7 +152,7 @@ BEADS: dict[str, Callable[[Boxes], object]] = {
 
 
 @pytest.mark.parametrize("form", BEADS)
-def test_a_file_of_beads_or_probabilities_is_drawn_by(form, tmp_path):
+def test_beads_and_probabilities_are_drawn_from(form, tmp_path):
     boxes = {text: box for text, box in by_cell(beads()).items() if sum(box.values())}
 
     def draws(board: str) -> Moves:
@@ -166,7 +166,7 @@ def test_a_file_of_beads_or_probabilities_is_drawn_by(form, tmp_path):
     plays_as(library.load(tmp_path / "file.json").state.choosing("most"), fullest, "X")
 
 
-def test_what_a_file_calls_counts_are_beads_also_where_they_are_few():
+def test_fields_called_counts_are_beads_even_if_few():
     boxes = by_cell({move: 2 - move[1] % 2 for move in beads()})
     assert read(BEADS["records"](boxes), spelling={"first": "X"}).state.plays.choice == "draw"
 
@@ -244,7 +244,7 @@ MINE = {"         ": {"4": 1, "0": 0}, "O        ": {"4": 1, "8": 0}, "XO       
 MINE |= {"OXO      ": {"4": 1, "8": 0}, "XXOO     ": {"4": 1, "8": 0}}
 
 
-def test_what_is_said_outright_holds_or_is_refused():
+def test_a_stated_reading_holds_or_is_refused():
     found = read(MINE, spelling={"mine": "X", "theirs": "O"})
     assert "mine 'X', theirs 'O'" in found.notes[0] and "first" not in found.notes[0]
     for text in ("X........", "XO.......", "XOX......"):  # the other's stone is X, who has begun
@@ -258,7 +258,7 @@ def test_what_is_said_outright_holds_or_is_refused():
     refused(POSITIONS, r"fits symmetry='yes' \(symmetry may be 'no'\)", spelling={"symmetry": "yes"})
 
 
-def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):
+def test_relative_stones_are_read_after_a_move_too(tmp_path):
     """A program that values the board after its move, its own stones 1, the others -1, on either side."""
     own = {numbers(text if mover(text) == "O" else swapped(text)): value for text, value in MOVED.items()}
     error = refused(own, r"'1' always moves first \(spelling.first=1\)")
@@ -266,7 +266,7 @@ def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):
     judged(own, looks_up(MOVED, 1, 1), tmp_path, spelling={"mine": "1", "theirs": "-1"})
 
 
-def test_what_stands_beside_a_board_is_never_passed_over():
+def test_nothing_beside_a_board_is_ignored():
     """A value for each of eight cells; a game whose oldest stone vanishes: the board is not the position."""
     lines = [f"{board}:{','.join(map(str, row[1:]))}" for board, row in ROWS.items()]
     refused("\n".join(lines), "hold more than a position")
@@ -298,7 +298,7 @@ def test_tables_in_lines(form):
     reads_as("\n".join(lines) + "\n", goes_by(MOVES), unknown=0.0)
 
 
-def test_an_empty_board_of_dashes_is_no_rule_between_rows():
+def test_an_empty_board_of_dashes_is_not_taken_for_a_rule():
     table = {(board, cell): value for (board, cell), value in MOVES.items() if board in [*ROWS][:150]}
     table[EMPTY, 4] = 0.5
     rows = ([board.replace(".", "-"), *map(str, row)] for board, row in in_rows(table).items())
@@ -320,7 +320,7 @@ def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked():
     reads_as(by_cell(table), goes_by(MOVES), values="x")
 
 
-def test_a_move_may_be_told_by_the_board_after_it():
+def test_a_move_may_be_given_by_the_board_after_it():
     lines = [f"{text},{after(text, cell)}".replace(".", " ") + f",{v!r}" for (text, cell), v in MOVES.items()]
     reads_as("\n".join(["before,after,value", *lines]), goes_by(MOVES))
 
@@ -339,7 +339,7 @@ def test_two_tables_may_be_added_up(tmp_path):
     judged(data, goes_by(added), tmp_path, spelling={"player-x": "added"})
 
 
-def test_what_is_known_for_a_player_counts_on_its_turn_alone():
+def test_values_of_a_player_count_only_on_its_turn():
     """``board|player``: an agent that looks at boards on the other's turn too."""
     table = {f"{text}|{mover(text)}-{cell}": value for (text, cell), value in MOVES.items()}
     for (text, cell), value in list(MOVES.items())[::5]:
@@ -389,19 +389,19 @@ def test_maps_from_boards_to_moves_are_policies(form, tmp_path):
 
 
 @pytest.mark.parametrize("number", [lambda board: 9 - len(free(board)), lambda board: -1])
-def test_a_number_that_says_no_more_than_the_stones_is_neither_a_move_nor_a_value(number):
+def test_a_redundant_number_is_neither_a_move_nor_a_value(number):
     boards = [{"player": mover(board), "board": board, "depth": number(board)} for board in [*ROWS][:200]]
     refused(boards, "only say how many stones are on the board")
 
 
-def test_of_several_fields_of_cells_that_called_so_is_the_value():
+def test_of_several_fields_the_one_called_value_is_the_value():
     counted = {
         board: {"visits": dict.fromkeys(row, 7), "q_values": row} for board, row in by_cell(MOVES).items()
     }
     reads_as(counted, goes_by(MOVES))
 
 
-def test_rows_that_are_repeated_or_quoted_as_a_whole_are_read():
+def test_repeated_and_quoted_rows_are_read():
     answers = {board: max(free(board), key=row.__getitem__) for board, row in list(ROWS.items())[:200]}
     rows = [f"{','.join(board)},{cell}" for board, cell in answers.items()]
     for lines in ([*rows, *rows], [f'"{row}"' for row in rows]):
@@ -435,12 +435,12 @@ def test_whose_games_count_is_asked_and_each_answer_is_that_program(tmp_path):
     reads_as(pickle.dumps(inner), goes_by(MOVES), spelling={"mine": "1"})
 
 
-def test_which_of_several_objects_is_the_table_is_said():
+def test_the_table_among_several_objects_can_be_named():
     found = reads_as({"settings": {"alpha": 0.1}, "Q": by_cell(MOVES)}, goes_by(MOVES))
     assert "the table is 'Q'" in found.notes
 
 
-def test_own_stones_may_be_ahead_on_the_others_turn():
+def test_own_stones_may_be_ahead_on_the_opponents_turn():
     """A program that always begins, and looks at the boards after its moves too: those it never plays by."""
     table = {numbers(board): row for board, row in ROWS.items()}
     reads_as(table, goes_by(MOVES, sides="X"), spelling={"mine": "1"})

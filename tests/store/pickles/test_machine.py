@@ -55,7 +55,7 @@ def as_sets(value):
 
 
 @pytest.mark.parametrize("name", samples.TABLES)
-def test_plain_data_are_read_as_python_reads_them(name):
+def test_plain_data_is_read_as_python_reads_it(name):
     for data in samples.dumped(samples.TABLES[name]):
         assert is_pickle(data)
         found, wanted = read(data), document(pickle.loads(data))
