@@ -16,7 +16,6 @@ from ttt_cli.agents.registry import ALIASES, AgentType, meaning, players
 from ttt_cli.documents import (
     Count,
     Document,
-    PlaysFields,
     ResultsFields,
     RunFields,
     Share,
@@ -64,7 +63,7 @@ class StateSummary(Document, name="state-summary"):
     positions: Count
     moves: Count
     runs: list[RunFields]
-    plays: PlaysFields | None = optional()
+    plays: Plays | None = optional()
     units: tuple[str, str] = aside()
     against_people: tuple[int, int, int] | None = aside()
 
@@ -79,7 +78,7 @@ class StateSummary(Document, name="state-summary"):
             f"{second}s": f"{self.moves:,}",
         }
         if self.plays:
-            facts["plays by"] = str(Plays.from_json({**self.plays}, self.file))
+            facts["plays by"] = str(self.plays)
         print_facts(env, [*facts.items(), *(("run", text) for text in _describe_runs(self.runs))])
         if self.against_people:
             won, drawn, lost = self.against_people
@@ -343,7 +342,7 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
         for part in asked.parts():
             values = state.policy.values(part)
             moves += 0 if values is None else int(np.isfinite(values).sum())
-    runs = [{key: value for key, value in run.to_json().items() if key != "curve"} for run in state.runs]
+    runs = [{key: value for key, value in run.fields().items() if key != "curve"} for run in state.runs]
     return StateSummary(
         file=str(loaded.path),
         format=loaded.format,
@@ -355,7 +354,7 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
         positions=positions,
         moves=moves,
         runs=cast("list[RunFields]", runs),
-        plays=cast("PlaysFields", state.plays.to_json()) if state.plays else None,
+        plays=state.plays,
         units=state.learner.units if by_entries else ("position", "move"),
         against_people=record_against_people(env.store / LOG, library.display_name(env.store, loaded.path)),
     )

@@ -7,10 +7,11 @@ that a move wins. An imported state keeps that in its header, so that it plays a
 
 from copy import deepcopy
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from ttt_cli.documents import PlaysFields
 from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import Modified, Policy, PolicyTable, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
@@ -44,10 +45,11 @@ class Plays:
     wins: str = "unknown"
     tables: str = "shared"
 
-    def to_json(self) -> dict[str, Any]:
+    def fields(self) -> PlaysFields:
         """As in the header of a state, with one number for ``unknown`` if both sides have the same."""
         alike = not isinstance(self.unknown, str) and self.unknown[0] == self.unknown[1]
-        return {**asdict(self), "unknown": self.unknown[0] if alike else self.unknown}
+        fields = {**asdict(self), "unknown": self.unknown[0] if alike else self.unknown}
+        return cast(PlaysFields, fields)
 
     @classmethod
     def from_json(cls, found: dict[str, Any], where: str) -> "Plays":

@@ -44,7 +44,7 @@ class Run:
     results: Results | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """The record as a state file holds it."""
         results = None if self.results is None else dict(self.results)
         own = {"id": self.id, "kind": self.kind, "games": self.games, "results": results}

@@ -157,9 +157,9 @@ def _header(state: State) -> dict[str, Any]:
         "rules": rules.fields(),
         "symmetry": state.symmetric,
         "choice": learner.choice,
-        **({"plays": state.plays.to_json()} if state.plays else {}),
+        **({"plays": state.plays.fields()} if state.plays else {}),
         "games": state.games,
-        "runs": [run.to_json() for run in state.runs],
+        "runs": [run.fields() for run in state.runs],
     }
 
 
