@@ -297,7 +297,7 @@ def _digest(player: Player, policy: Policy) -> str:
 def load(
     path: str | PathLike[str], *, rules: Rules | None = None, learner: type[Learner[Any]] | None = None
 ) -> State:
-    """Read a state, or another program's file, with what it leaves open behind a colon as on the command line
+    """Read a state, or another program's file, with what it leaves open after a colon as on the command line
     (``table.json:values=x``); nothing in it is run.
 
     A warning reports what had to be guessed, repaired or left out.

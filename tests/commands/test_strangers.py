@@ -17,7 +17,7 @@ def values(tmp_path) -> Path:
     return path
 
 
-def test_options_behind_the_colon_are_obeyed(ttt, values):
+def test_options_after_the_colon_are_obeyed(ttt, values):
     """The author's program looks up ``values.get(board, 0)``: it plays 6, not seeing a win."""
     assert ttt("move", f"{values}:values=x", "XX.OO....").out == "6\n"
     assert ttt("move", f"{values}:values=x,wins=known", "XX.OO....").out == "3\n"

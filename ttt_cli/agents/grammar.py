@@ -51,7 +51,7 @@ class Agent:
     :ivar source: the file it comes from.
     :ivar fingerprint: returns the digest of its file or program; an empty one of a file that is not there.
     :ivar loaded: the state that it plays by.
-    :ivar options: the values behind the colon.
+    :ivar options: the values after the colon.
     :ivar reproducible: whether it always plays in the same way, which is unknown of programs.
     """
 

@@ -49,8 +49,8 @@ class AgentType:
 
     :ivar about: a description of a few words.
     :ivar make: makes its policy from the rules and the options by name; None for the built-in person.
-    :ivar options: the options that it accepts behind the colon, by name.
-    :ivar argument: of built-in players alone: the name of an argument behind the colon, passed to ``make`` as
+    :ivar options: the options that it accepts after the colon, by name.
+    :ivar argument: of built-in players alone: the name of an argument after the colon, passed to ``make`` as
         ``argument``; options then precede the colon. Such a player must be typed by the user: one that a file
         names is not run.
     :ivar example: an example of the argument.

@@ -110,7 +110,7 @@ Walked = Annotated[int | None, number("Visit at most N positions; by default 10,
 
 
 FILE_HELP = """\
-What a file leaves open can be stated behind a colon (q_table.json:values=x):
+What a file leaves open can be stated after a colon (q_table.json:values=x):
   values=x|o|mover    whose wins large values mean: one side's, the mover's,
     |moved|owner      those of the last to move, or of the player in the key
   unknown=NUMBER      the value of a move that is not in the file; random:

@@ -72,14 +72,13 @@ def decode(data: bytes, where: str, *, line: int = 1) -> str:
     :raises InvalidFileError: with line and byte; other encodings and archives by their name.
     """
     refuse_binary(data, where)
-    try:
-        text, at = data.decode(), data.find(b"\0")
-        if at < 0:
-            return text
-        why, hint = "holds a NUL byte, so it is not text", ""
-    except UnicodeDecodeError as error:
-        at, hint = error.start, "save it as UTF-8"
-        why = f"is not UTF-8: byte 0x{data[at]:02x}"
+    at, why, hint = data.find(b"\0"), "holds a NUL byte, so it is not text", ""
+    if at < 0:
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            at, hint = error.start, "save it as UTF-8"
+            why = f"is not UTF-8: byte 0x{data[at]:02x}"
     place = f"line {data.count(NEWLINE, 0, at) + line}, byte {at - data.rfind(NEWLINE, 0, at)}"
     raise InvalidFileError(why, where=f"{where}, {place}", hint=hint)
 

@@ -41,10 +41,11 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
         if of_moves and spelling.turn == "moved":
             continue  # moves are valued before they are made
         for oriented in chain([spelling], spelling.reoriented()):
-            if oriented.order == "rows" or (usual and oriented.order == LAST_FIRST):
+            is_usual = oriented.order == "rows" or (usual is not None and oriented.order == LAST_FIRST)
+            if is_usual:
                 rarity = UNUSUAL_NUMBER * (oriented.order != (usual or "rows"))
-            elif of_moves and (usual or (group is None and all(reading.faults for reading in found))):
-                rarity = OTHER_ORDER  # numbers are at occupied cells otherwise
+            elif of_moves and all(reading.faults for reading in found):
+                rarity = OTHER_ORDER  # if no numbers are at occupied cells then
             elif usual:
                 continue
             else:
@@ -56,7 +57,8 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
             for measure, custom, words, fields in measured:
                 facets = {**oriented.facets, **named, **words, "values": called.get(measure, measure)}
                 odd = OTHER_MEANING * ((measure != custom) + words.get("cells", "").startswith(TURNED))
-                found.append(Reading(oriented, taken, facets, rarity + odd, **fields))
+                reading = Reading(oriented, taken, facets, rarity + odd, **fields)
+                found += [reading] if is_usual or not reading.faults else []
         yield from found if group is None else (reading.unfolded(group) for reading in found)
 
 
@@ -200,6 +202,7 @@ def _of_moves(
     """The readings of numbers as values of moves, for each way to number the cells and each measure."""
     space, every = spelling.space, spelling.indexes[values.rows]
     goes_on: Bools = ~space.terminal[every]
+    in_keys = len(np.unique(values.rows)) == len(values.rows)  # and not a row with a number for each cell
     if owners is not None:
         goes_on &= owners[values.rows] == space.movers[every]
     for words, cells, numbers, rows in _placed(every, values, space):
@@ -209,7 +212,7 @@ def _of_moves(
         occupied = filler.total() - (0 if values.are_decisions else max(filler.values(), default=0))
         left_out = np.stack([rows, cells], axis=1)[opened & free & ~known]
         kept = opened & known & free
-        if not kept.any():
+        if not kept.any() or (in_keys and occupied > kept.sum()):
             continue
         if folded and occupied:  # cells may be those of the board as it is played, not of the key
             kept = opened & known

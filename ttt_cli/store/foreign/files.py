@@ -11,7 +11,7 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.keys import spellings
-from ttt_cli.store.foreign.values import COUNTS, DECISIONS, PARTS, SCALARS, namings
+from ttt_cli.store.foreign.values import COUNTS, DECISIONS, PARTS, POLICIES, SCALARS, namings
 from ttt_cli.store.text import number_in, quoted
 
 MOST_RECORDS = 2
@@ -33,12 +33,14 @@ class Candidate:
 
     :ivar columns: other columns that belong to the keys, such as a player's name.
     :ivar notes: what a user should know of how it was found.
+    :ivar unknown: the number of the boards never seen, in a table of all boards; None: it has none.
     """
 
     keys: list[str]
     values: list[Any]
     columns: tuple[list[str], ...] = ()
     notes: tuple[str, ...] = ()
+    unknown: float | None = None
 
     def select(self, rows: Sequence[int]) -> "Candidate":
         """The table with these rows only."""
@@ -46,15 +48,19 @@ class Candidate:
         return Candidate([self.keys[row] for row in rows], [self.values[row] for row in rows], columns)
 
     def without_filler(self, rules: Rules) -> "Candidate":
-        """A table of all boards without those never seen, which share the commonest value."""
+        """A table of all boards, or of their free cells, without those never seen: they share the commonest
+        value."""
         values = [str(value) for value in self.values]
         ((filler, many),) = Counter(values).most_common(1)
         parts = len(set(self.columns[0])) if self.columns else 1
-        if len(values) != parts * 3**rules.cells or many < len(values) / 2:
+        boards = parts * 3**rules.cells
+        if len(values) not in (boards, boards * rules.cells // 3) or many < len(values) / 2:
             return self
         seen = self.select([row for row, value in enumerate(values) if value != filler])
         note = f"{many:,} rows with the most frequent value count as boards never seen"
-        return replace(seen, notes=(*self.notes, note))
+        value = self.values[values.index(filler)]
+        alike = isinstance(value, list) and len({*map(str, value)}) == 1
+        return replace(seen, notes=(*self.notes, note), unknown=number_in(str(value[0] if alike else value)))
 
 
 def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
@@ -167,20 +173,27 @@ def _tables_of_object(value: dict[str, Any], rules: Rules) -> Iterator[Candidate
             for name, part in level
             if len(part) == 3**rules.cells or (not any(namings([*part], rules)) and spellings([*part], rules))
         ]
-        if tables:
-            keys = [key for _, part in tables for key in part]
-            values = [item for _, part in tables for item in part.values()]
-            names = [name for name, part in tables for _ in part]
-            notes = (f"the table is {quoted(names[0])}",) if len(tables) == 1 < len(level) else ()
-            yield Candidate(keys, values, (names,) if len(tables) > 1 else (), notes)
-        elif len(largest := max((part for _, part in level), key=len)) > len(value):
+        # A policy stands apart from the values that led to it.
+        apart = [[table] for table in tables if table[0].lower() in POLICIES]
+        for group in [*apart, [table for table in tables if [table] not in apart]]:
+            keys = [key for _, part in group for key in part]
+            values = [item for _, part in group for item in part.values()]
+            names = [name for name, part in group for _ in part]
+            notes = (f"the table is {quoted(names[0])}",) if len(group) == 1 < len(level) else ()
+            if group:
+                yield Candidate(keys, values, (names,) if len(group) > 1 else (), notes)
+        if not tables and len(largest := max((part for _, part in level), key=len)) > len(value):
             yield Candidate(list(largest), list(largest.values()))
 
 
 def _by_board(value: Any, rules: Rules) -> Any:
-    """A list with a row for each board as an object keyed by the boards' numbers; anything else as it is."""
-    is_whole = isinstance(value, list) and len(value) == 3**rules.cells
-    return {str(number): row for number, row in enumerate(value)} if is_whole else value
+    """A list with a row for each board as an object keyed by the boards' numbers; anything else, also a list
+    of the boards themselves, as it is."""
+    if not isinstance(value, list) or len(value) != 3**rules.cells:
+        return value
+    rows = [*map(str, value)]
+    boards = len({*rows}) == len(rows) and len({*_ITEM.findall(" ".join(rows))}) <= 3
+    return value if boards else {str(number): row for number, row in enumerate(value)}
 
 
 def tables_of_rows(
@@ -216,7 +229,7 @@ def tables_of_rows(
         return
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
-            message = f"has {len(row)} fields, but the first {unit} has {len(rows[0])}"
+            message = f"has {len(row)} field{'s' * (len(row) > 1)}, but the first {unit} has {len(rows[0])}"
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
     rows, said = _columns(rows, where, rules)
     notes = (*notes, *said)
@@ -243,7 +256,7 @@ def _columns(rows: list[list[Any]], where: str, rules: Rules) -> tuple[list[list
     kinds += [float] * (str in kinds[1:])  # "02" and "11" are both cells
     unlike = kinds and (kinds[0] not in kinds[1:] or (parsed[0] is None and parsed[1] is not None))
     notes: tuple[str, ...] = ()
-    if rows and isinstance(rows[0][-1], str) and (unlike or rows[0][0] == ""):  # as pandas heads its index
+    if rows and isinstance(rows[0][-1], str) and (unlike or _is_heading([row[0] for row in rows])):
         rows, notes = _value_last(rows[0], rows[1:], where, rules)
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
@@ -262,6 +275,12 @@ def _columns(rows: list[list[Any]], where: str, rules: Rules) -> tuple[list[list
     ):
         rows = [row[:-1] for row in rows]
     return rows, notes
+
+
+def _is_heading(column: Sequence[str]) -> bool:
+    """Whether the first item is a heading: empty, as pandas heads its index, or a word unlike the others."""
+    first, *others = column
+    return not first or (first.isalpha() and len(first) not in {*map(len, others)})
 
 
 def _parted(lines: Sequence[str], marks: Sequence[str], rules: Rules) -> list[list[str]]:

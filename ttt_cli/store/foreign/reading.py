@@ -31,9 +31,9 @@ LEAST_CANONICAL, LEAST_TURNED = 12, 100
 """The least number of keys with other images for that to be no chance, and if they may only be turned."""
 INEXACT, MANY = 0.02, 3
 """The error of a sum of probabilities, and the least number of boards with unequal ones."""
-LEAST_MAPPED = 20
+LEAST_MAPPED, LEAST_IDS = 20, 100
 """The least number of positions with one move each for that to be no chance: a game tried once more leaves
-two moves at one."""
+two moves at one; and of different whole numbers for these to be names."""
 ADDED = "added"
 """As ``player-x``: neither of two tables is X's, their program adds them up."""
 
@@ -161,11 +161,21 @@ class Reading:
         is worse for the winner than that of open ones on average."""
         if self.of_moves:
             texts = int(np.isinf(self.values.numbers[self.left_out[:, 0]]).sum())
-            return texts + (0 if self.classes else self.occupied)
+            return texts + self.occupied
         results, undecided = self.spelling.space.results[self.indexes], self.worth[self.still_open]
         heavy = np.abs(self.worth) >= 0.5 * np.abs(self.worth).max(initial=0)
         usual = float(undecided.mean()) if len(undecided) else 0.0
         return int((heavy & (results != 0) & ((self.worth - usual) * results < 0)).sum())
+
+    @property
+    def idle(self) -> str:
+        """What numbers of positions only say, in words, if they do not say what these are worth."""
+        if self.of_moves:
+            return ""
+        if counts_stones(self.spelling.space, self.indexes, self.numbers):
+            return "how many stones are on the board"
+        names = np.unique(self.numbers[(self.numbers >= 0) & (self.numbers % 1 == 0)])
+        return "which board is which" * (LEAST_IDS <= len(names) == len(self.numbers))
 
     @cached_property
     def wins(self) -> Floats:

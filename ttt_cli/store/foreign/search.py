@@ -5,10 +5,11 @@ number in a file can tell is never guessed: the user is asked to choose between 
 whose stones are whose, and about keys that fit no reading for no reason of the game.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, repeat
 
 import numpy as np
 
@@ -50,6 +51,9 @@ MANY_NUMBERS = 200
 SHOWN = 3
 """The most keys that an error names."""
 
+
+_ZEROS = re.compile(r"\[[-0., ]*\]|\{([^:]*: ?-?[0.]+[,}])*")
+"""A list or an object of zeros, printed."""
 
 Question = tuple[str, Mapping[str, str]]
 """A question, and its answers: in words, by the options of an agent that give them."""
@@ -112,7 +116,7 @@ class UndecidedError(InvalidFileError):
         given = ",".join([*stated, *(next(iter(answers)) for _, answers in asked)])
         words = ["ttt", "evaluate", f"{where}:{given}"]
         words += board_options(options.rules) if options.rules else []
-        hint = f"answer behind the colon, as in {command_line(*words)}"
+        hint = f"answer after the colon, as in {command_line(*words)}"
         super().__init__(f"the file does not say: {' And '.join(texts)}", where=where, hint=hint)
         self.asked = asked
 
@@ -147,9 +151,13 @@ def _search(table: Candidate, options: Options, space: StateSpace, where: str) -
         raise _not_borne_out(stated, [reading.facets for reading in found], where)
     ranked, rivals = decide(agreeing)
     best = ranked[0]
+    if best.spelling.turn and best.spelling.misfits.any() and "turn" not in stated:
+        rivals += islice((it for it in ranked if it.spelling.turn != best.spelling.turn), 1)
+    if best.idle:
+        raise InvalidFileError(f"its numbers only say {best.idle}: nothing has been learned", where=where)
     asked = _open_questions(best, rivals, agreeing)
-    unknown = filter(None, (_about_unknown(reading, options) for reading in [best, *rivals]))
-    asked += islice(unknown, 1)
+    if "unknown" not in options.stated and table.unknown is None:
+        asked += islice(filter(None, map(_about_unknown, [best, *rivals], repeat(options))), 1)
     if asked:
         raise UndecidedError(asked, where, options)
     near = []
@@ -290,7 +298,8 @@ def _misfit(
     what = "in no spelling are all keys positions"
     if begun and np.all([it.left_out for it in fixed], axis=0).sum() < found[0].left_out.sum():
         what = "it holds games that either side began"
-    named.sort(key=lambda it: (not it.shows_empty, it.left_out.sum(), -evidence(it)))
+    learned = np.array([not _ZEROS.fullmatch(str(value)) for value in table.values])
+    named.sort(key=lambda it: (not it.shows_empty, it.left_out[learned].sum(), -evidence(it)))
     ways: dict[str, str] = {}
     for spelling in named:
         broken = np.flatnonzero(spelling.left_out).tolist()
@@ -406,21 +415,19 @@ def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
 def _about_unknown(reading: Reading, options: Options) -> Question | None:
     """The question what a move that is not in the file counts as, if that matters: 0, the usual initial
     value, or nothing, where on many boards all known moves are worth less than 0."""
-    # Values of moves are the mover's here, those of positions as in the file.
-    opened = (reading.worth if reading.of_moves else reading.numbers)[reading.still_open]
-    if "unknown" in options.stated or reading.values.are_decisions or reading.drawn or not len(opened):
+    opened = reading.numbers[reading.still_open]
+    if reading.values.are_decisions or reading.drawn or not len(opened):
         return None
     numbers, counts = np.unique(opened, return_counts=True)
     often, many, space = int(counts.argmax()), len(reading.numbers), reading.spelling.space
-    x, o = reading.signs
-    value = abs(float(numbers[often])) if x != o else float(numbers[often])
+    value = float(numbers[often])
     wins, values = options.stated.get("wins", Plays.wins), reading.by_move(reading.plays(0.0))
 
     def played(guess: float) -> Floats:
         return policy_by(values, space, reading.plays(guess, wins)).table(space).played
 
     answers = {"unknown=0": "0"}
-    is_initial = numbers[often] and counts[often] >= MANY and counts[often] > OFTEN * many
+    is_initial = value and counts[often] >= MANY and counts[often] > OFTEN * many
     if is_initial and not np.array_equal(played(0.0), played(value)):
         answers[f"unknown={value:g}"] = f"{value:g}, as {counts[often]:,} of {many:,} values"
     held = space.legal & ~np.isnan(values)

@@ -30,6 +30,7 @@ _CELL = re.compile(r"[A-Za-z][0-9]|[0-9]")
 _NO_MOVE = re.compile(r"(?<!\S)(-1|[?]|nan|None)(?!\S)")
 _BETWEEN = re.compile(r"[\s,;:|>()\[\]'\"/-]*")
 _RESULTS = {1: "X", -1: "O", 0: "draw"}
+_OTHER = {"x": "o", "o": "x"}
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,10 @@ class _Layout:
         return [] if _BETWEEN.sub("", _CELL.sub("", text)) else _CELL.findall(text)
 
     def word(self, row: Sequence[str]) -> str:
-        """The word for the result of a row."""
-        return row[self.result].lower() if -len(row) <= self.result < len(row) else ""
+        """The word for the result of a row, as if X had begun, where the first field says that O has."""
+        word = row[self.result].lower() if -len(row) <= self.result < len(row) else ""
+        o_began = self.moves.start == 1 and self.result != 0 and row[0].lower() == "o"
+        return _OTHER.get(word, word) if o_began else word
 
     def game(self, row: Sequence[str], rules: Rules) -> Game | str:
         """The game of a row, or the fault in it."""

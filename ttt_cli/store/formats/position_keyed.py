@@ -13,7 +13,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
-from ttt_cli.store.foreign.reading import Reading, counts_stones
+from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import OTHERWISE, NoPositionsError, UndecidedError, in_words, search
 from ttt_cli.store.formats.format import Format, Loaded, Options, Rejected
 from ttt_cli.store.plays import RANDOM, Plays, entries_of, policy_by
@@ -89,7 +89,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     table = table.without_filler(space.rules)
     reading, assumed = search(table, options, space, where)
     is_policy = reading.values.are_decisions
-    unknown = options.stated.get("unknown", RANDOM if is_policy else 0.0)
+    unknown = options.stated.get("unknown", RANDOM if is_policy else table.unknown or 0.0)
     plays = reading.plays(unknown, options.stated.get("wins", Plays.wins))
     is_usual = reading.of_moves and plays == Plays()  # then it is a table of q, which needs no zeros
     values = reading.by_slot
@@ -102,9 +102,6 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
             message = f"its {some:,} numbers that are not 0 belong to no move that can be made"
             hint = "are its keys the boards after the moves?"
         raise InvalidFileError(message, where=where, hint=hint)
-    if not reading.of_moves and counts_stones(space, reading.indexes, reading.numbers):
-        message = "its numbers only say how many stones are on the board: nothing has been learned"
-        raise InvalidFileError(message, where=where)
     facets = {name: it for name, it in reading.facets.items() if name != "values" or not is_policy}
     notes = [*table.notes, f"read as {in_words(facets)}", *assumed, *remarks(reading, entries)]
     if is_policy:
@@ -113,6 +110,8 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         notes.append(
             f"the numbers look like {reading.drawn}, by which a move is drawn (choice=most: the largest)"
         )
+        if empty := int((np.nansum(values, axis=1) == 0)[~np.isnan(values).all(axis=1)].sum()):
+            notes.append(f"boards without {reading.drawn}, where it resigns: {empty:,}")
     else:
         notes += [plays.about_unknown(), *_passed_over(reading, plays)]
     return form.imported(

@@ -1,0 +1,168 @@
+"""What a stranger's file holds that is easily taken for something else."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.store.formats.programs import (
+    goes_by,
+    judged,
+    looks_up,
+    npy,
+    picked,
+    plays_as,
+    read,
+    reads_as,
+    refused,
+)
+from tests.store.formats.strangers import (
+    EMPTY,
+    MOVES,
+    POSITIONS,
+    ROWS,
+    after,
+    free,
+    mover,
+    symbols,
+    winner,
+)
+from tests.store.formats.test_strangers_play import canonical, coin_tossed, numbers, swapped
+
+
+def number(board: str, *, first_counts_most: bool = True) -> int:
+    digits = "".join(symbols(board, "1", "2", "0"))
+    return int(digits if first_counts_most else digits[::-1], 3)
+
+
+def test_a_folded_tables_cells_are_ordered_so_that_taken_ones_hold_nothing():
+    """MENACE with boxes numbered in base 3, the first cell least, and beads under keys up to symmetry."""
+    table: dict[str, dict[int, int]] = {}
+    for (board, cell), value in MOVES.items():
+        box, image = canonical(board)
+        table.setdefault(box, dict.fromkeys(free(box), 0))[image.index(cell)] = round(100 * (1 + value))
+    rows = {
+        str(number(box, first_counts_most=False)): [beads.get(cell, 0) for cell in range(9)]
+        for box, beads in table.items()
+    }
+
+    def program(board: str) -> dict[int, float]:
+        box, image = canonical(board)
+        beads = {image[cell]: count for cell, count in table.get(box, dict.fromkeys(free(box), 1)).items()}
+        return {cell: count / sum(beads.values()) for cell, count in beads.items()}
+
+    found = reads_as(rows, program, values="mover")
+    assert not any("occupied" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("start", [0.5, -1.0])
+def test_boards_never_seen_are_worth_what_stands_there(start, tmp_path):
+    table = {text: value for text, value in POSITIONS.items() if text != EMPTY}
+    whole = np.full(3**9, start)
+    whole[[number(text) for text in table]] = [*table.values()]
+    program = looks_up(table, unknown=start)
+    judged(whole.tolist(), program, tmp_path, values="x")
+    assert "unknown" not in str(refused(whole.tolist(), "whose win")) if start < 0 else True
+    by_cell = np.full((3**9, 9), start)
+    for (board, cell), value in MOVES.items():
+        by_cell[number(board), cell] = value
+
+    def rows(board: str) -> dict[int, float]:
+        return picked({cell: by_cell[number(board), cell] for cell in free(board)})
+
+    plays_as(read(npy(by_cell), "a.npy").state, rows)
+
+
+def test_what_a_move_counts_as_is_offered_as_it_stands_in_the_file():
+    """Values of moves from O's side: on X's turn the same number is good for the other side."""
+    table = {(board, cell): -v if mover(board) == "X" else v for (board, cell), v in MOVES.items()}
+    table = {move: v or -0.5 for at, (move, v) in enumerate(table.items()) if at % 5}
+    assert "(unknown=-0.5)" in str(refused({str(move): v for move, v in table.items()}, values="o"))
+
+
+def test_boards_after_the_moves_in_the_keys_are_refused():
+    """``values[move][board_after]``: under no naming of the cells are these free."""
+    table: dict[str, dict[str, float]] = {}
+    for at, (board, cell) in enumerate(MOVES):
+        table.setdefault(str(divmod(cell, 3)), {})[after(board, cell)] = at % 97 / 97
+    refused(table, "values do not fit")
+
+
+def test_names_of_boards_are_no_values():
+    boards = [text for text in POSITIONS if free(text)][:500]
+    for listed in (
+        [{"cells": [*text], "id": at} for at, text in enumerate(boards)],
+        {text: number(text) for text in boards},
+    ):
+        refused(listed, "only say which board is which")
+    refused(json.dumps([numbers_of(at) for at in range(3**9)]), "holds no table")
+
+
+def numbers_of(index: int) -> list[int]:
+    return [int(digit) for digit in np.base_repr(index, 3).rjust(9, "0")]
+
+
+def test_a_policy_beside_the_values_that_led_to_it_is_what_is_played():
+    answers = {board: max(free(board), key=row.__getitem__) for board, row in ROWS.items()}
+    moves = {board: [*divmod(cell, 3)] for board, cell in answers.items()}
+
+    def program(board: str) -> dict[int, float]:
+        return {answers[board]: 1.0} if board in answers else picked(dict.fromkeys(free(board), 0.0))
+
+    for others in ({"V": POSITIONS}, {"Q": ROWS, "V": POSITIONS}):
+        for policy in (answers, moves):
+            found = reads_as({**others, "policy": policy}, program)
+            assert "the table is 'policy'" in found.notes
+    refused({"Q": ROWS, "V": POSITIONS}, "all values alike")
+
+
+def test_a_heading_may_look_like_cells():
+    heads = ",".join(f"{row}{col}" for row in range(3) for col in range(3))
+    lines = [",".join([board, *map(str, row)]) for board, row in ROWS.items()]
+    reads_as("\n".join([f"state,{heads}", *lines]), goes_by(MOVES))
+
+
+def test_moves_of_all_boards_may_be_listed():
+    lines = []
+    for index in range(3**9):
+        board = "".join("-XO"[digit] for digit in numbers_of(index))
+        text = board.replace("-", ".")
+        lines += [f"{board},{cell},{MOVES.get((text, cell), 0.0)}" for cell in range(9) if board[cell] == "-"]
+    reads_as("\n".join(lines), goes_by(MOVES), values="mover")
+
+
+def test_zero_rows_do_not_say_whose_stones_are_whose():
+    """Boards that fit only another reading, and on which nothing was learned: it is not the one to paste."""
+    learned = coin_tossed()
+    looked_at = {str([-sign for sign in json.loads(key)]): [0.0] * 9 for key in learned}
+    hint = refused({**looked_at, **learned}).hint
+    assert hint.endswith(("spelling.first=1", "spelling.mine=1")), hint
+
+
+def test_whose_stones_are_own_is_asked_where_neither_answer_fits_all_keys():
+    """Values of the boards after its own moves, in a program that also looks at those after the other's."""
+    own = {
+        numbers(text if mover(text) == "O" else swapped(text)): v
+        for text, v in POSITIONS.items()
+        if text != EMPTY
+    }
+    seen = {numbers(text): v for text, v in [*POSITIONS.items()][::3] if mover(text) == "O" or winner(text)}
+    seen |= {numbers(swapped(text)): 0.1 for text in [*POSITIONS][1::3] if mover(text) == "O"}
+    error = refused({**seen, **own}, spelling={"mine": "1"})
+    assert "spelling.turn=moved" in str(error)
+
+
+def test_the_side_that_began_may_stand_before_the_moves():
+    games = "X,5,1,9,3,2,8,7,4,6,T\nO,5,1,9,3,2,8,7,4,6,T\nX,1,2,5,3,9,X\nO,1,2,5,3,9,O\nO,1,5,2,3,4,7,X\n"
+    found = read(games, "games.csv")
+    assert found.format == "game-csv" and not found.rejected and found.state.games == 5
+    assert dict(found.state.runs[0].results or {}) == {"x": 2, "o": 1, "draw": 2}
+
+
+def test_an_empty_box_is_noted():
+    boxes = {board: [bead * (board != "X........") for bead in range(1, 10)] for board in [*ROWS][:80]}
+    boxes = {
+        board: [bead if board[cell] == "." else 0 for cell, bead in enumerate(row)]
+        for board, row in boxes.items()
+    }
+    assert any("where it resigns: 1" in note for note in read(boxes).notes)
