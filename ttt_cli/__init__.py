@@ -33,7 +33,6 @@ __all__ = [
     "one_of",
     "parameter",
     "play_game",
-    "policies",
     "policy",
     "positions",
     "save",

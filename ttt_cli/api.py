@@ -50,6 +50,7 @@ from ttt_cli.store.formats.format import ExportOptions as ExportOptions
 from ttt_cli.store.formats.format import ExportSource as ExportSource
 from ttt_cli.store.formats.format import Format as Format
 from ttt_cli.store.games import GameRecord as GameRecord
+from ttt_cli.store.locks import lock
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of
@@ -89,22 +90,8 @@ def positions(rules: Rules = STANDARD) -> Positions:
     rules = _game(rules) or STANDARD
     if enumerated(rules) is None:
         raise UsageError(f"{rules.describe()} has too many positions to list them")
-    return StateSpace.of(rules)
-
-
-def policies(
-    *players: Player, rules: Rules | None = None, store: str | PathLike[str] = DEFAULT_STORE
-) -> list[Policy]:
-    """Return the policies of players of one game.
-
-    >>> [player.rules.describe() for player in policies("minimax", "random", rules=Rules(2, 3, 2))]
-    ['2x3, 2 in a row', '2x3, 2 in a row']
-
-    :param rules: the game; by default that of the first state or policy, else 3x3 with three in a row.
-    :param store: the folder in which states are found by name.
-    :raises TttError: if a player is unknown, or they play different games.
-    """
-    return [agent.policy for agent in _agents(players, rules, store)]
+    space = StateSpace.of(rules)
+    return space[np.arange(len(space))]  # in arrays of its own
 
 
 def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:
@@ -135,10 +122,11 @@ def policy(
     >>> policy("minimax").probabilities(Positions.parse(["XX.OO...."], Rules()))[0].tolist()
     [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 
+    :param rules: the game; by default that of a state or a policy, else 3x3 with three in a row.
+    :param store: the folder in which states are found by name.
     :raises TttError: if the player is unknown.
     """
-    (found,) = policies(player, rules=rules, store=store)
-    return found
+    return _agents([player], rules, store)[0].policy
 
 
 def _game(rules: Rules | None) -> Rules | None:
@@ -250,7 +238,8 @@ def train(
 
     :param learner: a method's name, your own class, or a state to continue from, which is not changed.
     :param games: the number of games; by default the method's own.
-    :param opponent: by default the player itself, or the article's opponent.
+    :param opponent: by default the player itself, or the article's opponent. A function or an object is asked
+        once about each position, and its answer is kept.
     :param preset: ``article`` for the rule and the constants of the method's author.
     :param rules: the game, for a new state.
     :param symmetry: whether symmetric positions share an entry, for a new state.
@@ -320,16 +309,19 @@ def load(
 
 
 def save(state: State, path: str | PathLike[str]) -> None:
-    """Write a state, completely or not at all; missing folders are made.
+    """Write a state, completely or not at all; missing folders are made. If the file that it replaces holds
+    experience that the state lacks, it is kept as a backup.
 
     >>> save(train("q", games=10, seed=1), "mine.json")
     >>> load("mine.json").games
     10
 
-    :raises TttError: if that fails.
+    :raises TttError: if that fails, another process is writing the file, or it holds a state of another
+        method or for another game.
     """
     _check_states(state)
-    library.save(state, Path(path))
+    with lock(Path(path), "saved", parents=True):
+        library.save_over(state, Path(path))
 
 
 def _check_states(*states: Any) -> None:

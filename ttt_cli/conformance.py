@@ -7,6 +7,7 @@ faults.
 import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from copy import deepcopy
 from dataclasses import Field
 from itertools import permutations
@@ -302,7 +303,7 @@ CHECKS: tuple[Callable[[Learner[Any]], None], ...] = (
 def fault(check: Callable[[Learner[Any]], None], learner: Learner[Any]) -> str:
     """Return the fault that a check finds; empty if there is none."""
     try:
-        with guarded("", ""):
+        with guarded("", ""), redirect_stdout(sys.stderr):
             check(learner)
     except TttError as error:
         cause = error.__cause__ or error

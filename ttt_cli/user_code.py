@@ -2,8 +2,8 @@
 
 Plug-ins register players, formats and learners as entry points. They are loaded only if nothing built in has
 the name or reads the file, and for the lists of ``ttt show``. A file is run only if the user has typed
-``PATH.py:NAME``, never because another file names it. What such code prints goes to stderr, and whatever it
-raises, ``sys.exit`` included, becomes a message of one line.
+``PATH.py:NAME``, never because another file names it. What it prints while it is loaded goes to stderr, and
+whatever such code raises, ``sys.exit`` included, becomes a message of one line.
 """
 
 import os
@@ -72,9 +72,8 @@ def guarded(where: str, failed: str, kind: type[TttError] = TttError) -> Iterato
     """
     process = os.getpid()
     try:
-        with redirect_stdout(sys.stderr):
-            yield
-    except (Stopped, TttError):
+        yield
+    except (Stopped, TttError, KeyboardInterrupt):
         raise
     except BaseException as error:
         raise kind(f"{failed}{describe_error(error)}", where=where) from error
@@ -91,7 +90,7 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
     for point in _offered(group, tuple(sys.path)):
         if point.name != name:
             continue
-        with guarded(name, f"the plug-in {point.value} cannot be loaded: "):
+        with guarded(name, f"the plug-in {point.value} cannot be loaded: "), redirect_stdout(sys.stderr):
             found = point.load()
         if not point.module.startswith("ttt_cli."):
             whole = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
@@ -155,7 +154,7 @@ def load_object(argument: str, example: str) -> Any:
     folder = str(path.parent.resolve())
     sys.path.insert(0, folder)  # as for a script
     try:
-        with guarded(str(path), "", InvalidFileError):
+        with guarded(str(path), "", InvalidFileError), redirect_stdout(sys.stderr):
             exec(compile(source, str(path), "exec"), module.__dict__)
     finally:
         sys.path.remove(folder)

@@ -46,19 +46,21 @@ def test_openspiels_policies_convert_both_ways(name: str) -> None:
 
     game = pyspiel.load_game(name)
     rules = rules_of(game)
-    (uniform,) = ttt.policies(player_of(policy.UniformRandomPolicy(game), game), rules=rules)
-    (heuristic,) = ttt.policies(player_of(SpielPolicy("heuristic", game), game), rules=rules)
+    uniform = ttt.policy(player_of(policy.UniformRandomPolicy(game), game), rules=rules)
+    heuristic = ttt.policy(player_of(SpielPolicy("heuristic", game), game), rules=rules)
     positions = ttt.positions(rules)
     rows = np.random.default_rng(1).choice(np.flatnonzero(~positions.terminal), 300, replace=False)
     for there_and_back, ours in ((uniform, "random"), (heuristic, "heuristic")):
-        (own,) = ttt.policies(ours, rules=rules)
+        own = ttt.policy(ours, rules=rules)
         asked = positions[rows]
         np.testing.assert_allclose(there_and_back.probabilities(asked), own.probabilities(asked), atol=1e-15)
 
 
 def test_a_bot_is_judged_by_its_steps() -> None:
-    """One that takes the first free cell, and one that tells its policy."""
-    from ttt_cli.bridges.openspiel import player_of
+    """One that takes the first free cell, and those that tell their policy."""
+    from open_spiel.python.bots.uniform_random import UniformRandomBot
+
+    from ttt_cli.bridges.openspiel import player_of, rules_of
 
     game = pyspiel.load_game("tic_tac_toe")
 
@@ -74,8 +76,12 @@ def test_a_bot_is_judged_by_its_steps() -> None:
 
     found = ttt.evaluate(player_of(First(), game), "random").results[0]
     assert found == ttt.evaluate(lambda text: text.index(".") + 1, "random").results[0]
-    uniform = pyspiel.make_uniform_random_bot(0, 1)
-    assert ttt.evaluate(player_of(uniform, game), "random").results[0].as_x.draw == pytest.approx(8 / 63)
+    for uniform in (pyspiel.make_uniform_random_bot(0, 1), UniformRandomBot(0, np.random.RandomState(1))):
+        drawn = ttt.evaluate(player_of(uniform, game), "random").results[0].as_x.draw
+        assert drawn == pytest.approx(8 / 63)
+    assert rules_of(pyspiel.load_game("mnk(m=8,n=8)")) == ttt.Rules(8, 8, 5)
+    with pytest.raises(ttt.TttError, match="neither"):
+        rules_of(pyspiel.load_game("connect_four"))
 
 
 def test_games_of_pettingzoo_follow_our_rules() -> None:
@@ -104,8 +110,8 @@ def test_a_policy_for_pettingzoo_is_a_player() -> None:
 
     found = ttt.evaluate(player_of(first), "heuristic").results[0]
     assert found == ttt.evaluate(lambda text: text.index(".") + 1, "heuristic").results[0]
-    (back,) = ttt.policies(player_of(agent_of("minimax:ties=first")))
-    (ours,) = ttt.policies("minimax:ties=first")
+    back = ttt.policy(player_of(agent_of("minimax:ties=first")))
+    ours = ttt.policy("minimax:ties=first")
     positions = ttt.positions()
     asked = positions[np.flatnonzero(~positions.terminal)[::9]]
     np.testing.assert_array_equal(back.probabilities(asked), ours.probabilities(asked))

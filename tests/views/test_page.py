@@ -12,7 +12,7 @@ import pytest
 
 from tests import tables
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.api import policies
+from ttt_cli.api import policy
 from ttt_cli.engine.perfect import move_values_of
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.positions import Positions
@@ -111,7 +111,7 @@ def test_names_are_never_markup():
 
 def test_the_page_of_a_large_board_holds_the_positions_within_reach():
     rules = Rules(4, 4, 3)
-    (perfect,) = policies("minimax", rules=rules)
+    perfect = policy("minimax", rules=rules)
     positions, described = held = covered(perfect)
     texts = positions.texts()
     begun = Positions.start(rules).play(np.zeros(16, np.int64), np.arange(16))

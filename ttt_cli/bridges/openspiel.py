@@ -15,10 +15,16 @@ from ttt_cli.engine.arrays import Floats
 
 
 def rules_of(game: Any) -> Rules:
-    """Return the rules of ``tic_tac_toe`` or ``mnk`` (m columns, n rows, k in a row)."""
-    if game.get_type().short_name == "tic_tac_toe":
+    """Return the rules of ``tic_tac_toe`` or ``mnk`` (m columns, n rows, k in a row).
+
+    :raises TttError: of another game.
+    """
+    kind = game.get_type()
+    if kind.short_name == "tic_tac_toe":
         return Rules()
-    sizes = game.get_parameters()
+    if kind.short_name != "mnk":
+        raise TttError(f"{kind.short_name} is neither tic_tac_toe nor mnk")
+    sizes = {**kind.parameter_specification, **game.get_parameters()}
     return Rules(sizes["n"], sizes["m"], sizes["k"])
 
 
@@ -54,7 +60,12 @@ def player_of(theirs: Any, game: Any) -> Any:
 class _SpielPlayer:
     def __init__(self, game: Any, theirs: Any) -> None:
         self.rules, self._game = rules_of(game), game
-        self._ask = getattr(theirs, "get_policy", None) or theirs.action_probabilities
+        if not isinstance(theirs, pyspiel.Bot):
+            self._ask = theirs.action_probabilities
+        elif type(theirs).step_with_policy is pyspiel.Bot.step_with_policy:
+            self._ask = theirs.get_policy
+        else:  # OpenSpiel's bots in Python may have this alone
+            self._ask = lambda state: theirs.step_with_policy(state)[0]
 
     def probabilities(self, positions: Positions) -> Floats:
         found = np.zeros((len(positions), positions.rules.cells))

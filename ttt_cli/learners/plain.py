@@ -147,7 +147,7 @@ class PlainLearner(Learner[Table]):
         :raises TttError: if it is not a number.
         """
         value = self.value(table, position, cell)
-        if value is None or (isinstance(value, Real) and abs(value) <= MAX_VALUE):
+        if value is None or (isinstance(value, Real) and abs(float(value)) <= MAX_VALUE):
             return value
         raise TttError(
             f"value of cell {cell} in {position.text!r} is {value!r}",

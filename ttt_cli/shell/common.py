@@ -43,9 +43,7 @@ def save_state(env: Environment, state: State, path: Path) -> None:
 
     :raises UsageError: if that file is a state of another learner or for another game.
     """
-    library.refuse_other(path, state)
-    backup = library.save(state, path, keep_backup=library.would_lose_runs(path, state))
-    if backup:
+    if backup := library.save_over(state, path):
         env.say(f"the previous file is kept as {backup}")
 
 

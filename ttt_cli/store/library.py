@@ -330,6 +330,15 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
     return backup if backup.exists() else None
 
 
+def save_over(state: State, path: Path) -> Path | None:
+    """Save a state over a file, which becomes a backup if it holds runs that the state lacks; return that.
+
+    :raises UsageError: if that file is a state of another learner or for another game.
+    """
+    refuse_other(path, state)
+    return save(state, path, keep_backup=would_lose_runs(path, state))
+
+
 def accept(path: Path) -> bool:
     """Give a native file that was edited a new digest; return whether it needed one.
 

@@ -6,9 +6,9 @@ never executed; its texts enter the page as text.
 """
 
 import base64
-import gzip
 import hashlib
 import html
+import zlib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from math import isnan
@@ -103,7 +103,7 @@ def page(
         style_hash=_digest(style),
         script=script,
         script_hash=_digest(script),
-        data=base64.b64encode(gzip.compress(data, 6, mtime=0)).decode(),  # which can end no element either
+        data=base64.b64encode(zlib.compress(data, 6, wbits=31)).decode(),  # which can end no element either
     )
     if len(content) > MOST_BYTES:
         raise UsageError(f"the page would have {len(content):,} bytes, more than {MOST_BYTES:,}")
