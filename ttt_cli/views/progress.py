@@ -9,9 +9,6 @@ from ttt_cli.environment import Environment
 Tick = Callable[[int], None]
 """``tick(done)``: the work done so far."""
 
-REDRAW = 0.1
-"""Seconds between two updates."""
-
 
 @contextmanager
 def progress(
@@ -34,19 +31,14 @@ def progress(
         TextColumn("{task.fields[speed]}"),
         *([] if total is None else [TimeRemainingColumn()]),
     ]
-    start, before, drawn = time.monotonic(), done, 0.0
-    bar = Progress(*columns, console=env.console_on(env.stderr), transient=True, auto_refresh=False)
-    with bar:
+    start, before = time.monotonic(), done
+    with Progress(*columns, console=env.notices, transient=True) as bar:
         task = bar.add_task(title, total=total, completed=done, speed="")
         bar.refresh()
 
         def tick(done: int) -> None:
-            nonlocal drawn
             now = time.monotonic()
             speed = f"{(done - before) / (now - start):,.0f}/s" if now > start else ""
             bar.update(task, completed=done, speed=speed)
-            if now - drawn >= REDRAW or done == total:
-                bar.refresh()
-                drawn = now
 
         yield tick
