@@ -228,8 +228,8 @@ def _usage_error(error: typer.TyperException) -> UsageError:
         message, hint = f"no such option: {option}", f"it comes after the command; {hint}"
     elif (
         hasattr(error, "possibilities")  # an unknown option
-        and path != "ttt play"  # which takes no position
-        and re.fullmatch(r"-+[xo][-xo_/.]*", option, re.IGNORECASE)
+        and any(item.name == "position" for item in context.command.params)
+        and re.fullmatch(r"-[-xo_/.]+", option, re.IGNORECASE)
     ):
         hint = f"write -- before a position that starts with a dash; {hint}"
     elif path == "ttt play" and (extra := re.fullmatch(r".* extra argument\(s\) \((\S+)\)", message)):

@@ -84,6 +84,8 @@ def test_help_shows_the_options_that_change_something(ttt: Run) -> None:
     [
         ("move", "ttt move: missing argument 'AGENT' (see ttt move --help)"),
         ("solve -X.......", "write -- before a position that starts with a dash"),
+        ("move q ---------", "write -- before a position that starts with a dash"),
+        ("show -x.json", "no such option: -x (see ttt show --help)"),
         ("evaluat", "(did you mean 'evaluate'?)"),
         ("list", "did you mean ttt show?"),
         ("evaluate agents", "did you mean ttt show?"),

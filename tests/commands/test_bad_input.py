@@ -184,6 +184,8 @@ USAGE = [
     ("study ntuple --presets", "ntuple has no preset article"),
     ("train td --games-from g.jsonl --opponent random", "--opponent goes with --games"),
     ("train td --games 9 -o new.csv", "new.csv: a td state is JSON (-o new.json; ttt export"),
+    ("train td --resume --alpha .2", "--alpha does not go with --resume"),
+    ("evaluate good.json:spelling.foo=1", "good.json"),
     ("train td --games 9 -o -", "-: no standard stream can be used here"),
     ("evaluate random --games 9 --check unbeatable", "--check does not go with --games"),
     ("evaluate random --games-to g.jsonl", "--games-to goes with --games"),

@@ -35,6 +35,7 @@ def test_one_bad_line_costs_only_its_own_answer(ttt: Run, command: list[str]) ->
     schemas = [orjson.loads(line)["schema"] for line in found.out.splitlines()]
     assert schemas == [schemas[0], "ttt-error", "ttt-error", schemas[0]]
     assert ttt(*command, stdin="").out == ""
+    assert "longer than any position" in ttt(*command, stdin="X" * 10**6).out
 
 
 def test_a_filter_answers_each_line_at_once() -> None:

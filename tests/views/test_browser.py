@@ -9,8 +9,10 @@ import pytest
 from tests import tables
 from tests.views.chromium import PROGRAM, Chromium
 from ttt_cli import policy
+from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
@@ -186,6 +188,18 @@ def test_keys(browser):
     browser.press("a")  # the player's own move, a mistake
     assert shown(browser) == ".......OX"
     assert "slip" in browser.ask("document.querySelector('#path li:last-child').className")
+
+
+def test_digits_choose_a_cell_on_boards_of_more_than_nine(browser, tmp_path):
+    path, uniform = tmp_path / "wide.html", Uniform(Rules(2, 5, 3))
+    path.write_bytes(page(uniform, "random", [], covered(uniform)))
+    browser.open(f"{path.as_uri()}#..........")
+    assert "1 to 10 and Enter" in text(browser, "keys")
+    for keys, there in (("1 0", ".........."), ("Enter", ".........X"), ("9 7 Enter", "......O..X")):
+        for key in keys.split():
+            browser.press(key)
+        assert shown(browser) == there
+    browser.events.clear()  # it is another page than the one the fixture knows
 
 
 def test_mouse_and_breadcrumbs(browser):

@@ -127,6 +127,8 @@ class Asked(Policy):
         if failures := self._log.failures:
             games = "a game" if len(failures) == 1 else f"games by {len(failures):,} failures"
             said.append(f"lost {games}: {failures[0]}")
+            if self._log.restarts >= MOST_RESTARTS:
+                said.append(f"was not asked again after {MOST_RESTARTS} failures, and lost all other games")
         return [f"{self._name}: {text}" for text in said]
 
     def _answers(self, texts: list[str]) -> Any:

@@ -98,6 +98,8 @@ def export(
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
         env.say(f"{agent.name}: the {len(reached):,} open positions that its own play can reach")
         player = replace(player, reached=reached)
+    elif form.holds == "policy" and enumerated(agent.rules) is None:
+        env.say(f"{agent.name}: the positions that it has seen; the file has no move for any other")
     if form.name == FORMAT and state is not None:
         for name in sorted(agent.options.keys() - {"choice", "ties"}):
             raise UsageError(f"a state does not hold {name}", where=agent.name, hint="leave it out")

@@ -70,7 +70,7 @@ class Options:
     source: Annotated[
         str | None, option("FILE", "Start from another state.", "--from", complete=complete_states)
     ] = None
-    fresh: Annotated[bool, flag("--fresh", "Start from nothing.")] = False
+    fresh: Annotated[bool, flag("--fresh", "Start over; games recorded for it count again.")] = False
     resume: Annotated[bool, flag("--resume", "Resume the unfinished run in the file.")] = False
     checkpoint: Annotated[float, option("SECONDS", "Time between saves.", min=0)] = CHECKPOINT
     curve: Annotated[Path | None, option("FILE", "Write the learning curve as CSV.")] = None
@@ -111,10 +111,9 @@ class Training(Document, name="training"):
 
     def show(self, env: Environment) -> None:
         if self.games:
-            env.out(
-                f"{self.games:,} games in {self.seconds:.2f} s ({self.games_per_second:,.0f} a second): "
-                f"X won {self.x_wins:,}, O won {self.o_wins:,}, {self.draws:,} drawn"
-            )
+            played = f"{counted(self.games, 'game')} in {self.seconds:.2f} s"
+            results = f"X won {self.x_wins:,}, O won {self.o_wins:,}, {self.draws:,} drawn"
+            env.out(f"{played} ({self.games_per_second:,.0f} a second): {results}")
         where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"
         env.out(f"{self.name}{VERDICTS[self.unbeatable]}; saved{where}")
         for text, command in self.then or ():
@@ -211,10 +210,11 @@ class Call:
         if len(chosen) > 1:
             raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other")
         asks_program = options.opponent is not None and is_program(options.opponent)
-        own = {"--games": options.games, "--seed": options.seed, "--symmetry": options.symmetry, **self.given}
-        own["--opponent"] = None if asks_program else options.opponent
+        own = {"games": options.games, "seed": options.seed, "symmetry": options.symmetry, **self.given}
+        own["opponent"] = None if asks_program else options.opponent
         for name in (name for name, value in own.items() if value and options.resume):
-            raise UsageError(f"{name} does not go with --resume, which takes it from the file")
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} does not go with --resume, which takes it from the file")
         if options.games_from and options.games is None:
             unused = ("opponent", "seed", "until", "checkpoint", "curve", "workers", "cluster")
             for name in (name for name in unused if getattr(options, name) != getattr(Options, name)):
@@ -281,7 +281,8 @@ class Call:
             fault = "was trained without --symmetry", "--fresh, or -o another file"
         elif preset and state.learner.choice != preset:
             fault = f"has the choice rule {state.learner.choice}", f"{other} --preset {preset}"
-        self._refuse_other(state, origin)
+        if loaded.native:
+            self._refuse_other(state, origin)
         if fault:
             raise InvalidFileError(fault[0], where=str(origin), hint=fault[1])
         if (left := state.unfinished) is not None and origin == self.path:
@@ -294,7 +295,7 @@ class Call:
         games_from = self.options.games_from
         lesson = teach_waiting(state, self.env.store, self.path)
         if lesson.learnt:
-            self.env.say(f"learned {counted(lesson.learnt, 'game')} that waited in games.jsonl")
+            self.env.say(f"learned {counted(lesson.learnt, 'game')} that games.jsonl holds for {self.name}")
         if games_from is None:
             return lesson.state
         games = library.games_in(self.env.store, games_from)
@@ -322,9 +323,12 @@ class Call:
         """Carry out the run; --until and the progress bar look at it between its blocks."""
         env, options, curve = self.env, self.options, None
         learner = f"{self.learner}{'.article' * (run.state.learner.choice == 'article')}"
-        env.say(f"training {learner} for {run.plan.games:,} games, --seed {run.plan.seed}")
-        if options.until and enumerated(run.state.rules) is None:
-            env.say("each block ends with a proof, which takes longer than its games")
+        env.say(f"training {learner} for {counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
+        if (options.until or options.curve) and enumerated(run.state.rules) is None:
+            looks = (
+                "each block ends with a proof" if options.until else "each point of the curve is a verdict"
+            )
+            env.say(f"{looks}, which takes longer than its games")
         cells = run.state.rules.cells
         if cells >= MANY_CELLS and self.learner in LEARNERS and self.learner != "ntuple":
             size = f"{MOVE_BYTES * cells**2 // 2048} kB a game"  # half of the cells are free on average
@@ -366,7 +370,7 @@ class Call:
             env.say("stopped; resume with:", self._resuming())
             ended, then = stopped, []
         elif options.until and not unbeatable:
-            env.say(f"not unbeatable after {run.record.games:,} games")
+            env.say(f"not unbeatable after {counted(run.record.games or 0, 'game')}")
             ended = ExitCode.FAILED
         return self._result(
             state,

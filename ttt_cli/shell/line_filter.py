@@ -30,7 +30,7 @@ def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool =
     known: dict[str, str] = {}
     code = ExitCode.DONE
     for lines in _arriving(env):
-        texts = [line if len(line) < LONGEST else f"{line[:80]}..." for line in lines if line]
+        texts = [line[:LONGEST] for line in lines if line]
         asked = texts if anew else [text for text in dict.fromkeys(texts) if text not in known]
         answers = list(_answers(asked, rules, answer))
         if any(isinstance(found, Error) for found in answers):
@@ -59,6 +59,9 @@ def _arriving(env: Environment) -> Iterator[list[str]]:
 def _answers(texts: Sequence[str], rules: Rules, answer: Answer) -> Iterator[Document]:
     """Answer lines; those with errors are found by bisection, so that the others are answered."""
     try:
+        for text in texts:
+            if len(text) >= LONGEST:
+                raise TttError(f"{text[:40]!r}… is longer than any position")
         yield from answer([Position.parse(text, rules) for text in texts]) if texts else ()
     except TttError as error:
         if len(texts) == 1:

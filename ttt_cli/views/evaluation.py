@@ -22,7 +22,7 @@ from ttt_cli.evaluation.match import Sample
 from ttt_cli.evaluation.review import Step
 from ttt_cli.evaluation.verdict import Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
-from ttt_cli.views.numbers import bar, cells, percent
+from ttt_cli.views.numbers import bar, cells, counted, percent
 from ttt_cli.views.review import moves_table, strip
 from ttt_cli.views.tables import draw_table, table
 
@@ -63,7 +63,9 @@ class _Evaluated(Document):
 
     def show(self, env: Environment) -> None:
         name, source, games = self.agent.name, self.agent.source, self.agent.games
-        learned = "learned from " + ("an unknown number of games" if games is None else f"{games:,} games")
+        learned = "learned from " + (
+            "an unknown number of games" if games is None else counted(games, "game")
+        )
         who = [*dict.fromkeys([name, str(source or name)]), *[learned] * self.learned]
         exact = isinstance(self.found, Verdict)
         for line in who, [self.rules.describe(), "exact, over all that can happen" if exact else "sampled"]:
@@ -189,8 +191,9 @@ def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -
 
 def _show_sample(env: Environment, sample: Sample) -> None:
     for match in sample.results:
-        games = f"{match.games:,} games against {match.opponent}, {match.distinct_games:,} of them distinct"
-        env.draw(Text(f"{games} (--seed {sample.seed})", "bold"))
+        games = f"{counted(match.games, 'game')} against {match.opponent}"
+        distinct = f"{match.distinct_games:,} of them distinct (--seed {sample.seed})"
+        env.draw(Text(f"{games}, {distinct}", "bold"))
         rows = []
         for side, found in zip("XO", (match.as_x, match.as_o), strict=True):
             row = [side]

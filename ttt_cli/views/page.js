@@ -339,7 +339,9 @@
     playing: { n: "again", u: "undo", Backspace: "undo", h: "help", b: "beat" },
     exploring: { Home: "home", u: "back", Backspace: "back", a: "agent", b: "perfect" },
   };
+  let typed = "";
   document.addEventListener("keydown", (event) => {
+    if (!/^[0-9]$/.test(event.key)) typed = "";
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const focused = buttons.indexOf(document.activeElement);
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -348,8 +350,11 @@
       if (focused < 0 && document.activeElement !== document.body) return;
       const from = buttons.findIndex((button) => button.tabIndex === 0);
       buttons[focused < 0 ? from : step(focused, ...arrows[key])].focus();
-    } else if (/^[1-9]$/.test(key) && Number(key) <= cells) play(Number(key) - 1);
-    else if (action && !byId(action).disabled) actions[action]();
+    } else if (/^[1-9]$/.test(key) && Number(key) <= cells && cells <= 9) play(Number(key) - 1);
+    else if (/^[0-9]$/.test(key) && cells > 9) {
+      typed = Number(typed + key) <= cells ? typed + key : key;
+      buttons[Math.max(Number(typed), 1) - 1].focus();  // Enter plays it
+    } else if (action && !byId(action).disabled) actions[action]();
     else return;
     event.preventDefault();
   });

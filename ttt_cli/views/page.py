@@ -31,7 +31,7 @@ from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.evaluation.verdict import Verdict
 from ttt_cli.evaluation.walk import WALK_BATCH, OutgrownError, walk
-from ttt_cli.views.numbers import percent
+from ttt_cli.views.numbers import counted, percent
 
 MOST_WALKED = 2_000_000
 """The most positions for each side on the page of a board without a state space."""
@@ -98,7 +98,7 @@ def page(
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
         facts="".join(f'<li class="{mood}">{html.escape(fact)}</li>' for fact, mood in facts),
-        digits="1" if cells == 1 else f"1 to {cells}" if cells <= 9 else "1 to 9 for the first nine cells",
+        digits="1" if cells == 1 else f"1 to {cells}" + " and Enter" * (cells > 9),
         style=style,
         style_hash=_digest(style),
         script=script,
@@ -201,7 +201,7 @@ def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
         losses = [(side, case.loss) for side, case in cases if case.line]
         worst = " and ".join(f"{percent(loss, 0)} as {side}" for side, loss in losses)
         facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "bad")]
-    facts += [] if games is None else [(f"{games:,} games", "")]
+    facts += [] if games is None else [(counted(games, "game"), "")]
     return [*facts, (rules.describe(), "rules")]
 
 

@@ -144,7 +144,7 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
 
 def _search(table: Candidate, options: Options, space: StateSpace, where: str) -> tuple[Reading, list[str]]:
     """As ``search``, but with the questions alone that are open before any is answered."""
-    stated = _stated_facets(options)
+    stated = _stated_facets(options, where)
     found = _readings(table, options, stated, space, where)
     agreeing = [reading for reading in found if stated.items() <= reading.facets.items()]
     if not agreeing:
@@ -178,16 +178,17 @@ def in_words(facets: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {quoted(value)}" for name, value in facets.items())
 
 
-def _stated_facets(options: Options) -> dict[str, str]:
+def _stated_facets(options: Options, where: str) -> dict[str, str]:
     """The facets that the user has stated, checked, without ``symmetry``."""
     stated = {}
     for option, value in options.stated.items():
         name = option.removeprefix("spelling.")
         if name != option and name not in FACETS:
             near, known = did_you_mean(name, FACETS), f"it has {', '.join(FACETS)}"
-            raise UsageError(f"a spelling has no {name!r}", hint=f"{near} {known}" if near else known)
+            hint = f"{near} {known}" if near else known
+            raise UsageError(f"a spelling has no {name!r}", where=where, hint=hint)
         if name == "symmetry" and value not in SYMMETRIES:
-            raise UsageError(f"{name} is {', '.join(SYMMETRIES)}, not {value!r}")
+            raise UsageError(f"{name} is {', '.join(SYMMETRIES)}, not {value!r}", where=where)
         if name not in ("unknown", "wins", "symmetry"):
             stated[name] = value
     return stated
