@@ -44,7 +44,7 @@ def test_no_arguments_mean_help(ttt: Run) -> None:
     lines = [line.strip("│─╭╮ ") for line in bare.out.splitlines() if line[:1] in "│╭"]
     shown = [line.split()[0] for line in lines if line]
     expected = [word for heading, names in HEADINGS.items() for word in (heading, *names)]
-    assert shown[shown.index("Play") :] == expected and len(expected) == 22
+    assert shown[shown.index("Play") :] == expected
     assert ttt("--version") == Outcome(0, f"ttt {__version__}\n", "")
 
 

@@ -161,8 +161,9 @@ def test_a_changed_file_is_refused_with_the_place(tmp_path, in_blocks):
         ([*lines[:30], lines[31], lines[30], *lines[32:]], "is out of order", None),
         (lines[:40], "ends in the middle: it was cut off", 4),
         ([*lines[:40], lines[40][:20]], "ends in the middle: it was cut off", 41),
+        ([*lines, b"more"], "cut off, damaged or edited", None),
     ):
-        path.write_bytes(b"\n".join(changed) + b"\n" * (len(changed) != 41))
+        path.write_bytes(b"\n".join(changed) + b"\n" * (len(changed) not in (41, len(lines) + 1)))
         for read in (library.load, library.import_file):
             with pytest.raises(InvalidFileError, match=why) as refused:
                 read(path)

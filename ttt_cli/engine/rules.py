@@ -44,7 +44,7 @@ class Rules:
         """The rules of a board written as ``3x4``; by default, three stones win."""
         match = re.fullmatch(r"\s*([0-9]{1,2})\s*[xX*]\s*([0-9]{1,2})\s*", board)
         if not match:
-            raise NotationError(f"not a board: {board!r}; expected ROWSxCOLUMNS, such as 3x3 or 3x4")
+            raise NotationError(f"not a board: {board!r}; expected ROWSxCOLS, such as 3x3 or 3x4")
         rows, cols = int(match[1]), int(match[2])
         return cls(rows, cols, min(3, max(rows, cols, 1)) if line is None else line)
 

@@ -359,7 +359,7 @@ def _json_entries(blocks: Iterable[bytes], line: int, where: str) -> Iterator[En
         try:
             found = orjson.loads(b"{" + text + b"}")
         except orjson.JSONDecodeError as error:
-            why = _OTHERWISE if block.endswith(b"\n") else _CUT_OFF
+            why = _OTHERWISE if block.endswith(b"\n") or b"\n}}" in text else _CUT_OFF
             raise ChangedError(where, why, line + error.lineno - 1) from None
         if len(found) != text.count(b"\n") + bool(text):
             raise ChangedError(where, _OTHERWISE, line)
