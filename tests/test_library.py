@@ -117,6 +117,17 @@ def test_an_interrupted_function_interrupts_and_prints_where_it_likes(capsys):
     assert capsys.readouterr().out == "asked\n"
 
 
+def test_a_state_goes_on_in_memory_as_from_its_file():
+    for name, given in (("q", {"alpha": 0.9}), ("td", {"draw": 0.2})):
+        state = ttt.train(name, games=100, seed=1, **given)
+        ttt.save(state, f"{name}.json")
+        ttt.save(ttt.train(state, games=100, seed=2), "here.json")
+        ttt.save(ttt.train(ttt.load(f"{name}.json"), games=100, seed=2), "there.json")
+        assert Path("here.json").read_bytes() == Path("there.json").read_bytes()
+        for path in map(Path, ("here.json", "there.json")):
+            path.unlink()
+
+
 def test_training_is_what_the_command_does():
     ttt.save(ttt.train("td", games=500, seed=7, alpha=0.3, opponent="random"), "ours.json")
     words = "train td --games 500 --seed 7 --alpha 0.3 --opponent random -o theirs.json --quiet"

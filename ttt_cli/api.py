@@ -251,7 +251,7 @@ def train(
     if isinstance(learner, State) and (preset or rules or symmetry):
         raise UsageError("preset, rules and symmetry are for a new state: this one has its own")
     if isinstance(learner, State):
-        kind = learner.learner
+        kind = learner.as_read
     else:
         kind = learner_of(learner if isinstance(learner, str) else checked(learner), preset or "default")
     kind = kind.changed(**{name: _plain(value) for name, value in parameters.items()})

@@ -64,6 +64,13 @@ class State:
         return cls(learner, rules, symmetric, learner.empty(rules, symmetric))
 
     @property
+    def as_read(self) -> Learner[Any]:
+        """The learner that goes on from the state: with the method's parameters rather than those of earlier
+        runs, but for what the table itself depends on."""
+        trained = [run.details["params"] for run in self.runs if run.kind == "train"]
+        return learner_of(type(self.learner), self.learner.choice).trained_with(trained)
+
+    @property
     def games(self) -> int | None:
         """The number of games learned; None if a run does not say."""
         counts = [run.games for run in self.runs if run.games is not None]

@@ -198,8 +198,7 @@ def _read_header(found: Any, where: str) -> State:
 
 
 def _with_table(state: State, entries: Iterable[Entry]) -> State:
-    trained = [run.details["params"] for run in state.runs if run.kind == "train"]
-    learner = state.learner.trained_with(trained)
+    learner = state.as_read
     with no_collection():
         table = learner.from_entries(state.rules, state.symmetric, entries)
     if all(run.kind in ("train", "play") for run in state.runs):  # other programs use other units
