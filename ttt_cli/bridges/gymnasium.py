@@ -41,8 +41,9 @@ class KInARow(gymnasium.Env):  # type: ignore[misc]
 
     def step(self, action: int) -> tuple[Board, float, bool, bool, dict[str, Any]]:
         """Play a cell, and let the opponent answer."""
-        legal = int(action) in self._game.legal_moves
-        if legal:
+        over = self._game.is_over  # where an opponent has resigned at its first move
+        legal = over or int(action) in self._game.legal_moves
+        if legal and not over:
             self._game.push(int(action))
             self._answer()
         result = self._game.result
