@@ -91,7 +91,7 @@ def positions(rules: Rules = STANDARD) -> Positions:
     if enumerated(rules) is None:
         raise UsageError(f"{rules.describe()} has too many positions to list them")
     space = StateSpace.of(rules)
-    return space[np.arange(len(space))]  # in arrays of its own
+    return space[np.arange(len(space))]  # a copy: the state space itself is shared
 
 
 def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:
@@ -309,8 +309,8 @@ def load(
 
 
 def save(state: State, path: str | PathLike[str]) -> None:
-    """Write a state, completely or not at all; missing folders are made. If the file that it replaces holds
-    experience that the state lacks, it is kept as a backup.
+    """Write a state, completely or not at all; missing folders are created. If the file that it replaces
+    holds experience that the state lacks, it is kept as a backup.
 
     >>> save(train("q", games=10, seed=1), "mine.json")
     >>> load("mine.json").games
@@ -320,7 +320,7 @@ def save(state: State, path: str | PathLike[str]) -> None:
         method or for another game.
     """
     _check_states(state)
-    with lock(Path(path), "saved", parents=True):
+    with lock(Path(path), "saved", remedy="save it under another name and merge later", parents=True):
         library.save_over(state, Path(path))
 
 

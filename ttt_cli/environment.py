@@ -105,11 +105,6 @@ class Environment:
         """The Rich console of stdout."""
         return self.console_on(self.stdout)
 
-    @cached_property
-    def notices(self) -> "Console":
-        """The Rich console of stderr: one, so that a spinner goes below a progress bar and not over it."""
-        return self.console_on(self.stderr)
-
     def console_on(self, stream: TextIO) -> "Console":
         """Return a Rich console that does not interpret markup in texts."""
         from rich.console import Console
@@ -201,8 +196,7 @@ class Environment:
         from rich.live import Live
         from rich.spinner import Spinner
 
-        with Live(Spinner("dots", text), console=self.notices, transient=True) as spinner:
-            spinner.refresh()  # within a bar nothing else does
+        with Live(Spinner("dots", text), console=self.console_on(self.stderr), transient=True):
             yield
 
 

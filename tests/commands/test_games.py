@@ -34,7 +34,7 @@ def test_a_bad_line_never_blocks_the_sound_ones(ttt: Run):
     assert [game.id for game in waiting] == ["first", "second"]
     trained = ttt("train", "q", "--games", "100", "--seed", "1")
     assert trained.code == 0
-    assert "learned 2 games that games.jsonl holds" in trained.err
+    assert "learned 2 games recorded for q in games.jsonl" in trained.err
     assert "lines left out that cannot be read: 4; the first: state_store/games.jsonl" in trained.err
     assert ttt("play", "--x", "q", "--o", "random", "--games", "1", "--learn").code == 0
     from_there = ttt("train", "q", "--games-from", store / LOG, "-o", "other.json")

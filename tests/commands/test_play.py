@@ -111,7 +111,7 @@ def test_at_a_terminal_play_asks_for_opponent_side_and_what_next(ttt):
     easy, medium, hard, q = re.findall(r"^ *\d +([a-z]+ .+?) *$", result.out, re.MULTILINE)[:4]
     assert easy.startswith("easy") and q.startswith("q")
     assert medium.startswith("medium") and "blocks" in medium and "plays perfectly" in hard
-    assert "policy  plays by what the file says\n" in result.out
+    assert "policy  a policy file\n" in result.out
     assert result.err.count("no such name") == 2
     assert "Who begins?\n" in result.out and "Game 1: X is you, O is medium" in result.out
     assert "press n, r" in result.err and "Game 2: X is medium, O is you" in result.out and len(log()) == 1
@@ -201,7 +201,7 @@ def test_watch_on_a_terminal_moves_one_board(ttt):
     call = ("play", "--x", "easy", "--o", "random", "--watch", "--games", 2, "--delay", 0, "--seed", 1)
     shown = ttt(*call, terminal=True, TERM="xterm").out
     watched, kept = shown.split("\x1b[?1049l")  # where it leaves the whole screen
-    assert "no game is over yet" in watched and "1 game  easy" in watched
+    assert "no finished game yet" in watched and "1 game  easy" in watched
     assert kept.count("Game 2:") == 1 and "┼" in kept and "2 games  easy" in kept  # the last board stays
 
 

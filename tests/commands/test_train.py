@@ -68,3 +68,13 @@ def test_another_programs_table_is_never_trained_into(ttt: Run) -> None:
         found = ttt(*call)
         assert (found.code, said in found.err, "games in" in found.out) == (code, True, False), found.err
     assert Path("theirs.csv").read_text() == table
+
+
+def test_another_methods_foreign_table_is_no_start(ttt: Run) -> None:
+    for words in ("train td --games 20 --seed 1", "export td --format value-table -o vt.csv"):
+        assert ttt(*words.split()).code == 0
+    refused = ttt(*["train", "q", "--from", "vt.csv", "--games", "20"])
+    assert refused.code == 3 and "holds a td state, not q" in refused.err
+    assert "which training never writes to" in ttt(*["train", "q", "-o", "vt.csv", "--games", "20"]).err
+    for given in ("--seed", "--alpha"):
+        assert "does not go with --resume" in ttt("train", "td", "--resume", given, "0").err

@@ -125,10 +125,12 @@ class Asked(Policy):
         if self._log.asked_twice and not self._log.varies:
             said.append("assumed deterministic: asked twice")
         if failures := self._log.failures:
-            games = "a game" if len(failures) == 1 else f"games by {len(failures):,} failures"
+            games = "a game" if len(failures) == 1 else f"games through {len(failures):,} failures"
             said.append(f"lost {games}: {failures[0]}")
             if self._log.restarts >= MOST_RESTARTS:
-                said.append(f"was not asked again after {MOST_RESTARTS} failures, and lost all other games")
+                said.append(
+                    f"was restarted {MOST_RESTARTS} times, then not asked again: it lost the remaining games"
+                )
         return [f"{self._name}: {text}" for text in said]
 
     def _answers(self, texts: list[str]) -> Any:

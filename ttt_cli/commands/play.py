@@ -130,7 +130,7 @@ def _state_in_words(env: Environment, name: str, path: Path | None) -> str:
     if loaded is not None and not loaded.path.exists():
         return "has learned nothing yet"
     if loaded is None:
-        return "plays by what the file says"
+        return "a policy file"
     if enumerated(agent.rules) is None:
         return "learns from your games" if loaded.native else f"a {loaded.format} file"
     verdict = "unbeatable" if is_unbeatable(agent.policy) else "beatable"
@@ -143,7 +143,7 @@ def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) 
         other = agent or "q"
         return (other, "human") if side == "o" else ("human", other)
     if side is not None:
-        raise UsageError("--as does not go with --x and --o, which say who is who")
+        raise UsageError("--as cannot be combined with --x and --o")
     if x is not None and o is not None and agent is not None:
         raise UsageError(f"{agent!r} is a third player: --x and --o name both")
     other = agent or ("q" if "human" in (x, o) else "human")

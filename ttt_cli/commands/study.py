@@ -168,7 +168,7 @@ def study(
       ttt study q --vary alpha=0.05,0.1,0.2 -o study.csv
     """
     if not (learners or presets):
-        raise UsageError("which method?", where="LEARNER", hint=f"one of {', '.join(LEARNERS)}, or --presets")
+        raise UsageError("name a method", where="LEARNER", hint=f"one of {', '.join(LEARNERS)}, or --presets")
     rules = given_rules(env) or STANDARD
     designs = []
     for name in dict.fromkeys(offer_file(name) if ":" in name else name for name in learners or LEARNERS):

@@ -49,7 +49,7 @@ def tournament(
     agents: Annotated[list[str], argument("AGENT AGENT...", "The players.", complete_agents)],
     positions: Walked = None,
 ) -> Standings:
-    """Let everyone play everyone as both sides, exactly, and show a cross-table of expected points and a
+    """Let everyone play everyone, as X and as O, exactly, and show a cross-table of expected points and a
     rating.
 
     Two players play a match instead if too many positions are possible between them, or if one is a program

@@ -49,9 +49,6 @@ PROOF, SHORT_PROOF = 200_000, 20_000
 MANY_CELLS, MOVE_BYTES = 36, 24
 """The board size from which on a table's cost is reported, and what a table needs for a move."""
 
-CHECKPOINT = 60.0
-"""Seconds between saves of a run."""
-
 
 @dataclass(frozen=True)
 class Options:
@@ -70,16 +67,16 @@ class Options:
     source: Annotated[
         str | None, option("FILE", "Start from another state.", "--from", complete=complete_states)
     ] = None
-    fresh: Annotated[bool, flag("--fresh", "Start over; games recorded for it count again.")] = False
+    fresh: Annotated[bool, flag("--fresh", "Start from nothing; recorded games are learned again.")] = False
     resume: Annotated[bool, flag("--resume", "Resume the unfinished run in the file.")] = False
-    checkpoint: Annotated[float, option("SECONDS", "Time between saves.", min=0)] = CHECKPOINT
+    checkpoint: Annotated[float, option("SECONDS", "Time between saves.", min=0)] = 60
     curve: Annotated[Path | None, option("FILE", "Write the learning curve as CSV.")] = None
     workers: Annotated[int, option("N", "Threads that share the games of a long run.", min=1, max=1024)] = 1
     cluster: Annotated[str | None, option("ADDRESS", "A Dask cluster to train on.")] = None
 
 
 VERDICTS = {
-    True: " is unbeatable as both sides, proved over all that can happen",
+    True: " is unbeatable as X and as O, proved over all that can happen",
     False: " is beatable",
     None: ": whether it is beatable is not known",
 }
@@ -102,12 +99,12 @@ class Training(Document, name="training"):
     file: str
     unbeatable: bool | None
     name: str = aside()
-    then: Sequence[tuple[str, str]] = aside()
-    ended: ExitCode = aside()
+    then: Sequence[tuple[str, str]] = aside(())
+    ended: ExitCode = aside(ExitCode.DONE)
 
     @property
     def code(self) -> ExitCode:
-        return self.ended or ExitCode.DONE
+        return self.ended
 
     def show(self, env: Environment) -> None:
         if self.games:
@@ -116,7 +113,7 @@ class Training(Document, name="training"):
             env.out(f"{played} ({self.games_per_second:,.0f} a second): {results}")
         where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"
         env.out(f"{self.name}{VERDICTS[self.unbeatable]}; saved{where}")
-        for text, command in self.then or ():
+        for text, command in self.then:
             env.say(text, command)
 
 
@@ -210,15 +207,15 @@ class Call:
         if len(chosen) > 1:
             raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other")
         asks_program = options.opponent is not None and is_program(options.opponent)
-        own = {"games": options.games, "seed": options.seed, "symmetry": options.symmetry, **self.given}
-        own["opponent"] = None if asks_program else options.opponent
-        for name in (name for name, value in own.items() if value and options.resume):
+        own = {"games": options.games, "seed": options.seed, **self.given}
+        own |= {"opponent": None if asks_program else options.opponent, "symmetry": options.symmetry or None}
+        for name in (name for name, value in own.items() if value is not None and options.resume):
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"{option} does not go with --resume, which takes it from the file")
         if options.games_from and options.games is None:
             unused = ("opponent", "seed", "until", "checkpoint", "curve", "workers", "cluster")
             for name in (name for name in unused if getattr(options, name) != getattr(Options, name)):
-                raise UsageError(f"--{name} goes with --games, for --games-from alone plays none")
+                raise UsageError(f"--{name} needs --games: --games-from alone plays no games")
         if options.cluster and asks_program:
             hint = "other machines may not have it; use --workers instead"
             raise UsageError("--cluster does not go with an opponent that is a program", hint=hint)
@@ -244,7 +241,9 @@ class Call:
         options, store = self.options, self.env.store
         if options.resume:
             state = library.load(self.path).state
-            self._refuse_other(state, self.path)
+            if state.learner.name != self.learner:
+                what = f"holds a {state.learner.name} state, not {self.learner}"
+                raise InvalidFileError(what, where=str(self.path))
             return resumed_run(self.path, state, store, options.opponent)
         start = self._taught(self._start())
         if options.games_from and options.games is None:
@@ -253,10 +252,6 @@ class Call:
         seed = secrets.randbits(32) if options.seed is None else options.seed
         games, opponent = options.games, options.opponent
         return new_run(self.path, start, seed=seed, store=store, games=games, opponent=opponent)
-
-    def _refuse_other(self, state: State, path: Path) -> None:
-        if state.learner.name != self.learner:
-            raise InvalidFileError(f"holds a {state.learner.name} state, not {self.learner}", where=str(path))
 
     def _start(self) -> State:
         """Return the state to start from: that of the file or of --from, or an empty one."""
@@ -274,6 +269,8 @@ class Call:
         if not loaded.native and origin == self.path:
             what = f"is a {loaded.format} file, which training never writes to"
             fault = what, f"{command_line('ttt', 'import', origin)} first"
+        elif state.learner.name != self.learner:
+            fault = f"holds a {state.learner.name} state, not {self.learner}", ""
         elif rules not in (None, state.rules):
             what = f"is for {state.rules.describe()}, not {rules.describe()}"
             fault = what, f"{other} --board and --line"
@@ -281,8 +278,6 @@ class Call:
             fault = "was trained without --symmetry", "--fresh, or -o another file"
         elif preset and state.learner.choice != preset:
             fault = f"has the choice rule {state.learner.choice}", f"{other} --preset {preset}"
-        if loaded.native:
-            self._refuse_other(state, origin)
         if fault:
             raise InvalidFileError(fault[0], where=str(origin), hint=fault[1])
         if (left := state.unfinished) is not None and origin == self.path:
@@ -295,12 +290,12 @@ class Call:
         games_from = self.options.games_from
         lesson = teach_waiting(state, self.env.store, self.path)
         if lesson.learnt:
-            self.env.say(f"learned {counted(lesson.learnt, 'game')} that games.jsonl holds for {self.name}")
+            self.env.say(f"learned {counted(lesson.learnt, 'game')} recorded for {self.name} in games.jsonl")
         if games_from is None:
             return lesson.state
         games = library.games_in(self.env.store, games_from)
         lesson = teach(lesson.state, games, self.name)
-        skipped = f"; skipped {counted(lesson.skipped, 'game')} of no use to it" if lesson.skipped else ""
+        skipped = f"; {counted(lesson.skipped, 'game')} that teach it nothing" if lesson.skipped else ""
         skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""
         if games.fault:
             skipped += f"; {counted(games.left_out, 'line')} cannot be read, the first: {games.fault}"
@@ -325,10 +320,8 @@ class Call:
         learner = f"{self.learner}{'.article' * (run.state.learner.choice == 'article')}"
         env.say(f"training {learner} for {counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
         if (options.until or options.curve) and enumerated(run.state.rules) is None:
-            looks = (
-                "each block ends with a proof" if options.until else "each point of the curve is a verdict"
-            )
-            env.say(f"{looks}, which takes longer than its games")
+            look = "block ends with a proof" if options.until else "point of the curve is a verdict"
+            env.say(f"each {look}, which takes longer than its games")
         cells = run.state.rules.cells
         if cells >= MANY_CELLS and self.learner in LEARNERS and self.learner != "ntuple":
             size = f"{MOVE_BYTES * cells**2 // 2048} kB a game"  # half of the cells are free on average
@@ -338,7 +331,7 @@ class Call:
         warm_up(run.state)
         with (
             self._trainer(run) as trainer,
-            graceful(env, "stopping after this block (again: at once, back to the last save)") as stopping,
+            graceful(env, "stopping after this block (Ctrl-C again: back to the last save)") as stopping,
             progress(env, run.plan.games, done=run.before, title=self.learner) as tick,
         ):
 

@@ -231,12 +231,12 @@ class Learner(ABC, Generic[T]):
 def _check(learner: str, name: str, value: Any, default: Any, limits: Mapping[str, Any]) -> None:
     expected = float if isinstance(default, float) else type(default)
     fits = type(value) in ((int, float) if expected is float else (expected,)) or default is MISSING
-    fits &= not isinstance(value, int | float) or abs(value) < 2**63
     least, most, choices = limits.get("min"), limits.get("max"), limits.get("choices")
+    if fits and isinstance(value, int | float) and not abs(value) < 2**63:  # false for NaN, too
+        raise UsageError(f"{learner}: {name} must be finite and less than 2^63, not {value!r}")
     if fits and choices and value not in choices:
         raise UsageError(f"{learner}: {name} is one of {', '.join(choices)}, not {value!r}")
-    # Comparisons with NaN are false, so any limit refuses it.
-    if not fits or (least is not None and not value >= least) or (most is not None and not value <= most):
+    if not fits or (least is not None and value < least) or (most is not None and value > most):
         span = f" from {least:g}" if least is not None else ""
         span += f" to {most:g}" if most is not None else ""
         kind = {float: "a number", int: "a whole number", bool: "true or false"}.get(expected, "a text")

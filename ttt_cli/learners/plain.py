@@ -5,6 +5,7 @@ values a move. How such a learner plays, trains, and is merged and saved follows
 from abc import abstractmethod
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -147,8 +148,9 @@ class PlainLearner(Learner[Table]):
         :raises TttError: if it is not a number.
         """
         value = self.value(table, position, cell)
-        if value is None or (isinstance(value, Real) and abs(float(value)) <= MAX_VALUE):
-            return value
+        with suppress(OverflowError):  # of an integer too large for a float
+            if value is None or (isinstance(value, Real) and abs(float(value)) <= MAX_VALUE):
+                return value
         raise TttError(
             f"value of cell {cell} in {position.text!r} is {value!r}",
             where=self.name,

@@ -75,7 +75,7 @@ def make_command(
             if isinstance(value, float) and not isfinite(value):
                 raise UsageError(f"{value!r} is not a finite number", where=f"--{key.replace('_', '-')}")
             if value == Path("-"):
-                raise UsageError("no standard stream can be used here", where="-", hint="name a file")
+                raise UsageError("stdin and stdout cannot be used here", where="-", hint="name a file")
         env = replace(context.obj, **{option.name: values.pop(option.name) for option in common})
         _prepare(env)
         with redirect_stdout(env.stderr):  # a learner from a file may print
@@ -98,7 +98,7 @@ def make_command(
 def _prepare(env: Environment) -> None:
     """Apply the common options and the environment variables.
 
-    :raises UsageError: if a variable makes no sense.
+    :raises UsageError: if a variable is invalid.
     """
     if env.learner is not None:
         offer_file(env.learner)

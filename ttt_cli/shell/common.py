@@ -1,4 +1,4 @@
-"""Players and files in several commands."""
+"""Helpers for players and files that several commands share."""
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -69,4 +69,4 @@ def write_report(
 def refuse_source(out: str | Path, source: Path | None) -> None:
     """Raise a ``UsageError`` if a file would overwrite the one that it is made from."""
     if source is not None and Path(out).exists() and Path(out).samefile(source):
-        raise UsageError("is the file that it is made from", where=str(out), hint="-o another file")
+        raise UsageError("is the input file", where=str(out), hint="-o another file")

@@ -36,7 +36,7 @@ RESIZE_TIME = 0.2
 """Seconds between two checks of the window size."""
 
 HABIT_TIME = 0.5
-"""Seconds in which an Enter after a key that acts by itself is a habit, and does nothing."""
+"""Seconds in which an Enter after a key that acts by itself is habit, and ignored."""
 
 
 class Lines:

@@ -16,7 +16,7 @@ KEPT = 1 << 18
 """How many answers are remembered."""
 
 LONGEST = 400
-"""More bytes than any spelling of a position takes."""
+"""More characters than any spelling of a position takes."""
 
 Answer = Callable[[list[Position]], Sequence[Document]]
 

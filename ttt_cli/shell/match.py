@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 from functools import partial
-from time import monotonic, sleep
+from time import sleep
 
 from ttt_cli.documents import json_text, put
 from ttt_cli.environment import Environment, command_line
@@ -41,8 +41,7 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
                     if (cell := session.machine_move()) is not None:
                         person.replied(f"{screen.called(player)} plays {cell + 1}")
             if not session.over:
-                _say_unfinished(env, session)
-                return ExitCode.DONE
+                break
             _record(env, session)
             person.finish()
             last = review(session.game)
@@ -50,14 +49,13 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             _document(env, session)
             for learner in session.learners:
                 env.say(what_was_learned(learner, learner.catch_up(), session.record))
-    except TttError:  # of a program that fails
-        _say_unfinished(env, session)
-        raise
     except Stopped as end:
-        _say_unfinished(env, session)
         if session.score.games:
             _say_kept(env, session)
         return end.exit_code
+    finally:
+        if session.game.moves and not session.over:
+            env.say("unfinished game: neither recorded nor learned from")
     return ExitCode.DONE
 
 
@@ -88,8 +86,8 @@ def play_machines(
     boards = watch or games is None
     games = games or (None if watch else 1)
     moves = env.stdout.isatty() and not env.json and env.variables.get("TERM") != "dumb"
-    drawing, drawn = screen.live(boards=watch) if moves and (games != 1 or watch) else None, 0.0
-    notice = "" if drawing else "stopping (again: at once)"  # it would tear what is drawn
+    drawing = screen.live(boards=watch) if moves and (games != 1 or watch) else None
+    notice = "" if drawing else "stopping (Ctrl-C again: at once)"  # it would tear what is drawn
     with (
         graceful(env, notice) as stopping,
         holding(partial(drawing.start, refresh=True), drawing.stop) if drawing else nullcontext(),
@@ -108,10 +106,7 @@ def play_machines(
                 _record(env, session)
                 for learner in session.learners:
                     learner.follow(session.record)
-            if drawing and monotonic() > drawn + 0.1:
-                drawing.refresh()
-                drawn = monotonic()
-            elif not (drawing or env.json):
+            if not (drawing or env.json):
                 screen.show_line(boards=boards)
             _document(env, session)
     if drawing and watch:
@@ -131,18 +126,13 @@ def _record(env: Environment, session: Session) -> None:
     except TttError:
         line = command_line("printf", r"%s\n", json_text(session.record.fields()))
         log = command_line(env.store / LOG)
-        env.stderr.write(f"the game could not be recorded; this records it:\n{line} >> {log}\n")
+        env.stderr.write(f"the game could not be recorded; to record it, run:\n{line} >> {log}\n")
         raise
 
 
 def _document(env: Environment, session: Session) -> None:
     if env.json and session.record is not None:
         put(env, PlayedGame(**session.record.fields(), score=session.score))
-
-
-def _say_unfinished(env: Environment, session: Session) -> None:
-    if session.game.moves and not session.over:
-        env.say("the game was not finished: it is neither recorded nor learned")
 
 
 def _say_kept(env: Environment, session: Session) -> None:

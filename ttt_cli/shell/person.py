@@ -1,6 +1,6 @@
 """A person at the board: keys or lines become moves, hints and answers.
 
-With single keys everything stands on one screen, which is drawn anew; with lines, what is new is printed.
+With single keys, one screen is redrawn; with lines, only what is new is printed.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,8 @@ class Person:
     :ivar cursor: the cell that Enter plays.
     :ivar typed: the digits typed so far.
     :ivar answer: the answer to the last key.
-    :ivar said: the heading, and what the machine has played.
+    :ivar heading: the game and its players.
+    :ivar reply: what the machine has played.
     """
 
     def __init__(self, screen: PlayScreen, keys: Lines) -> None:
@@ -60,8 +61,8 @@ class Person:
             back="; so does Backspace" if keys.by_keys else " your last move",
         )
         self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
-        self.typed = self.answer = ""
-        self.said = [screen.heading()]
+        self.typed = self.answer = self.reply = ""
+        self.heading = screen.heading()
         self.advice: Advice | None = None
         self._shown: object = None
 
@@ -80,8 +81,7 @@ class Person:
         if key in ("u", "undo"):
             if not session.undo():
                 return "you have no move to take back yet"
-            self.advice = None
-            del self.said[1:]
+            self.advice, self.reply = None, ""
             return "taken back"
         if key in ("h", "hint"):
             self.wait("looking for the best moves")
@@ -89,9 +89,9 @@ class Person:
         elif key in ("b", "beat"):
             machine = session.player(session.game.to_move.other)
             if machine.policy is None:
-                return "b shows how to beat a machine, and this is a person"
+                return "b works against machines only; your opponent is a person"
             name = self.screen.called(machine)
-            self.wait(f"looking for what beats {name}")
+            self.wait(f"looking for a way to beat {name}")
             self.advice = from_response(beat(position, machine.policy), hint(position)[0], name)
         elif not (key.isascii() and key.isdigit()):
             return f"{key[:20]!r} does nothing; ? lists the keys"
@@ -124,22 +124,21 @@ class Person:
 
     def replied(self, text: str) -> None:
         """Say above the next board what the machine has played."""
-        self.said.append(text)
-        self.answer = ""
+        self.reply, self.answer = text, ""
 
     def show(self) -> None:
         """Print the board and what has been said, unless both are still those printed last."""
         board = self.session.game.moves, self.advice
         if board != self._shown:
-            self.env.out(*self.said, "")
+            self.env.out(*filter(None, (self.heading, self.reply)), "")
             self.env.draw(beside([self.screen.board(advice=self.advice)], 0))
             if self.advice:
                 self.env.out(*filter(None, (self.advice.text, self.advice.legend)), "")
-            self.said, self._shown = [], board
+            self.heading, self.reply, self._shown = "", "", board
 
     def finish(self) -> None:
         """Print the last board of a finished game, the result, and the score."""
-        self.said, self.advice, self._shown = [*self.said[:1], *self.said[1:][-1:]], None, None
+        self.advice = self._shown = None
         self.show()
         self.screen.show_result()
 
@@ -158,13 +157,13 @@ class Person:
             return
 
         def below(legend: str = "") -> str:
-            told = [turn, *self.said[1:][-1:], advice.text if advice else "", legend, self.answer or usual]
-            return "\n".join(filter(None, told))
+            lines = [turn, self.reply, advice.text if advice else "", legend, self.answer or usual]
+            return "\n".join(filter(None, lines))
 
         boards = [(screen.board(self.cursor, advice), below(advice.legend))] if advice else []
         boards += [(screen.board(self.cursor, compact=compact), below()) for compact in (False, True)]
         smaller = "Make the window larger, or type the number of a cell and Enter."
-        self.keys.paint(fitted(self.env, self.said[0], boards, smaller))
+        self.keys.paint(fitted(self.env, self.heading, boards, smaller))
 
     def _key(self) -> str:
         """Read keys until they make an input: arrows move the cursor, and on boards of more than nine cells

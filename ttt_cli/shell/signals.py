@@ -23,18 +23,8 @@ _CODES: dict[int, ExitCode] = {
 GRACE, AT_ONCE = 1.5, 0.3
 """Seconds that the main thread has to end the process after a signal, and after a second one."""
 
-_undone: list[Callable[[], object]] = []
+_given_back: list[Callable[[], object]] = []
 _graceful: list["Stopping"] = []
-
-
-@contextmanager
-def put_right(undo: Callable[[], object]) -> Iterator[None]:
-    """Call ``undo`` at the end of the body, even if the process ends there."""
-    _undone.append(undo)
-    try:
-        yield
-    finally:
-        _undone.pop()()
 
 
 def _heeded() -> list[int]:
@@ -43,7 +33,7 @@ def _heeded() -> list[int]:
 
 
 def die_by_signals() -> None:
-    """Let signals end the process at once and silently: all is done."""
+    """Let signals end the process at once and silently: the work is done."""
     for number in _heeded():
         signal.signal(number, signal.SIG_DFL)
 
@@ -79,8 +69,8 @@ def _leave(code: ExitCode) -> None:
     if sys.__stderr__ is not None:  # Rich's replacement may wait for a lock
         sys.__stderr__.write(f"Error: {code.label}\n")
         sys.__stderr__.flush()
-    while _undone:
-        _undone.pop()()
+    while _given_back:
+        _given_back.pop()()
     os._exit(code)
 
 
@@ -118,9 +108,13 @@ def holding(take: Callable[[], object], give: Callable[[], object]) -> Iterator[
         take()
 
     handled = signal.signal(signal.SIGTSTP, suspend)
-    with put_right(lambda: signal.signal(signal.SIGTSTP, handled)), put_right(give):
+    _given_back.append(give)  # also if the process ends during the body
+    try:
         take()
         yield
+    finally:
+        _given_back.pop()()
+        signal.signal(signal.SIGTSTP, handled)
 
 
 class Stopping:

@@ -54,7 +54,7 @@ class State:
             raise UsageError(what, where=f"{self.learner.name} on {self.rules.describe()}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields without what has been computed from them, for ``pickle``."""
+        """For pickle: the fields, without cached values."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
     @classmethod

@@ -69,7 +69,11 @@ def due(looks: Sequence[int], seen: int, games: int) -> bool:
 
 
 class Curve:
-    """The curve of one run, with its ``rows`` so far."""
+    """The curve of one run.
+
+    :ivar rows: its points so far.
+    :ivar seen: the games at the last look, -1 if there was none.
+    """
 
     def __init__(
         self, games: int, path: Path | None = None, *, done: int = 0, rows: Sequence[Row] = ()
@@ -82,7 +86,7 @@ class Curve:
         :raises InvalidFileError: if the file at ``path`` is not a curve.
         :raises TttError: if there is no folder for it.
         """
-        self.rows, self._path, self._outgrown_at = list(rows), path, -1
+        self.rows, self._path, self._outgrown = list(rows), path, False
         if path is not None and not path.parent.exists():
             raise fault(FileNotFoundError(ENOENT, ""), path)
         if path is not None and path.exists():
@@ -93,11 +97,7 @@ class Curve:
                 raise InvalidFileError(error.message, where=error.where, hint=hint) from None
             self.rows = [row for row in old_rows if row.games <= done and done] or self.rows
         self._points = points(games, PER_DECADE if path else KEPT_PER_DECADE)
-
-    @property
-    def seen(self) -> int:
-        """The games at the last look, -1 if there was none."""
-        return max(self._outgrown_at, self.rows[-1].games if self.rows else -1)
+        self.seen = self.rows[-1].games if self.rows else -1
 
     def look(self, games: int, policy: Callable[[], Policy], *, now: bool = False) -> Row | None:
         """Add the row of ``policy`` and write the file, if a point has been reached since the last look.
@@ -106,12 +106,13 @@ class Curve:
         """
         if not (due(self._points, self.seen, games) or (now and games > self.seen)):
             return None
+        self.seen = games
         try:
             self.rows.append(measure(games, policy()))
         except OutgrownError as error:
-            if self._outgrown_at < 0:  # the first time
+            if not self._outgrown:
                 log.warning("no point of the curve after %s games: %s", f"{games:,}", error.message)
-            self._outgrown_at = games
+            self._outgrown = True
             return None
         if self._path is not None:
             write_bytes(self._path, to_csv(self.rows))

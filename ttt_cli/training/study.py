@@ -191,7 +191,7 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
             hint = did_you_mean(name, known) or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
             raise UsageError(f"{kind.name} has nothing to vary in {text!r}", where="--vary", hint=hint)
         if not equals:
-            raise UsageError(f"{text!r} lacks its values", where="--vary", hint=f"{text}=VALUE,VALUE")
+            raise UsageError(f"{text!r} has no values", where="--vary", hint=f"{text}=VALUE,VALUE")
         if name in varied:
             raise UsageError(f"{name} is varied twice", where="--vary")
         values = {_parse_value(part.strip(), known[name].default, text) for part in listed.split(",")}

@@ -44,7 +44,6 @@ class TrainingRun:
     :ivar results: the results of the games of this call, by their keys.
     :ivar seconds: the time of the games of this call, without looks and saves.
     :ivar enough: whether the observer has seen enough; the state is the one that it saw.
-    :ivar finished: whether the observer has seen enough, or all planned games were played.
     :ivar backup: the backup of the replaced file, if that held experience which the new one does not.
     """
 
@@ -56,7 +55,6 @@ class TrainingRun:
     results: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     seconds: float = 0.0
     enough: bool = False
-    finished: bool = False
     backup: Path | None = None
 
     def note(self, rows: Sequence[Row]) -> None:
@@ -66,7 +64,13 @@ class TrainingRun:
         self.state = self.state.with_run(self.record, self.state.table)
 
     @property
+    def finished(self) -> bool:
+        """Whether the observer has seen enough, or all planned games were played."""
+        return self.enough or (self.record.games or 0) >= self.plan.games
+
+    @property
     def games(self) -> int:
+        """The games of this call."""
         return (self.record.games or 0) - self.before
 
     @property
@@ -181,7 +185,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     try:
         plan.block_at(games)
     except ValueError as error:
-        raise refused(f"the run has stopped inside a block: {error}") from None
+        raise refused(f"the run stopped in the middle of a block: {error}") from None
     return TrainingRun(path, plan, state, record, games)
 
 
@@ -219,34 +223,33 @@ def execute(
     :param store: the store whose waiting games the state learns at the end, unless the observer has chosen
         the state.
     """
-    backup, games = library.would_lose_runs(run.path, run.state), run.before
+    keep_backup = library.would_lose_runs(run.path, run.state)
 
-    def look(now: bool = False) -> None:
+    def look(games: int, *, now: bool = False) -> None:
         if curve and curve.look(games, lambda: run.state.policy, now=now):
             run.note(curve.rows)
 
-    def save(state: State) -> None:
-        nonlocal backup
-        run.backup = library.save(state, run.path, keep_backup=backup) or run.backup
-        backup = False
+    def save() -> None:
+        nonlocal keep_backup
+        run.backup = library.save(run.state, run.path, keep_backup=keep_backup) or run.backup
+        keep_backup = False
 
-    look()
+    look(run.before)
     last_save = monotonic()
     for games in advance(run, trainer):
         run.enough = after_block(run)
-        look(now=run.enough)
+        look(games, now=run.enough)
         if run.enough or stopping():
             break
         if monotonic() - last_save >= checkpoint and games < run.plan.games:
-            save(run.state)
+            save()
             log.info("saved %s games", f"{games:,}")
             last_save = monotonic()
-    run.finished = run.enough or games >= run.plan.games
     if run.finished:
         run.state = run.state.closed()
-    if run.finished and store is not None and not run.enough:
-        run.state = teach_waiting(run.state, store, run.path).state
-    save(run.state)
+        if store is not None and not run.enough:
+            run.state = teach_waiting(run.state, store, run.path).state
+    save()
 
 
 def warm_up(state: State) -> None:

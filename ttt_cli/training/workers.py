@@ -8,9 +8,9 @@ workers that die, and repeats their shards.
 import hashlib
 import logging
 import platform
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -53,31 +53,16 @@ def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alon
     return train_shard(learner, table, shard, alone)
 
 
-def _by(
-    executor: Executor, train: Callable[..., Learnt], waiting: Callable[[], object] = lambda: None
-) -> ShardTrainer:
-    """:param waiting: called every few seconds until all shards are trained."""
-
-    def result(future: Future[Learnt]) -> Learnt:
-        while not future.done():
-            with suppress(TimeoutError):
-                return future.result(PATIENCE)
-            waiting()
-        return future.result()
-
-    def trained(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Learnt]:
-        task = partial(train, learner, table, alone=len(shards) == 1)
-        return [result(future) for future in [executor.submit(task, shard) for shard in shards]]
-
-    return trained
-
-
 @contextmanager
 def local_workers(count: int) -> Iterator[ShardTrainer]:
     """``count`` threads of this process."""
     pool = ThreadPoolExecutor(count)
+
+    def trained(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Learnt]:
+        return [*pool.map(partial(train_shard, learner, table, alone=len(shards) == 1), shards)]
+
     try:
-        yield _by(pool, train_shard)
+        yield trained
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
@@ -87,7 +72,7 @@ def cluster_workers(address: str) -> Iterator[ShardTrainer]:
     """The workers of the Dask cluster whose scheduler listens at ``address``.
 
     :raises UsageError: if Dask is not installed.
-    :raises TttError: if nobody answers there, or no worker is connected.
+    :raises TttError: if no scheduler answers, or no worker is connected.
     """
     try:
         from distributed import Client
@@ -109,17 +94,20 @@ def cluster_workers(address: str) -> Iterator[ShardTrainer]:
         except TimeoutError:
             hint = f"dask worker {address} starts one"
             raise TttError("no worker is connected", where=f"--cluster {address}", hint=hint) from None
-        executor, told = client.get_executor(pure=False, retries=ATTEMPTS), list[str]()
+        executor, code, warned = client.get_executor(pure=False, retries=ATTEMPTS), code_digest(), False
 
-        def missing() -> None:
-            if not (told or client.nthreads()):
-                told.append(
-                    f"the cluster has no workers left; it goes on once there are: dask worker {address}"
-                )
-                notices.warning(*told)
+        def trained(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Learnt]:
+            nonlocal warned
+            task = partial(train_alike, code, learner, table, alone=len(shards) == 1)
+            futures = [executor.submit(task, shard) for shard in shards]
+            while wait(futures, PATIENCE).not_done:
+                if not (warned or client.nthreads()):
+                    warned, again = True, f"dask worker {address}"
+                    notices.warning("the cluster has no workers left; to go on, start one: %s", again)
+            return [future.result() for future in futures]
 
         try:
-            yield _by(executor, partial(train_alike, code_digest()), missing)
+            yield trained
         except KilledWorker:
             raise TttError(
                 "workers died too often", where=f"--cluster {address}", hint="do they have enough memory?"

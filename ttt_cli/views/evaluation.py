@@ -63,10 +63,8 @@ class _Evaluated(Document):
 
     def show(self, env: Environment) -> None:
         name, source, games = self.agent.name, self.agent.source, self.agent.games
-        learned = "learned from " + (
-            "an unknown number of games" if games is None else counted(games, "game")
-        )
-        who = [*dict.fromkeys([name, str(source or name)]), *[learned] * self.learned]
+        experience = "an unknown number of games" if games is None else counted(games, "game")
+        who = [*dict.fromkeys([name, str(source or name)]), *[f"learned from {experience}"] * self.learned]
         exact = isinstance(self.found, Verdict)
         for line in who, [self.rules.describe(), "exact, over all that can happen" if exact else "sampled"]:
             env.out(" · ".join(line))

@@ -339,8 +339,9 @@
     playing: { n: "again", u: "undo", Backspace: "undo", h: "help", b: "beat" },
     exploring: { Home: "home", u: "back", Backspace: "back", a: "agent", b: "perfect" },
   };
-  let typed = "";
+  let typed = ""; // the digits of a cell, while they gather on a board of more than nine
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Shift") return; // which types digits on some keyboards
     if (!/^[0-9]$/.test(event.key)) typed = "";
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const focused = buttons.indexOf(document.activeElement);
@@ -350,10 +351,10 @@
       if (focused < 0 && document.activeElement !== document.body) return;
       const from = buttons.findIndex((button) => button.tabIndex === 0);
       buttons[focused < 0 ? from : step(focused, ...arrows[key])].focus();
-    } else if (/^[1-9]$/.test(key) && Number(key) <= cells && cells <= 9) play(Number(key) - 1);
-    else if (/^[0-9]$/.test(key) && cells > 9) {
-      typed = Number(typed + key) <= cells ? typed + key : key;
-      buttons[Math.max(Number(typed), 1) - 1].focus();  // Enter plays it
+    } else if (/^[0-9]$/.test(key)) {
+      typed = [cells > 9 ? typed + key : key, key].find((text) => Number(text) >= 1 && Number(text) <= cells) || "";
+      if (typed && cells > 9) buttons[typed - 1].focus(); // Enter plays it
+      else if (typed) play(typed - 1);
     } else if (action && !byId(action).disabled) actions[action]();
     else return;
     event.preventDefault();

@@ -103,7 +103,7 @@ def page(
         style_hash=_digest(style),
         script=script,
         script_hash=_digest(script),
-        data=base64.b64encode(zlib.compress(data, 6, wbits=31)).decode(),  # which can end no element either
+        data=base64.b64encode(zlib.compress(data, 6, wbits=31)).decode(),  # wbits 31: gzip, for browsers
     )
     if len(content) > MOST_BYTES:
         raise UsageError(f"the page would have {len(content):,} bytes, more than {MOST_BYTES:,}")
@@ -195,7 +195,7 @@ def _mistakes(found: Blunders, numbers: Mapping[str, int]) -> list[list[int]]:
 def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
     """Return the facts at the top of the page: strength, experience, rules."""
     if verdict.unbeatable:
-        facts = [("unbeatable as both sides", "good")]
+        facts = [("unbeatable as X and as O", "good")]
     else:
         cases = (("X", verdict.as_x), ("O", verdict.as_o))
         losses = [(side, case.loss) for side, case in cases if case.line]

@@ -115,13 +115,13 @@ class PlayScreen:
         def drawing() -> Group | Text:
             self.env.console.width = self.env.width  # as it is by now
             games = self.session.score.games
-            total = f"{counted(games, 'game')}  {self._rates()}" if games else "no game is over yet"
+            total = f"{counted(games, 'game')}  {self._rates()}" if games else "no finished game yet"
             if not boards:
                 return Text(total)
             drawn = [(self.board(compact=compact), total) for compact in (False, True)]
             return fitted(self.env, self.heading(), drawn, "Make the window larger.")
 
-        return Live(console=self.env.console, screen=boards, auto_refresh=False, get_renderable=drawing)
+        return Live(console=self.env.console, screen=boards, auto_refresh=not boards, get_renderable=drawing)
 
     def _rates(self) -> str:
         score, (first, second) = self.session.score, self.session.players

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ttt_cli.environment import Environment
+from ttt_cli.environment import Environment, printable
 
 Tick = Callable[[int], None]
 """``tick(done)``: the work done so far."""
@@ -32,13 +32,16 @@ def progress(
         *([] if total is None else [TimeRemainingColumn()]),
     ]
     start, before = time.monotonic(), done
-    with Progress(*columns, console=env.notices, transient=True) as bar:
+    with Progress(*columns, console=env.console_on(env.stderr), transient=True) as bar:
         task = bar.add_task(title, total=total, completed=done, speed="")
-        bar.refresh()
 
         def tick(done: int) -> None:
             now = time.monotonic()
             speed = f"{(done - before) / (now - start):,.0f}/s" if now > start else ""
             bar.update(task, completed=done, speed=speed)
 
-        yield tick
+        env.listen(lambda text: bar.console.print(printable(text)))  # notices go above the bar
+        try:
+            yield tick
+        finally:
+            env.listen()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.store.formats.programs import (
+    TEXTS,
     goes_by,
     judged,
     looks_up,
@@ -112,8 +113,8 @@ def test_a_policy_beside_the_values_that_led_to_it_is_what_is_played():
     for others in ({"V": POSITIONS}, {"Q": ROWS, "V": POSITIONS}):
         for policy in (answers, moves):
             found = reads_as({**others, "policy": policy}, program)
-            assert "the table is 'policy'" in found.notes
-    refused({"Q": ROWS, "V": POSITIONS}, "all values alike")
+            assert "the table is 'policy'" in found.notes and "left out: the table 'V'" in found.notes
+    refused({"Q": ROWS, "V": POSITIONS}, "values of the same kind")
 
 
 def test_a_heading_may_look_like_cells():
@@ -166,3 +167,48 @@ def test_an_empty_box_is_noted():
         for board, row in boxes.items()
     }
     assert any("where it resigns: 1" in note for note in read(boxes).notes)
+
+
+def test_each_side_may_have_a_policy_and_values():
+    answers = {board: max(free(board), key=row.__getitem__) for board, row in ROWS.items()}
+    sides = {
+        side: {
+            "policy": {board: cell for board, cell in answers.items() if mover(board) == side},
+            "V": POSITIONS,
+        }
+        for side in "XO"
+    }
+    reads_as(
+        sides,
+        lambda board: {answers[board]: 1.0} if board in answers else picked(dict.fromkeys(free(board), 0.0)),
+    )
+
+
+def test_keys_that_were_met_first_may_stand_for_their_images(tmp_path):
+    """A program that looks all images up, and adds a board of which it knows none."""
+    met: dict[str, str] = {}
+    boards = sorted(POSITIONS, key=lambda board: sum(map(ord, board)) * len(board.strip(".")) % 97)
+    for board in boards:
+        met.setdefault(canonical(board)[0], board)
+    table = {board: POSITIONS[board] for board in met.values()}
+    assert "(spelling.symmetry=yes)" in str(refused(table, "does a key stand for"))
+    program = looks_up({text: table[met[canonical(text)[0]]] for text in TEXTS if canonical(text)[0] in met})
+    judged(table, program, tmp_path, spelling={"symmetry": "yes"})
+
+
+def test_a_row_of_dashes_is_the_empty_board_also_where_the_spelling_is_stated():
+    table = {board.replace(".", "-"): row for board, row in ROWS.items()}
+    found = reads_as(table, goes_by(MOVES), spelling={"first": "X"})
+    assert not found.rejected
+
+
+def test_own_stones_may_stand_beside_the_name_of_the_side():
+    table = {
+        side: {
+            swapped(board) if side == "O" else board: row
+            for board, row in ROWS.items()
+            if mover(board) == side
+        }
+        for side in "XO"
+    }
+    reads_as(table, goes_by(MOVES))

@@ -24,6 +24,9 @@ other end than usual; of a part of a key that says nothing; of adding up two tab
 two players; of moves not valued for the mover, positions not for X or the table's only player, and cells by
 column and row."""
 
+AS_PLAYED = 0.05
+"""The share of numbers at occupied cells beyond which a folded table's cells are not those of its keys."""
+
 Measured = tuple[str, str, Mapping[str, str], dict[str, Any]]
 """Whose good numbers measure, whose they usually do, further facets, and the other fields of ``Reading``."""
 
@@ -162,7 +165,8 @@ def _players(
         return
     if all(label.lower() in known for label in labels) and spelling.turn != "moved":
         owners = np.array([known[label.lower()] for label in column], np.int64)
-        yield True, {}, owners * sides if spelling.turn else owners  # "mine" belongs to whoever is to move
+        mine = owners * sides if spelling.turn else owners  # "mine" belongs to whoever is to move
+        yield True, {}, max(mine, owners, key=lambda found: int((found == sides).sum()))
     elif len(labels) == 2:
         owners = np.array([1 if label == labels[0] else -1 for label in column], np.int64)
         if len(set((owners * sides)[~space.terminal[spelling.indexes]].tolist())) == 1:
@@ -214,8 +218,10 @@ def _of_moves(
         kept = opened & known & free
         if not kept.any() or (in_keys and occupied > kept.sum()):
             continue
-        if folded and occupied:  # cells may be those of the board as it is played, not of the key
-            kept = opened & known
+        if folded and occupied > AS_PLAYED * kept.sum():
+            kept = opened & known  # the cells are those of the board as it is played, not of the key
+        elif folded:
+            occupied = 0
         places, which = np.unique(indexes[kept] * space.cells + cells[kept], return_inverse=True)
         if len(places) < len(which) and not added:
             continue

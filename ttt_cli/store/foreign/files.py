@@ -11,7 +11,7 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.keys import spellings
-from ttt_cli.store.foreign.values import COUNTS, DECISIONS, PARTS, POLICIES, SCALARS, namings
+from ttt_cli.store.foreign.values import COUNTS, DECISIONS, PARTS, POLICIES, SCALARS, decisions, namings
 from ttt_cli.store.text import number_in, quoted
 
 MOST_RECORDS = 2
@@ -174,21 +174,25 @@ def _tables_of_object(value: dict[str, Any], rules: Rules) -> Iterator[Candidate
             if len(part) == 3**rules.cells or (not any(namings([*part], rules)) and spellings([*part], rules))
         ]
         # A policy stands apart from the values that led to it.
-        apart = [[table] for table in tables if table[0].lower() in POLICIES]
-        for group in [*apart, [table for table in tables if [table] not in apart]]:
+        moves = [name.lower() in POLICIES and any(decisions([*part.values()])) for name, part in tables]
+        for are_moves in (True, False):
+            group = [table for table, found in zip(tables, moves, strict=True) if found is are_moves]
             keys = [key for _, part in group for key in part]
             values = [item for _, part in group for item in part.values()]
             names = [name for name, part in group for _ in part]
-            notes = (f"the table is {quoted(names[0])}",) if len(group) == 1 < len(level) else ()
+            notes = [f"the table is {quoted(names[0])}"] if len(group) == 1 < len(level) else []
+            if are_moves:
+                others = dict.fromkeys(name for name, _ in tables if name not in names)
+                notes += [f"left out: the table {quoted(name)}" for name in others]
             if group:
-                yield Candidate(keys, values, (names,) if len(group) > 1 else (), notes)
+                yield Candidate(keys, values, (names,) if len({*names}) > 1 else (), tuple(notes))
         if not tables and len(largest := max((part for _, part in level), key=len)) > len(value):
             yield Candidate(list(largest), list(largest.values()))
 
 
 def _by_board(value: Any, rules: Rules) -> Any:
-    """A list with a row for each board as an object keyed by the boards' numbers; anything else, also a list
-    of the boards themselves, as it is."""
+    """A list with a row for each board, as an object keyed by board number; anything else unchanged, also a
+    list of the boards themselves."""
     if not isinstance(value, list) or len(value) != 3**rules.cells:
         return value
     rows = [*map(str, value)]
@@ -229,7 +233,7 @@ def tables_of_rows(
         return
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
-            message = f"has {len(row)} field{'s' * (len(row) > 1)}, but the first {unit} has {len(rows[0])}"
+            message = f"has {len(row)} field{'s' * (len(row) != 1)}, but the first {unit} has {len(rows[0])}"
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
     rows, said = _columns(rows, where, rules)
     notes = (*notes, *said)
@@ -256,7 +260,7 @@ def _columns(rows: list[list[Any]], where: str, rules: Rules) -> tuple[list[list
     kinds += [float] * (str in kinds[1:])  # "02" and "11" are both cells
     unlike = kinds and (kinds[0] not in kinds[1:] or (parsed[0] is None and parsed[1] is not None))
     notes: tuple[str, ...] = ()
-    if rows and isinstance(rows[0][-1], str) and (unlike or _is_heading([row[0] for row in rows])):
+    if rows and isinstance(rows[0][-1], str) and (unlike or _is_heading(rows[0], rules)):
         rows, notes = _value_last(rows[0], rows[1:], where, rules)
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
@@ -277,10 +281,10 @@ def _columns(rows: list[list[Any]], where: str, rules: Rules) -> tuple[list[list
     return rows, notes
 
 
-def _is_heading(column: Sequence[str]) -> bool:
-    """Whether the first item is a heading: empty, as pandas heads its index, or a word unlike the others."""
-    first, *others = column
-    return not first or (first.isalpha() and len(first) not in {*map(len, others)})
+def _is_heading(row: Sequence[str], rules: Rules) -> bool:
+    """Whether a row begins with nothing, as that of pandas, or is a word and the names of all cells."""
+    named = len(row) > rules.cells and any(namings(row[-rules.cells :], rules))
+    return not row[0] or (row[0].isalpha() and named)
 
 
 def _parted(lines: Sequence[str], marks: Sequence[str], rules: Rules) -> list[list[str]]:

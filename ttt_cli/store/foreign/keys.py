@@ -132,6 +132,11 @@ class Spelling:
         """bool[keys], the keys that are not positions for no reason that a program would have."""
         return self.left_out & ~self.played_on & ~self.no_board
 
+    def is_part_of(self, other: "Spelling") -> bool:
+        """Whether another way to find the same boards leaves out no more keys."""
+        same = self.facets == other.facets and len(self.extras) == len(other.extras)
+        return same and bool(np.all(self.left_out | (self.indexes == other.indexes)))
+
     def select(self, rows: Int64s) -> "Spelling":
         """The same spelling of these keys only."""
         extras = tuple([column[row] for row in rows.tolist()] for column in self.extras)
@@ -283,7 +288,11 @@ def spellings(
                 cells, extras = frame.parts([*map(split, keys)], rules)
                 every = _spelled(frame.form, cells, [*extras, *columns], space, relative)
                 found += [spelling for spelling in every if spelling.left_out.mean() <= 1 - least]
-    return sorted(found, key=lambda spelling: (spelling.left_out.sum(), spelling.rarity))
+    kept = list[Spelling]()
+    for spelling in sorted(found, key=lambda spelling: (spelling.left_out.sum(), spelling.rarity)):
+        if not any(spelling.is_part_of(other) for other in kept):
+            kept.append(spelling)
+    return kept
 
 
 def _spelled(

@@ -168,8 +168,8 @@ class Reading:
         return int((heavy & (results != 0) & ((self.worth - usual) * results < 0)).sum())
 
     @property
-    def idle(self) -> str:
-        """What numbers of positions only say, in words, if they do not say what these are worth."""
+    def says_only(self) -> str:
+        """What the numbers of positions say instead of their values, in words; empty if they are values."""
         if self.of_moves:
             return ""
         if counts_stones(self.spelling.space, self.indexes, self.numbers):

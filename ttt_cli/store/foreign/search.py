@@ -21,7 +21,15 @@ from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.combine import policies, readings, second_board
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import LEAST_BOARDS, NUMBERS, Spelling, spellings
-from ttt_cli.store.foreign.reading import ADDED, Reading, alone, counts_stones, groups, symmetry_of
+from ttt_cli.store.foreign.reading import (
+    ADDED,
+    LEAST_TURNED,
+    Reading,
+    alone,
+    counts_stones,
+    groups,
+    symmetry_of,
+)
 from ttt_cli.store.foreign.values import EXPECTED, Values, collect
 from ttt_cli.store.formats.format import Options
 from ttt_cli.store.plays import Plays, policy_by
@@ -153,8 +161,10 @@ def _search(table: Candidate, options: Options, space: StateSpace, where: str) -
     best = ranked[0]
     if best.spelling.turn and best.spelling.misfits.any() and "turn" not in stated:
         rivals += islice((it for it in ranked if it.spelling.turn != best.spelling.turn), 1)
-    if best.idle:
-        raise InvalidFileError(f"its numbers only say {best.idle}: nothing has been learned", where=where)
+    if best.says_only:
+        raise InvalidFileError(
+            f"its numbers only say {best.says_only}: nothing has been learned", where=where
+        )
     asked = _open_questions(best, rivals, agreeing)
     if "unknown" not in options.stated and table.unknown is None:
         asked += islice(filter(None, map(_about_unknown, [best, *rivals], repeat(options))), 1)
@@ -355,8 +365,11 @@ def _spelled_readings(
         if not found:
             raise _unfit(kept, values, fitting, where)
     # Keys that are the least of their turned images may be the least of some mirrored ones as well.
-    is_open = {"symmetry": symmetry} if symmetry == "rotations" and not stated else {}
-    return (replace(reading, spelling=spelling, facets={**reading.facets, **is_open}) for reading in found)
+    # And keys of which none has an image in the file may be whichever was met first.
+    single = alone(space, fitting.indexes, space.rules.symmetries) if symmetry == "no" else None
+    is_open = symmetry == "rotations" or (single is not None and single.shape[1] >= LEAST_TURNED)
+    facets = {"symmetry": symmetry} if is_open and not stated else {}
+    return (replace(reading, spelling=spelling, facets={**reading.facets, **facets}) for reading in found)
 
 
 def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> InvalidFileError:
@@ -449,9 +462,12 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
         undecided.append(min(alike, key=lambda reading: reading.rarity))
     undecided.sort(key=lambda reading: reading.rarity)
     space, known = best.spelling.space, best.spelling.indexes[~best.spelling.left_out]
+    # Keys that are no least images may be those that were met first.
+    ways = {"rotations": SYMMETRIES, "no": ("yes", "no")}
+    names = ways.get(best.facets.get("symmetry", ""), ())
     borne_out = [
         {"symmetry": name}
-        for name in (SYMMETRIES if "symmetry" in best.facets else ())
+        for name in names
         if name == "no" or alone(space, known, groups(space.rules)[name]) is not None
     ]
     return _questions(borne_out) + _questions([it.facets for it in undecided])

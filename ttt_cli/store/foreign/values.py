@@ -21,9 +21,9 @@ MOST_BEADS = 10_000
 
 DECISIONS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
 PARTS = {"row", "col", "column"}
-POLICIES = {"policy", "policies", "pi", *DECISIONS}
+POLICIES = {"policy", "policies", "pi"}
 """The usual names of fields that hold a move, of those that hold its row or its column, and of tables of
-moves or their probabilities."""
+moves."""
 _PLACES = {"row", "col"}, {"row", "column"}, {"y", "x"}
 _BEADS = {"count", "beads"}
 _NUMBERS = {"weight", "value", "q", "score", "probability"}
@@ -137,7 +137,7 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
         kind, pairs = _pairs(value, rules)
         if not kind or (pairs and shape not in ("", kind)):
             message = f"{quoted(value)}: {EXPECTED.format(rules.cells)}"
-            message += ", all values alike" * bool(kind)
+            message += ", and all values of the same kind" * bool(kind)
             raise InvalidFileError(message, where=f"{where}, key {quoted(key)}")
         shape = kind if pairs else shape
         entries.append(pairs)

@@ -54,7 +54,7 @@ class _Layout:
         return [] if _BETWEEN.sub("", _CELL.sub("", text)) else _CELL.findall(text)
 
     def word(self, row: Sequence[str]) -> str:
-        """The word for the result of a row, as if X had begun, where the first field says that O has."""
+        """The result word of a row, with X and O exchanged if its first field says that O began."""
         word = row[self.result].lower() if -len(row) <= self.result < len(row) else ""
         o_began = self.moves.start == 1 and self.result != 0 and row[0].lower() == "o"
         return _OTHER.get(word, word) if o_began else word
