@@ -94,7 +94,7 @@ def test_a_stopped_trainer_prints_the_command_that_continues(tmp_path):
     process = start(*TRAIN, cwd=stopped, program=[sys.executable, "-c", SLOW])
     err = read_until(process, process.stderr, "in a block")
     process.send_signal(signal.SIGTERM)
-    err += read_until(process, process.stderr, "stopping after this block (again: at once")
+    err += read_until(process, process.stderr, "stopping after this block (Ctrl-C again:")
     (stopped / "go on").touch()
     err += process.communicate(timeout=60)[1]
     assert process.returncode == 128 + signal.SIGTERM, err
