@@ -68,7 +68,7 @@ def guarded(where: str, failed: str, kind: type[TttError] = TttError) -> Iterato
     """Run other people's code; a process that it forks ends with the block.
 
     :param failed: what precedes the description of an error in the message.
-    :raises TttError: of this ``kind``, if the code raises anything.
+    :raises TttError: of this ``kind``, if the code raises anything but KeyboardInterrupt.
     """
     process = os.getpid()
     try:

@@ -48,8 +48,7 @@ class Plays:
     def fields(self) -> PlaysFields:
         """As in the header of a state, with one number for ``unknown`` if both sides have the same."""
         alike = not isinstance(self.unknown, str) and self.unknown[0] == self.unknown[1]
-        fields = {**asdict(self), "unknown": self.unknown[0] if alike else self.unknown}
-        return cast(PlaysFields, fields)
+        return cast(PlaysFields, {**asdict(self), "unknown": self.unknown[0] if alike else self.unknown})
 
     @classmethod
     def from_json(cls, found: dict[str, Any], where: str) -> "Plays":

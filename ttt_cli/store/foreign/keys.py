@@ -133,7 +133,7 @@ class Spelling:
         return self.left_out & ~self.played_on & ~self.no_board
 
     def is_part_of(self, other: "Spelling") -> bool:
-        """Whether another way to find the same boards leaves out no more keys."""
+        """Whether another spelling finds the same boards in these keys, and perhaps in more."""
         same = self.facets == other.facets and len(self.extras) == len(other.extras)
         return same and bool(np.all(self.left_out | (self.indexes == other.indexes)))
 

@@ -5,11 +5,10 @@ number in a file can tell is never guessed: the user is asked to choose between 
 whose stones are whose, and about keys that fit no reading for no reason of the game.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, repeat
+from itertools import islice
 
 import numpy as np
 
@@ -59,9 +58,6 @@ MANY_NUMBERS = 200
 SHOWN = 3
 """The most keys that an error names."""
 
-
-_ZEROS = re.compile(r"\[[-0., ]*\]|\{([^:]*: ?-?[0.]+[,}])*")
-"""A list or an object of zeros, printed."""
 
 Question = tuple[str, Mapping[str, str]]
 """A question, and its answers: in words, by the options of an agent that give them."""
@@ -160,6 +156,7 @@ def _search(table: Candidate, options: Options, space: StateSpace, where: str) -
     ranked, rivals = decide(agreeing)
     best = ranked[0]
     if best.spelling.turn and best.spelling.misfits.any() and "turn" not in stated:
+        # Where neither meaning of one's own stones fits all keys, their numbers do not tell which is meant.
         rivals += islice((it for it in ranked if it.spelling.turn != best.spelling.turn), 1)
     if best.says_only:
         raise InvalidFileError(
@@ -167,7 +164,8 @@ def _search(table: Candidate, options: Options, space: StateSpace, where: str) -
         )
     asked = _open_questions(best, rivals, agreeing)
     if "unknown" not in options.stated and table.unknown is None:
-        asked += islice(filter(None, map(_about_unknown, [best, *rivals], repeat(options))), 1)
+        unknown = (_about_unknown(reading, options) for reading in (best, *rivals))
+        asked += islice(filter(None, unknown), 1)
     if asked:
         raise UndecidedError(asked, where, options)
     near = []
@@ -309,7 +307,8 @@ def _misfit(
     what = "in no spelling are all keys positions"
     if begun and np.all([it.left_out for it in fixed], axis=0).sum() < found[0].left_out.sum():
         what = "it holds games that either side began"
-    learned = np.array([not _ZEROS.fullmatch(str(value)) for value in table.values])
+    rows = (it.values() if isinstance(it, dict) else it for it in table.values)
+    learned = np.array([not isinstance(row, Iterable) or any(row) for row in rows])  # and not only listed
     named.sort(key=lambda it: (not it.shows_empty, it.left_out[learned].sum(), -evidence(it)))
     ways: dict[str, str] = {}
     for spelling in named:
@@ -364,8 +363,8 @@ def _spelled_readings(
         found = list(readings(fitting, values, group))
         if not found:
             raise _unfit(kept, values, fitting, where)
-    # Keys that are the least of their turned images may be the least of some mirrored ones as well.
-    # And keys of which none has an image in the file may be whichever was met first.
+    # Keys that are the least of their turned images may be the least of some mirrored ones as well, and keys
+    # of which none has another image in the file may be whichever was met first.
     single = alone(space, fitting.indexes, space.rules.symmetries) if symmetry == "no" else None
     is_open = symmetry == "rotations" or (single is not None and single.shape[1] >= LEAST_TURNED)
     facets = {"symmetry": symmetry} if is_open and not stated else {}
