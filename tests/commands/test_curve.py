@@ -75,7 +75,7 @@ def test_without_matplotlib_one_line_says_what_to_do(ttt, curves, monkeypatch):
 
 
 def test_a_state_has_its_own_curve(ttt):
-    assert "ttt curve td" in ttt("train", "td", "--games", 300, "--seed", 1).err
+    ttt("train", "td", "--games", 300, "--seed", 1)
     assert "exploitability 0.956 → 0.958" in ttt("curve", "td").out
     ttt("train", "td", "--games", 300, "--seed", 2)
     ttt("train", "td", "--games", 100, "--seed", 3, "-o", "other.json")

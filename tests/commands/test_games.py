@@ -43,7 +43,6 @@ def test_a_bad_line_never_blocks_the_sound_ones(ttt: Run):
     reviewed = ttt("review", "other.jsonl", "--game", 2)
     assert "(second)" in reviewed.out and "4 lines cannot be read" in reviewed.err
     assert ttt("verify", store / LOG).code == 1
-    assert ttt("show", "other.jsonl", "--json").json["unreadable"] == 4
     assert library.load(Path("other.json")).state.games == 3
 
 
@@ -71,7 +70,7 @@ def test_the_log_is_tried_before_the_first_move(ttt: Run):
     Path("state_store").write_bytes(b"a file, not a folder")
     for asked in (["minimax", "--as", "x"], ["minimax", "--no-learn"], []):
         played = ttt("play", *asked, stdin="5\n", terminal=True, TERM="dumb", COLUMNS="200")
-        assert played.code == 1 and not played.out and "--store DIR names another" in played.err
+        assert played.code == 1 and not played.out
         assert played.err.startswith("Error: state_store") and played.err.count("\n") == 1
 
 

@@ -105,13 +105,13 @@ def test_at_a_terminal_play_asks_for_opponent_side_and_what_next(ttt):
     keys = "nobody\n\x1b[B\nme\nyou\n5\n9\n1\n2\n8\n6\n3\n4\n7\nx\nn\nq\n"
     TD.parent.mkdir()
     TD.with_name("broken.json").write_text("{")
-    assert ttt("export", "random", "-f", "policy-csv", "-o", TD.with_name("policy.csv")).code == 0
+    library.save(State.empty(learner_of("td", "default"), STANDARD), TD)
     result = ttt("play", stdin=keys, terminal=True, TERM="dumb")
     assert result.code == 0 and "broken" not in result.out
     easy, medium, hard, q = re.findall(r"^ *\d +([a-z]+ .+?) *$", result.out, re.MULTILINE)[:4]
     assert easy.startswith("easy") and q.startswith("q")
     assert medium.startswith("medium") and "blocks" in medium and "plays perfectly" in hard
-    assert "policy  a policy file\n" in result.out
+    assert "td      learned from 0 games\n" in result.out
     assert result.err.count("no such name") == 2
     assert "Who begins?\n" in result.out and "Game 1: X is you, O is medium" in result.out
     assert "press n, r" in result.err and "Game 2: X is medium, O is you" in result.out and len(log()) == 1
@@ -150,7 +150,7 @@ def test_an_untrained_learner_says_so_and_learns_by_playing(ttt):
     (game,) = log()
     assert (game.teaches, state.runs[0].details["game_ids"]) == (("td.article.json",), [game.id])
     result = ttt("play", "td.article:search=2", "--no-learn", "--games", 1, stdin=GAME)
-    assert "as td.article:search=2,epsilon=0 plays" in result.err
+    assert "with the option epsilon=0" in result.err
     assert log()[1].teaches == () and library.load(Path("state_store/td.article.json")).state.games == 1
 
 

@@ -29,7 +29,6 @@ COMMANDS = {
     "tournament": [("tournament", "q", "random", "minimax", "--json")],
     "diff": [("diff", "q", "minimax", "--json")],
     "state-summary": [("show", "q", "--json")],
-    "log-summary": [("show", "state_store/games.jsonl", "--json")],
     "merge": [("merge", "q", "q", "--dry-run", "--json"), ("merge", "q", "-o", "m.json", "--json")],
     "backups": [("restore", "q", "--json")],
     "export": [("export", "q", "--format", "q-table", "-o", "x.json", "--json")],
@@ -77,7 +76,7 @@ def broken(document: Any, schema: dict[str, Any]) -> Iterator[Any]:
 def test_documents_keep_to_their_schema_and_no_others_do(ttt, store, name: str):
     if name in ("import", "verification"):
         assert ttt("export", "q", "--format", "q-table", "-o", "x.json").code == 0
-    if name in ("review", "log-summary"):
+    if name == "review":
         assert ttt("play", "--x", "random", "--o", "random", "--games", "3", "--learn").code == 0
     if name == "curves":
         Curve(10, Path("c.csv")).look(0, lambda: tables.uniform(StateSpace.of()))

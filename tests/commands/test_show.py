@@ -22,24 +22,6 @@ def test_the_runs_with_most_games_are_listed(ttt):
     assert f"(did you mean '{name}'?)" in ttt("verify", "td.2x3").err
 
 
-def test_a_log_is_shown_as_players_and_results(ttt):
-    ttt("play", "--x", "td", "--o", "random", "--games", 2, "--learn")
-    ttt("play", "--x", "minimax", "--o", "minimax", "--games", 1, "--learn")
-    log = "state_store/games.jsonl"
-    found = ttt("show", log, "--json").json
-    assert (found["games"], found["unreadable"]) == (3, 0)
-    assert sum(found["results"].values()) == 3
-    players = {one.pop("name"): one for one in found["players"]}
-    assert players["minimax"] == {"won": 0, "drawn": 2, "lost": 0}
-    assert players["td"]["won"] == players["random"]["lost"]
-    with Path(log).open("a", encoding="utf-8") as file:
-        file.write("{}\n")
-    told = ttt("show", log)
-    assert "games     3: X won" in told.out and "faults    1 line cannot be read" in told.out
-    assert "player    minimax won 0, drew 2, lost 0" in told.out
-    assert f"next: ttt review {log}" in told.err
-
-
 def test_the_record_against_people_is_shown_here_and_before_a_game(ttt):
     for seed in range(3):
         ttt("play", "td", "--as", "x", "--games", 1, "--seed", seed, stdin=GAME_KEYS)

@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Literal
 
 from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.documents import put
-from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, Stopped, TttError, UsageError
-from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.play.player import exploration, players_of
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import choose
@@ -27,19 +24,16 @@ from ttt_cli.shell.options import (
     stored_files,
 )
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Loaded
+from ttt_cli.store.formats.format import Loaded, Options
 from ttt_cli.store.games import try_log
 from ttt_cli.views.numbers import counted, percent
 
-IN_WORDS = {
+LEVELS = {
     "easy": "takes a win if there is one",
     "medium": "blocks yours, too",
     "hard": "plays perfectly, as far as it can see",
 }
 """The levels in the menu."""
-
-MENU, LARGE = 12, 4_000_000
-"""The most opponents that the menu lists, and the bytes of a state that takes too long to describe."""
 
 
 def play(
@@ -79,7 +73,7 @@ def play(
         raise UsageError("--watch is for two machines", hint="name them: --x q --o random")
     learn = people if learn is None else learn
     if people or learn:
-        _try_log(env)
+        try_log(env.store)
     if agent is None and not named and env.interactive:
         agent = _choose_opponent(env)
     pairing = _pairing(agent, side, x, o)
@@ -96,46 +90,16 @@ def play(
     return play_machines(env, session, games, watch=watch, delay=delay, learn=learn)
 
 
-def _try_log(env: Environment) -> None:
-    """Raise TttError, before anything is asked, if the games cannot be recorded."""
-    try:
-        try_log(env.store)
-    except TttError as error:
-        error.hint = "; ".join(filter(None, (error.hint, "--store DIR names another store")))
-        raise
-
-
 def _choose_opponent(env: Environment) -> str:
-    """Let a person choose among the levels and the first states of the store that can play this game."""
-    options = [*IN_WORDS.items()]
-    stored = {path.stem: path for path in stored_files(env.store) if path.stem != "games"}
-    if stored:
-        env.say(f"judging {counted(len(stored), 'player')} in {env.store}")
-    for name in dict.fromkeys(["q", *stored]):
-        if len(options) < MENU:
-            with suppress(TttError):
-                options.append((name, _state_in_words(env, name, stored.get(name))))
-    return options[choose(env, "Who do you want to play?", options)][0]
-
-
-def _state_in_words(env: Environment, name: str, path: Path | None) -> str:
-    """Describe a state; a large one is not read.
-
-    :raises TttError: if it cannot be played.
-    """
-    if path is not None and path.stat().st_size > LARGE:
-        return "a large file"
-    (agent,) = resolve_all([name], env.store, given_rules(env), fresh=True)
-    loaded = agent.loaded
-    if loaded is not None and not loaded.path.exists():
-        return "has learned nothing yet"
-    if loaded is None:
-        return "a policy file"
-    if enumerated(agent.rules) is None:
-        return "learns from your games" if loaded.native else f"a {loaded.format} file"
-    verdict = "unbeatable" if is_unbeatable(agent.policy) else "beatable"
-    epsilon = exploration(agent, loaded.state)
-    return f"{verdict}; {percent(epsilon, 0)} of its moves are random" if epsilon else verdict
+    """Let a person choose among the levels and the states of the store for this game."""
+    opponents, rules = {**LEVELS, "q": "has learned nothing yet"}, given_rules(env)
+    for path in stored_files(env.store):
+        with suppress(TttError):
+            state = library.load(path, Options(table=False)).state
+            if rules in (None, state.rules):
+                games = "an unknown number of games" if state.games is None else counted(state.games, "game")
+                opponents[path.stem] = f"learned from {games}"
+    return [*opponents][choose(env, "Who do you want to play?", [*opponents.items()])]
 
 
 def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) -> tuple[str, str]:
@@ -168,15 +132,16 @@ def _train(env: Environment, loaded: Loaded) -> bool:
         trained = library.Trained(learner.name, preset is not None, rules)
         env.say(f"{name} has learned nothing yet; this trains it:", trained.command(*env.store_option))
         return False
-    from ttt_cli.commands.train import Options, train
+    from ttt_cli.commands.train import Options as Training
+    from ttt_cli.commands.train import train
 
     options = [(f"train {name} first", f"{games:,} games"), ("play it untrained", "")]
     if choose(env, f"{name} has learned nothing yet.", options) == 1:
         return False
     board, line = f"{rules.rows}x{rules.cols}", rules.line
     apart = replace(env, stdout=env.stderr, json=False, board=board, line=line)  # stdout is for the games
-    done = train(apart, learner.name, {}, Options(preset=preset))
-    if put(apart, replace(done, then=[])) != ExitCode.DONE:
+    done = train(apart, learner.name, {}, Training(preset=preset))
+    if put(apart, replace(done, then="")) != ExitCode.DONE:
         raise Stopped(done.code)
     return True
 
@@ -192,8 +157,7 @@ def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
             env.say(f"{agent.name} knows {counted(loaded.state.positions, 'position')}{games}")
         if epsilon := exploration(agent, loaded.state):
             often = f"{percent(epsilon, 0)} of its moves are random, as in its author's program"
-            other = f"{agent.name}{',' if agent.options else ':'}"
-            env.say(f"{often}; evaluate judges it without them, as {other}epsilon=0 plays")
+            env.say(f"{often}; with the option epsilon=0 it plays as evaluate judges it")
         if learn and not loaded.native:
             what = f"{loaded.path} is a {loaded.format} file, which is read-only here"
             env.say(f"{what}; to teach it, first:", command_line("ttt", "import", loaded.path))

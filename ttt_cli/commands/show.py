@@ -1,30 +1,21 @@
-"""``ttt show``: what a state or a log holds; without a file, all states and players; the formats."""
+"""``ttt show``: what a state holds; without a file, all states and players; the formats."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 from rich.text import Text
 
 from ttt_cli.agents.grammar import file_and_reading, resolve
 from ttt_cli.agents.registry import ALIASES, AgentType, meaning, players
-from ttt_cli.documents import (
-    Count,
-    Document,
-    ResultsFields,
-    RunFields,
-    Share,
-    aside,
-    optional,
-)
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.documents import Count, Document, RunFields, Share, aside, optional
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.environment import Environment, command_line
+from ttt_cli.environment import Environment
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
 from ttt_cli.learners import plugged_learners
@@ -32,16 +23,14 @@ from ttt_cli.shell.options import argument, complete_agents, flag, given_rules, 
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
 from ttt_cli.store.formats.format import Loaded
-from ttt_cli.store.formats.records import GameRecords
-from ttt_cli.store.games import LOG, SoundGames, record_against_people
+from ttt_cli.store.games import LOG, record_against_people
 from ttt_cli.store.plays import Plays
-from ttt_cli.store.source import Source
 from ttt_cli.user_code import AGENT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.tables import draw_table, print_facts, table
 
 MOST = 10
-"""How many runs, and players of a log, are listed; ``--json`` lists all."""
+"""How many runs are listed; ``--json`` lists all."""
 
 MAX_JUDGED = 20_000
 """Positions that the verdict in a list may visit, on a board without a state space."""
@@ -85,41 +74,25 @@ class StateSummary(Document, name="state-summary"):
             print_facts(env, [("people", f"won {won:,}, drew {drawn:,}, lost {lost:,}")])
 
 
-@dataclass(frozen=True)
-class PlayerRecord:
-    """The results of a player in a log."""
-
-    name: str
-    won: Count
-    drawn: Count
-    lost: Count
+def _describe_runs(runs: Sequence[RunFields]) -> Iterator[str]:
+    """Describe the runs with most games, and count the others."""
+    longest = sorted(runs, key=lambda run: (-(run["games"] or 0), run["id"]))
+    yield from map(_describe_run, longest[:MOST])
+    if more := longest[MOST:]:
+        yield f"and {len(more):,} more, {sum(run['games'] or 0 for run in more):,} games; --json lists them"
 
 
-@dataclass(frozen=True)
-class LogSummary(Document, name="log-summary"):
-    """What a log of games holds; ``unreadable`` counts the lines that cannot be read."""
-
-    file: str
-    games: Count
-    results: ResultsFields
-    players: list[PlayerRecord]
-    unreadable: Count
-    fault: str = aside()
-
-    def show(self, env: Environment) -> None:
-        facts = [
-            ("file", f"{self.file} (game records)"),
-            ("games", f"{self.games:,}: {_ended(self.results)}"),
-        ]
-        if self.unreadable:
-            unread = counted(self.unreadable, "line")
-            facts.append(("faults", f"{unread} cannot be read, the first: {self.fault}"))
-        for one in self.players[:MOST]:
-            facts.append(("player", f"{one.name} won {one.won:,}, drew {one.drawn:,}, lost {one.lost:,}"))
-        if more := self.players[MOST:]:
-            facts.append(("", f"and {len(more):,} more; --json lists them"))
-        print_facts(env, facts)
-        env.say("next:", command_line("ttt", "review", self.file))
+def _describe_run(run: RunFields) -> str:
+    games = "unknown games" if run["games"] is None else counted(run["games"], "game")
+    text = f"{run['id'][:12]} {run['kind']:<7} {games}"
+    if run["kind"] == "train":
+        text += f" against {run['opponent']}, seed {run['seed']}"
+        text += ", not reproducible: the opponent is a program" if run.get("reproducible") is False else ""
+        if (run["games"] or 0) < run["planned"]:
+            text += f", stopped before {run['planned']:,}"
+    if results := run["results"]:
+        text += f": X won {results['x']:,}, O won {results['o']:,}, {results['draw']:,} drawn"
+    return text
 
 
 @dataclass(frozen=True)
@@ -153,6 +126,30 @@ class StoredState:
     written: str
     fault: str
 
+    @classmethod
+    def of(cls, path: Path) -> "StoredState":
+        """Judge a state."""
+        written = datetime.fromtimestamp(path.stat().st_mtime).astimezone().isoformat(timespec="seconds")
+        try:
+            state, worst = library.load(path).state, None
+            if enumerated(state.rules) is None:
+                unbeatable = is_unbeatable(state.policy, budget=MAX_JUDGED)
+            else:
+                verdict = judge(state.policy)
+                unbeatable, worst = verdict.unbeatable, {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss}
+        except TttError as error:
+            return cls(path.stem, "", None, None, None, None, written, str(error))
+        return cls(path.stem, state.learner.name, state.rules, state.games, unbeatable, worst, written, "")
+
+    def row(self) -> list[str | Text]:
+        """The state as a row of a table."""
+        written = datetime.fromisoformat(self.written).strftime("%Y-%m-%d %H:%M")
+        if self.fault:
+            return [self.name, "", Text("cannot be read", "dim"), "", "", written]
+        games = "" if self.games is None else f"{self.games:,}"
+        losses = [percent(loss, 1) for loss in (self.worst_case or {}).values()] or ["", ""]
+        return [self.name, games, Text(*VERDICTS[self.unbeatable]), *losses, written]
+
 
 @dataclass(frozen=True)
 class Store(Document, name="store"):
@@ -165,43 +162,16 @@ class Store(Document, name="store"):
     def show(self, env: Environment) -> None:
         if self.states:
             headings = ["state", ">games", "verdict", ">lose as X", ">lose as O", "last written"]
-            draw_table(env, headings, map(_row, self.states), lead=1)
+            draw_table(env, headings, [one.row() for one in self.states], lead=1)
             for one in self.states:
                 if one.fault:
                     env.out(f"{one.name}: {one.fault}", indent=2)
             env.out("", f"in {self.store}", "")
         else:
-            game = f" for {rules.describe()}" if (rules := given_rules(env)) else ""
-            env.out(f"no states{game} in {self.store}", "")
+            env.out(f"no states in {self.store}", "")
         env.draw(table(["player", "plays"], [[one.usage, one.about] for one in self.players]))
         if not self.states:
             env.say("next:", library.Trained("q", rules=given_rules(env)).command(*env.store_option))
-
-
-def _stored(path: Path) -> StoredState:
-    written = datetime.fromtimestamp(path.stat().st_mtime).astimezone().isoformat(timespec="seconds")
-    try:
-        state = library.load(path).state
-        facts = (path.stem, state.learner.name, state.rules, state.games)
-        if enumerated(state.rules) is None:
-            return StoredState(*facts, is_unbeatable(state.policy, budget=MAX_JUDGED), None, written, "")
-        verdict = judge(state.policy)
-        worst: dict[str, float] = {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss}
-        return StoredState(*facts, verdict.unbeatable, worst, written, "")
-    except TttError as error:
-        return StoredState(path.stem, "", None, None, None, None, written, str(error))
-
-
-def _row(state: StoredState) -> list[str | Text]:
-    written = datetime.fromisoformat(state.written).strftime("%Y-%m-%d %H:%M")
-    if state.fault:
-        return [state.name, "", Text("cannot be read", "dim"), "", "", written]
-    name = state.name
-    if state.rules not in (None, STANDARD) and str(state.rules) not in name:
-        name += f" ({state.rules})"
-    games = "" if state.games is None else f"{state.games:,}"
-    losses = [percent(loss, 1) for loss in (state.worst_case or {}).values()] or ["", ""]
-    return [name, games, Text(*VERDICTS[state.unbeatable]), *losses, written]
 
 
 @dataclass(frozen=True)
@@ -231,29 +201,6 @@ class Formats(Document, name="formats"):
         draw_table(env, ["format", "reads", "plays", "writes", "learner", "what it is"], rows, lead=1)
 
 
-def _describe_runs(runs: Sequence[RunFields]) -> Iterator[str]:
-    """Describe the runs with most games, and count the others."""
-    longest = sorted(runs, key=lambda run: (-(run["games"] or 0), run["id"]))
-    yield from map(_describe_run, longest[:MOST])
-    if more := longest[MOST:]:
-        yield f"and {len(more):,} more, {sum(run['games'] or 0 for run in more):,} games; --json lists them"
-
-
-def _describe_run(run: RunFields) -> str:
-    games = "unknown games" if run["games"] is None else counted(run["games"], "game")
-    text = f"{run['id'][:12]} {run['kind']:<7} {games}"
-    if run["kind"] == "train":
-        text += f" against {run['opponent']}, seed {run['seed']}"
-        text += ", not reproducible: the opponent is a program" if run.get("reproducible") is False else ""
-        if (run["games"] or 0) < run["planned"]:
-            text += f", stopped before {run['planned']:,}"
-    return f"{text}: {_ended(run['results'])}" if run["results"] else text
-
-
-def _ended(results: Any) -> str:
-    return f"X won {results['x']:,}, O won {results['o']:,}, {results['draw']:,} drawn"
-
-
 def show(
     env: Environment,
     file: Annotated[
@@ -263,62 +210,54 @@ def show(
 ) -> Document:
     """Show what a state holds: learner, rules, games, runs and their results, sizes.
 
-    For a log of games: who played, and how the games ended. Without FILE: the states in the store with their
-    verdicts, and the players that need no file.
+    Without FILE: the states in the store with their verdicts, and the players that need no file.
 
     Examples:
       ttt show
       ttt show q
-      ttt show state_store/games.jsonl
       ttt show --formats
     """
+    if formats and file is not None:
+        raise UsageError("goes without a file", where="--formats")
+    rules = given_rules(env)
     if formats:
-        if file is not None:
-            raise UsageError("goes without a file", where="--formats")
         return _formats()
     if file is None:
         if env.store.exists() and not env.store.is_dir():
             raise InvalidFileError("is not a folder", where=str(env.store))
-        states, rules = [_stored(path) for path in stored_files(env.store)], given_rules(env)
+        states = [StoredState.of(path) for path in stored_files(env.store)]
         states = [state for state in states if rules in (None, state.rules)]
         return Store(str(env.store.absolute()), states, list(_players().values()))
     known, named = _players(), re.split("[:,]", file)[0]
     if named in known and not Path(file).exists():
         if file != known[named].name:
-            resolve(file, env.store, given_rules(env))  # refuses what is no option of it
+            resolve(file, env.store, rules)  # refuses what is no option of it
         return known[named]
-    rules = given_rules(env)
     file, reading = file_and_reading(file, rules)
-    log = env.store / LOG if file == LOG else Path(file)
-    if log.name == LOG and not log.exists():
-        raise InvalidFileError("no game has been played here yet", where=file, hint="ttt play")
     trained = library.Trained.named(file)
     near = "" if trained else did_you_mean(file, [*known, *player_names(env.store)])
     if near and not library.is_path(file) and library.find(env.store, file, rules) is None:
         raise UsageError("there is no such state or player", where=file, hint=near)
-    path = library.existing(env.store, str(log) if log.name == LOG else file, rules)
-    if GameRecords().recognises(Source(path), reading):
-        return _log(path)
-    loaded = library.load(path, reading)
+    loaded = library.load(library.existing(env.store, file, rules), reading)
     env.remark(loaded.remarks)
     return _summary(env, loaded)
 
 
 def _players() -> dict[str, BuiltIn]:
-    plugged = {
-        one.name: one for one in plugins(AGENT_PLUGINS, lambda name: plugin(AGENT_PLUGINS, name, AgentType))
-    }
-    found = {}
-    for name, one in (players() | plugged).items():
-        options = {key: option.accepts for key, option in one.options.items()}
-        kind: Literal["plug-in", "built-in"] = "plug-in" if name in plugged else "built-in"
-        found[name] = BuiltIn(name, one.usage, kind, one.about, options)
+    plugged = plugins(AGENT_PLUGINS, lambda name: plugin(AGENT_PLUGINS, name, AgentType))
+    found = [_built_in(one, "built-in") for one in players().values()]
+    found += [_built_in(one, "plug-in") for one in plugged]
     for name in ALIASES:
-        found[name] = BuiltIn(name, name, "alias", f"the same as {meaning(name, None)}", {})
+        found.append(BuiltIn(name, name, "alias", f"the same as {meaning(name, None)}", {}))
     for learner in plugged_learners():
         name = f"ttt train {learner.name}"
-        found[name] = BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {})
-    return found
+        found.append(BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {}))
+    return {one.name: one for one in found}
+
+
+def _built_in(agent: AgentType, kind: Literal["plug-in", "built-in"]) -> BuiltIn:
+    options = {key: option.accepts for key, option in agent.options.items()}
+    return BuiltIn(agent.name, agent.usage, kind, agent.about, options)
 
 
 def _formats() -> Formats:
@@ -358,17 +297,3 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
         units=state.learner.units if by_entries else ("position", "move"),
         against_people=record_against_people(env.store / LOG, library.display_name(env.store, loaded.path)),
     )
-
-
-def _log(path: Path) -> LogSummary:
-    ended, players = Counter[str](), dict[str, Counter[str]]()
-    games = SoundGames(path)
-    for game in games:
-        ended[game.result] += 1
-        for name, key in ((game.x, "x"), (game.o, "o")):
-            own = "drawn" if game.result == "draw" else "won" if game.result == key else "lost"
-            players.setdefault(name, Counter())[own] += 1
-    rows = [PlayerRecord(name, own["won"], own["drawn"], own["lost"]) for name, own in players.items()]
-    rows.sort(key=lambda row: (-row.won - row.drawn - row.lost, row.name))
-    results: ResultsFields = {"x": ended["x"], "o": ended["o"], "draw": ended["draw"]}
-    return LogSummary(str(path), ended.total(), results, rows, games.left_out, str(games.fault or ""))

@@ -2,7 +2,6 @@
 
 import re
 import secrets
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -18,7 +17,6 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
-from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import LEARNERS, learner_class, offer, offer_file, typed_as
 from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
 from ttt_cli.shell.common import locked
@@ -43,8 +41,8 @@ from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run,
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
 
-PROOF, SHORT_PROOF = 200_000, 20_000
-"""How many positions the proof after a training may visit, and that after one that was stopped."""
+PROOF = 200_000
+"""How many positions the proof after a training may visit; a tenth of them after one that was stopped."""
 
 MANY_CELLS, MOVE_BYTES = 36, 24
 """The board size from which on a table's cost is reported, and what a table needs for a move."""
@@ -74,6 +72,15 @@ class Options:
     workers: Annotated[int, option("N", "Threads that share the games of a long run.", min=1, max=1024)] = 1
     cluster: Annotated[str | None, option("ADDRESS", "A Dask cluster to train on.")] = None
 
+    @property
+    def only_recorded(self) -> bool:
+        """Whether only recorded games are learned."""
+        return self.games_from is not None and self.games is None
+
+    def given(self, name: str) -> bool:
+        """Whether an option is not at its default."""
+        return bool(getattr(self, name) != getattr(Options, name))
+
 
 VERDICTS = {
     True: " is unbeatable as X and as O, proved over all that can happen",
@@ -99,7 +106,7 @@ class Training(Document, name="training"):
     file: str
     unbeatable: bool | None
     name: str = aside()
-    then: Sequence[tuple[str, str]] = aside(())
+    then: str = aside("")
     ended: ExitCode = aside(ExitCode.DONE)
 
     @property
@@ -113,8 +120,8 @@ class Training(Document, name="training"):
             env.out(f"{played} ({self.games_per_second:,.0f} a second): {results}")
         where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"
         env.out(f"{self.name}{VERDICTS[self.unbeatable]}; saved{where}")
-        for text, command in self.then:
-            env.say(text, command)
+        if self.then:
+            env.say("next:", self.then)
 
 
 def train(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training:
@@ -129,8 +136,11 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: Option
     call.check()
     remedy = f"train beside it with -o other{call.path.suffix} and merge later"
     with locked(env, call.path, "trained", remedy=remedy):
-        run = call.prepare()
-        return run if isinstance(run, Training) else call.train(run)
+        if not options.only_recorded:
+            return call.train(call.prepare())
+        state = call.taught(call.start())
+        library.save(state, call.path)
+        return call.result(state)
 
 
 HELP = """{title}.
@@ -201,43 +211,31 @@ class Call:
 
     def check(self) -> None:
         """Raise a ``UsageError`` if options do not go together."""
-        options = self.options
-        starts = {"--resume": options.resume, "--fresh": options.fresh, "--from": options.source}
-        chosen = [name for name, value in {**starts, "--games-from": options.games_from}.items() if value]
-        if len(chosen) > 1:
-            raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other")
-        asks_program = options.opponent is not None and is_program(options.opponent)
-        own = {"games": options.games, "seed": options.seed, **self.given}
-        own |= {"opponent": None if asks_program else options.opponent, "symmetry": options.symmetry or None}
-        for name in (name for name, value in own.items() if value is not None and options.resume):
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} does not go with --resume, which takes it from the file")
-        if options.games_from and options.games is None:
-            unused = ("opponent", "seed", "until", "checkpoint", "curve", "workers", "cluster")
-            for name in (name for name in unused if getattr(options, name) != getattr(Options, name)):
-                raise UsageError(f"--{name} needs --games: --games-from alone plays no games")
-        if options.cluster and asks_program:
-            hint = "other machines may not have it; use --workers instead"
-            raise UsageError("--cluster does not go with an opponent that is a program", hint=hint)
-        if options.cluster and (typed := typed_as(self.learner)) != self.learner:
-            hint = "install it as a plug-in on all machines: see examples/plugin"
-            raise UsageError("--cluster does not go with a learner from a file", where=typed, hint=hint)
-        if options.preset and (options.workers > 1 or options.cluster):
-            what = f"{'--cluster' if options.cluster else '--workers'} does not go with --preset"
-            hint = "merging what several workers learned would change the author's method"
-            raise UsageError(f"{what} {options.preset}", hint=hint)
-        if options.curve is not None and options.curve.resolve() == self.path.resolve():
-            raise UsageError("would overwrite the state itself", where="--curve", hint="--curve another file")
+        options, typed = self.options, typed_as(self.learner)
+        program = is_program(options.opponent or "")
+        own = ["games", "seed", "symmetry", *["opponent"] * (not program)]
+        unused = ["opponent", "seed", "until", "checkpoint", "curve", "workers", "cluster"]
+        apart = {
+            "--resume, which takes it from the file": (options.resume, own),
+            "--resume": (options.resume, ["fresh", "source", "games_from"]),
+            "--fresh": (options.fresh, ["source", "games_from"]),
+            "--from": (options.source, ["games_from"]),
+            "--games-from, which plays no games without --games": (options.only_recorded, unused),
+            "--preset: merging changes the author's method": (options.preset, ["workers", "cluster"]),
+            f"{options.opponent}, which other machines may not have": (program, ["cluster"]),
+            f"{typed}: make it a plug-in, as examples/plugin is": (typed != self.learner, ["cluster"]),
+        }
+        wrong = [(name, what) for what, (chosen, names) in apart.items() if chosen for name in names]
+        wrong = [(name, what) for name, what in wrong if options.given(name)]
+        wrong += [(name, "--resume, which takes it from the file") for name in self.given if options.resume]
+        for name, what in wrong:
+            option = "from" if name == "source" else name.replace("_", "-")
+            raise UsageError(f"--{option} does not go with {what}")
         if options.fresh or options.source or not self.path.exists():  # else the state there goes on
             library.refuse_suffix(self.path, learner_class(self.learner))
-        if asks_program:
-            self.env.say(
-                f"{options.opponent} is asked once per position, and its answers are reused; the run can be "
-                "repeated only if it answers the same"
-            )
 
-    def prepare(self) -> TrainingRun | Training:
-        """Return the run to carry out, or the result if the state only learns from recorded games."""
+    def prepare(self) -> TrainingRun:
+        """Return the run to carry out."""
         options, store = self.options, self.env.store
         if options.resume:
             state = library.load(self.path).state
@@ -245,15 +243,12 @@ class Call:
                 what = f"holds a {state.learner.name} state, not {self.learner}"
                 raise InvalidFileError(what, where=str(self.path))
             return resumed_run(self.path, state, store, options.opponent)
-        start = self._taught(self._start())
-        if options.games_from and options.games is None:
-            library.save(start, self.path)
-            return self._result(start, is_unbeatable(start.policy, budget=PROOF), then=self._next())
+        start = self.taught(self.start())
         seed = secrets.randbits(32) if options.seed is None else options.seed
         games, opponent = options.games, options.opponent
         return new_run(self.path, start, seed=seed, store=store, games=games, opponent=opponent)
 
-    def _start(self) -> State:
+    def start(self) -> State:
         """Return the state to start from: that of the file or of --from, or an empty one."""
         options, rules, preset = self.options, given_rules(self.env), self.options.preset
         origin = self.path if self.path.exists() and not options.fresh else None
@@ -265,27 +260,26 @@ class Call:
         # An empty file is an empty graph.
         loaded = library.load(origin, FileOptions(learner=None if origin.stat().st_size else self.learner))
         self.env.remark(loaded.remarks)
-        state, other, fault = loaded.state, "-o another file, or leave out", None
+        state, fault, hint = loaded.state, "", "-o another file"
         if not loaded.native and origin == self.path:
-            what = f"is a {loaded.format} file, which training never writes to"
-            fault = what, f"{command_line('ttt', 'import', origin)} first"
+            fault = f"is a {loaded.format} file, which training never writes to"
+            hint = f"{command_line('ttt', 'import', origin)} first"
         elif state.learner.name != self.learner:
-            fault = f"holds a {state.learner.name} state, not {self.learner}", ""
+            fault = f"holds a {state.learner.name} state, not {self.learner}"
         elif rules not in (None, state.rules):
-            what = f"is for {state.rules.describe()}, not {rules.describe()}"
-            fault = what, f"{other} --board and --line"
+            fault = f"is for {state.rules.describe()}, not {rules.describe()}"
         elif options.symmetry and not state.symmetric:
-            fault = "was trained without --symmetry", "--fresh, or -o another file"
+            fault = "was trained without --symmetry"
         elif preset and state.learner.choice != preset:
-            fault = f"has the choice rule {state.learner.choice}", f"{other} --preset {preset}"
+            fault = f"has the choice rule {state.learner.choice}"
         if fault:
-            raise InvalidFileError(fault[0], where=str(origin), hint=fault[1])
+            raise InvalidFileError(fault, where=str(origin), hint=hint)
         if (left := state.unfinished) is not None and origin == self.path:
             stopped = f"the run stopped after {left.games:,} of {left.details['planned']:,} games"
             self.env.say(f"{stopped} can no longer be resumed")
         return replace(state, learner=state.learner.changed(**self.given))
 
-    def _taught(self, state: State) -> State:
+    def taught(self, state: State) -> State:
         """Return the state after it has learned the games that wait for it, and those of --games-from."""
         games_from = self.options.games_from
         lesson = teach_waiting(state, self.env.store, self.path)
@@ -316,17 +310,15 @@ class Call:
 
     def train(self, run: TrainingRun) -> Training:
         """Carry out the run; --until and the progress bar look at it between its blocks."""
-        env, options, curve = self.env, self.options, None
+        env, options, curve, rules = self.env, self.options, None, run.state.rules
         learner = f"{self.learner}{'.article' * (run.state.learner.choice == 'article')}"
         env.say(f"training {learner} for {counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
-        if (options.until or options.curve) and enumerated(run.state.rules) is None:
-            look = "block ends with a proof" if options.until else "point of the curve is a verdict"
-            env.say(f"each {look}, which takes longer than its games")
-        cells = run.state.rules.cells
-        if cells >= MANY_CELLS and self.learner in LEARNERS and self.learner != "ntuple":
-            size = f"{MOVE_BYTES * cells**2 // 2048} kB a game"  # half of the cells are free on average
+        if options.until and enumerated(rules) is None:
+            env.say("each block ends with a proof, which takes longer than its games")
+        if rules.cells >= MANY_CELLS and self.learner in LEARNERS and self.learner != "ntuple":
+            size = f"{MOVE_BYTES * rules.cells**2 // 2048} kB a game"  # half of the cells are free on average
             env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
-        if options.curve or is_kept(run.state.rules):
+        if options.curve or is_kept(rules):
             curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
         warm_up(run.state)
         with (
@@ -337,9 +329,7 @@ class Call:
 
             def after_block(run: TrainingRun) -> bool:
                 tick(run.record.games or 0)
-                return (
-                    not stopping() and options.until is not None and is_unbeatable(run.state.policy) is True
-                )
+                return bool(options.until and not stopping() and is_unbeatable(run.state.policy))
 
             execute(
                 run,
@@ -350,24 +340,36 @@ class Call:
                 trainer=trainer,
                 store=env.store,
             )
-        return self._report(run, curve, stopping.exit_code)
-
-    def _report(self, run: TrainingRun, curve: Curve | None, stopped: ExitCode | None) -> Training:
-        env, options, state = self.env, self.options, run.state
         if run.backup:
             env.say(f"the previous file is kept as {self.path.with_name(run.backup.name)}")
-        budget = SHORT_PROOF if stopped is not None else BUDGET if options.until else PROOF
-        unbeatable = bool(options.until and run.enough) or is_unbeatable(state.policy, budget=budget)
-        ended, then = ExitCode.DONE, self._next(options.curve or self.name if curve and curve.rows else None)
-        if stopped is not None and not run.finished:
+        result = self.result(run.state, run)
+        if stopping.exit_code is not None and not run.finished:
             env.say("stopped; resume with:", self._resuming())
-            ended, then = stopped, []
-        elif options.until and not unbeatable:
+            return replace(result, then="", ended=stopping.exit_code)
+        if options.until and not result.unbeatable:
             env.say(f"not unbeatable after {counted(run.record.games or 0, 'game')}")
-            ended = ExitCode.FAILED
-        return self._result(
-            state,
-            unbeatable,
+            return replace(result, ended=ExitCode.FAILED)
+        return result
+
+    def result(self, state: State, run: TrainingRun | None = None) -> Training:
+        """Return the result of the call, with the games of a run."""
+        typed = typed_as(self.learner)
+        own = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
+        play, evaluate = (command_line("ttt", name, self.name, *own) for name in ("play", "evaluate"))
+        budget = PROOF if run is None or run.finished else PROOF // 10
+        result = Training(
+            learner=self.learner,
+            total_games=state.games,
+            positions=state.positions,
+            file=str(self.path),
+            unbeatable=(run is not None and run.enough) or is_unbeatable(state.policy, budget=budget),
+            name=self.name,
+            then=f"{play}, or {evaluate}",
+        )
+        if run is None:
+            return result
+        return replace(
+            result,
             games=run.games,
             seconds=run.seconds,
             games_per_second=run.games / run.seconds if run.seconds else 0.0,
@@ -375,37 +377,12 @@ class Call:
             x_wins=run.results["x"],
             o_wins=run.results["o"],
             draws=run.results["draw"],
-            then=then,
-            ended=ended,
-        )
-
-    def _result(self, state: State, unbeatable: bool | None, **of_run: Any) -> Training:
-        return Training(
-            learner=self.learner,
-            total_games=state.games,
-            positions=state.positions,
-            file=str(self.path),
-            unbeatable=unbeatable,
-            name=self.name,
-            **of_run,
         )
 
     def _resuming(self) -> str:
         """Return the command that resumes the run."""
         again = ["until", "checkpoint", "curve", "workers", "cluster"]
         again += ["opponent"] * is_program(self.options.opponent or "")
-        given = {name: getattr(self.options, name) for name in again}
-        changed = [(f"--{name}", value) for name, value in given.items() if value != getattr(Options, name)]
+        given = [(f"--{name}", getattr(self.options, name)) for name in again if self.options.given(name)]
         words = ["train", typed_as(self.learner), "--resume", "-o", self.path, *self.env.store_option]
-        return command_line("ttt", *words, *chain.from_iterable(changed))
-
-    def _next(self, curve: str | Path | None = None) -> list[tuple[str, str]]:
-        """Return suggestions on what to do with the player.
-
-        :param curve: the file of its learning curve.
-        """
-        typed = typed_as(self.learner)
-        also = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
-        play, evaluate = (command_line("ttt", name, self.name, *also) for name in ("play", "evaluate"))
-        learned = [("how it learned:", command_line("ttt", "curve", curve, *also))] if curve else []
-        return [("next:", f"{play}, or {evaluate}"), *learned]
+        return command_line("ttt", *words, *chain.from_iterable(given))

@@ -1,9 +1,9 @@
 """The keyboard: single keys and a full screen if the terminal allows it, else one line per key."""
 
 import os
+import re
 import select
 import termios
-import time
 import tty
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,20 +23,16 @@ if TYPE_CHECKING:
 LEAVE = ("q", "quit", "exit", "escape", "ctrl-d")
 """Keys and words that leave a game; in menus letters only spell names."""
 
-_ARROWS = {b"A": "up", b"B": "down", b"C": "right", b"D": "left"}
+_KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
+_ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 _NAMED = {
-    **{b"\r": "enter", b"\n": "enter", b" ": "enter", b"\x7f": "backspace", b"\x08": "backspace"},
-    **{b"": "ctrl-d", b"\x04": "ctrl-d"},
+    **{f"\x1b{start}{end}": name for start in "[O" for end, name in _ARROWS.items()},
+    **{"\r": "enter", "\n": "enter", " ": "enter", "\x7f": "backspace", "\x08": "backspace"},
+    **{"\x1b": "escape", "\x04": "ctrl-d"},
 }
-
-ESCAPE_TIME = 0.05
-"""Seconds to wait for the rest of an arrow key."""
 
 RESIZE_TIME = 0.2
 """Seconds between two checks of the window size."""
-
-HABIT_TIME = 0.5
-"""Seconds in which an Enter after a key that acts by itself is habit, and ignored."""
 
 
 class Lines:
@@ -72,10 +68,8 @@ class Lines:
             self.env.stderr.write(printable(line.strip()[:40]) + "\n")
         return key or "enter"
 
-    def gather(self) -> None:
-        """Say that the last key did not act by itself: an Enter after it is meant."""
-
     def prompt(self, text: str) -> None:
+        """Write a question, to be answered on the same line."""
         self.env.stderr.write(self.env.folded(printable(text.rstrip()), self.env.stderr) + " ")
         self.env.stderr.flush()
 
@@ -84,13 +78,11 @@ class Keys(Lines):
     """Input by single keys; ``screen`` is the whole screen, None for a prompt below what is there."""
 
     by_keys = True
-    acted = False
-    """Whether the last key, of any screen, was a character that acts by itself."""
 
     def __init__(self, env: Environment, screen: "Live | None") -> None:
         super().__init__(env)
-        self.screen, self.asked = screen, ""
-        self._number = env.stdin.fileno()
+        self.screen = screen
+        self._number, self._typed = env.stdin.fileno(), list[str]()
         self._size = os.get_terminal_size(self._number)
 
     def paint(self, drawing: "RenderableType") -> None:
@@ -100,38 +92,27 @@ class Keys(Lines):
 
     def read(self, prompt: str) -> str:
         if self.screen is not None:
-            return self.key()
-        key, self.asked = "", prompt
+            return self._key()
+        key = ""
         self.prompt(prompt)
-        try:
-            while (key := self.key()) in ("resize", ""):
-                pass
-        finally:
-            self.env.stderr.write(f"{key if len(key) == 1 else ''}\n")
+        while key in ("resize", ""):
+            key = self._key()
+        self.env.stderr.write(f"{key if len(key) == 1 else ''}\n")
         return key
 
-    def gather(self) -> None:
-        Keys.acted = False
-
-    def key(self) -> str:
+    def _key(self) -> str:
         """Read a key: its character in lower case, or ``up``, ``down``, ``left``, ``right``, ``enter``,
         ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input), ``resize`` if the window has
         changed, or an empty text for any other. Ctrl-C raises as usual."""
-        number, began = self._number, time.monotonic()
-        while not select.select([number], [], [], RESIZE_TIME)[0]:
-            if (now := os.get_terminal_size(number)) != self._size:
+        while not self._typed:
+            if select.select([self._number], [], [], RESIZE_TIME)[0]:
+                read = os.read(self._number, 1024)
+                self._typed = _KEY.findall(read.decode(errors="ignore")) if read else ["\x04"]
+            elif (now := os.get_terminal_size(self._number)) != self._size:
                 self._size = now
                 return "resize"
-        first, rest = os.read(number, 1), b""
-        acted, Keys.acted = Keys.acted, first.isalnum() or first == b"?"
-        if first != b"\x1b":
-            habit = acted and first in (b"\r", b"\n") and time.monotonic() < began + HABIT_TIME
-            return "" if habit else _NAMED.get(first) or first.decode("ascii", errors="ignore").lower()
-        while select.select([number], [], [], ESCAPE_TIME)[0] and len(rest) < 8:
-            rest += os.read(number, 1)
-            if rest[:1] not in (b"[", b"O") or (len(rest) > 1 and (rest[-1:].isalpha() or rest[-1:] == b"~")):
-                break
-        return _ARROWS.get(rest[1:], "") if rest else "escape"
+        key = self._typed.pop(0)
+        return _NAMED.get(key) or (key.lower() if key.isprintable() else "")
 
 
 @contextmanager
@@ -146,14 +127,12 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
     from rich.live import Live
 
     number, live = env.stdin.fileno(), Live(console=env.console, screen=True, auto_refresh=False)
-    before, keys = termios.tcgetattr(number), Keys(env, live if screen else None)
+    before = termios.tcgetattr(number)
 
     def take() -> None:
         tty.setcbreak(number, termios.TCSADRAIN)  # keeps what has been typed already
         if screen:
             live.start(refresh=True)
-        elif keys.asked:
-            keys.prompt(keys.asked)
 
     def give() -> None:
         if screen:
@@ -161,25 +140,24 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
         termios.tcsetattr(number, termios.TCSADRAIN, before)
 
     with holding(take, give):
-        yield keys
+        yield Keys(env, live if screen else None)
 
 
-def press(env: Environment, answers: Mapping[str, str], default: str) -> str:
+def press(env: Environment, answers: Mapping[str, str]) -> str:
     """Ask for one of a few keys.
 
     :param answers: what each key does, in words.
-    :param default: the key that Enter stands for.
     :returns: the key, or one of ``LEAVE``.
     """
     text = f"{', '.join(f'{key} {what}' for key, what in answers.items())}, q leaves:"
     with keyboard(env, screen=False) as person:
-        while (key := person.read(text)) not in (*answers, *LEAVE, "enter"):
-            person.tell(f"press {', '.join(answers)} or q; Enter means {default}")
-    return default if key == "enter" else key
+        while (key := person.read(text)) not in (*answers, *LEAVE):
+            person.tell(f"press {', '.join(answers)} or q")
+    return key
 
 
 def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) -> int:
-    """Let a person choose from a menu with the arrows, a number, or the beginning of a name.
+    """Let a person choose from a menu with the arrows, a number, or the beginning of a name, and Enter.
 
     :param options: names and descriptions; the first is the default.
     :returns: the number of the option, from 0.
@@ -189,7 +167,7 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
     try:
         with keyboard(env) as person:
             while True:
-                below = typed or "arrows and Enter, a number or a name; Esc leaves"
+                below = typed or "arrows, a number or a name, then Enter; Esc leaves"
                 marked = (at, below, max(env.console.height - 3, 1))
                 person.paint(menu(question, options, *(marked if person.by_keys else ())))
                 key = person.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
@@ -197,20 +175,17 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
                     break
                 if key in ("escape", "ctrl-d", "quit", "exit"):
                     raise typer.Exit()
-                spelled = (typed + key, key) if len(key) == 1 or not person.by_keys else ()  # no arrow
-                known = [text for text in spelled if _matching(text, options)]
                 if key in ("up", "down"):
                     at, typed = (at + (1 if key == "down" else -1)) % len(options), ""
                 elif key == "backspace":
                     typed = typed[:-1]
-                elif known:
-                    at, *others = _matching(known[0], options)
-                    typed = known[0] if person.by_keys else ""
-                    if (typed.isdecimal() and len(options) <= 9) or not (person.by_keys or others):
-                        break
                 elif not person.by_keys:
+                    if len(found := _matching(key, options)) == 1:
+                        return found[0]
                     person.tell("no such name; Ctrl-D leaves")
-                person.gather()
+                elif len(key) == 1:
+                    typed = next((text for text in (typed + key, key) if _matching(text, options)), typed)
+                    at = _matching(typed, options)[0] if typed else at
     except Stopped as end:
         raise typer.Exit(end.exit_code) from None
     if person.by_keys:
@@ -224,4 +199,4 @@ def _matching(text: str, options: Sequence[tuple[str, str]]) -> list[int]:
         return [int(text) - 1]
     names = [name.lower() for name, _ in options]
     exact = [number for number, name in enumerate(names) if name == text]
-    return exact or [number for number, name in enumerate(names) if text and name.startswith(text)]
+    return exact or [number for number, name in enumerate(names) if name.startswith(text)]

@@ -66,7 +66,7 @@ def _again(env: Environment, session: Session, screen: PlayScreen, last: Review)
     mistakes = [at for at, move in moves if move.lost_value and session.player(move.side).is_person]
     if mistakes:
         answers["t"] = f"take back move {mistakes[-1]}"
-    while (key := press(env, answers, "n") if env.interactive else "n") == "r":
+    while (key := press(env, answers) if env.interactive else "n") == "r":
         screen.show_review(last, moves=True)
     if key == "t":
         session.retry(mistakes[-1] - 1)

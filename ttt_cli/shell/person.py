@@ -183,7 +183,6 @@ class Person:
                 row, col = min(max(row + down, 0), rules.rows - 1), min(max(col + right, 0), rules.cols - 1)
                 self.cursor, self.typed, self.answer = row * rules.cols + col, "", ""
             elif (key.isdecimal() and rules.cells > 9) or (key == "backspace" and self.typed):
-                self.keys.gather()
                 digits = self.typed[:-1] if key == "backspace" else (self.typed + key).lstrip("0")
                 self.typed = digits if int(digits or 0) <= rules.cells else key.strip("0")
                 self.cursor = int(self.typed or self.cursor + 1) - 1

@@ -24,7 +24,6 @@ GRACE, AT_ONCE = 1.5, 0.3
 """Seconds that the main thread has to end the process after a signal, and after a second one."""
 
 _given_back: list[Callable[[], object]] = []
-_graceful: list["Stopping"] = []
 
 
 def _heeded() -> list[int]:
@@ -82,12 +81,12 @@ def _watch(heard: int) -> None:
     """
     again = False
     while number := os.read(heard, 1)[0]:
-        if number in _CODES and callable(signal.getsignal(number)):
-            if again or not _graceful:
-                timer = Timer(AT_ONCE if again else GRACE, _leave, (_CODES[number],))
-                timer.daemon = True
-                timer.start()
-            again = True
+        handler = signal.getsignal(number) if number in _CODES else None
+        if handler is stop or (again and callable(handler)):  # not the first in ``graceful``
+            timer = Timer(AT_ONCE if again else GRACE, _leave, (_CODES[number],))
+            timer.daemon = True
+            timer.start()
+        again = again or callable(handler)
 
 
 @contextmanager
@@ -142,10 +141,8 @@ def graceful(env: "Environment", notice: str) -> Iterator[Stopping]:
             env.say(notice)
 
     before = {number: signal.signal(number, handle) for number in _heeded()}
-    _graceful.append(stopping)
     try:
         yield stopping
     finally:
-        _graceful.remove(stopping)
         for number, handler in before.items():
             signal.signal(number, handler)
