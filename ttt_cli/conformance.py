@@ -69,11 +69,10 @@ def resigning() -> Policy:
 
 def block(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Shard:
     """Return a block with the opponents of the learner's default training, or of its author's."""
-    fixed: dict[str, Any] = {"opponent": None, "behaviour": None}
-    if learner.choice == "article":
-        fixed = {"opponent": learner.article_opponent, "behaviour": learner.article_behaviour}
-    sides = {name: agent(value, rules) for name, value in fixed.items()} | changes
-    return Shard(first=0, games=games, rng=np.random.default_rng(seed), **sides)
+    fixed: dict[str, Any] = {}
+    if learner.choice == "article" and "opponent" not in changes:
+        fixed = {"opponent": agent(learner.article_opponent, rules), "watching": learner.article_watches}
+    return Shard(first=0, games=games, rng=np.random.default_rng(seed), **fixed, **changes)
 
 
 def after(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Any:
@@ -186,7 +185,7 @@ def it_plays_whom_it_is_given(learner: Learner[Any]) -> None:
     if learner.symmetric_only:  # its journal does not tell equivalent cells apart
         return
     opponent = PolicyTable(space, uniform(first(space.legal)))
-    after(learner, GAMES, journal=journal, opponent=opponent, behaviour=None)
+    after(learner, GAMES, journal=journal, opponent=opponent)
     for number, game in enumerate(journal):
         for ply, (board, cell) in enumerate(zip(game.texts(), game.moves, strict=False)):
             fault = f"game {number}: ply {ply} is not the opponent's move"
@@ -199,7 +198,7 @@ def learn_is_what_train_does(learner: Learner[Any]) -> None:
         changes: dict[str, Any] = {"journal": []}
         if opponent != "own":
             policy = resigning() if opponent == "resigning" else agent(opponent)
-            changes |= {"opponent": policy, "behaviour": None}
+            changes |= {"opponent": policy}
         trained, replayed = empty_table(learner), empty_table(learner)
         games = block(learner, GAMES, **changes)
         learner.train(trained, games)
@@ -213,7 +212,7 @@ def learn_is_what_train_does(learner: Learner[Any]) -> None:
 def blocks_of_three_shards(learner: Learner[Any]) -> None:
     """A run in several shards gives the same table each time."""
     games, sides = 2 * GAMES + 1, block(learner, 1)
-    plan = Plan(learner, games, 1, sides.opponent, sides.behaviour, shards=3)
+    plan = Plan(learner, games, 1, sides.opponent, sides.watching, shards=3)
     ends = []
     for _ in range(2):
         *_, last = train_blocks(plan, empty_table(learner))

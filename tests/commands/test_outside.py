@@ -314,7 +314,7 @@ def test_nothing_that_a_file_names_is_run(ttt: Run, tmp_path: Path) -> None:
     )
     library.save(state.with_run(replace(run, games=0, results=None), state.table), Path("F.json"))
     found = ttt("train", "q", "-o", "F.json", "--resume")
-    assert found.code == 3 and "is a program" in found.err and not Path("RUN").exists()
+    assert found.code == 3 and not Path("RUN").exists()
 
 
 def test_a_run_against_a_program_depends_on_its_answers(ttt: Run, made: Made, tmp_path: Path) -> None:

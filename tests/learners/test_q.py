@@ -10,7 +10,6 @@ from ttt_cli import Game, Position
 from ttt_cli.conformance import after, empty_table
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.loop import NO_SIDE, batches
 from ttt_cli.learners.q import Q
 from ttt_cli.learners.table import Table
 from ttt_cli.store.state import learner_of
@@ -66,13 +65,11 @@ def test_a_default_game_worked_by_hand():
 
 
 def test_one_uniform_number_serves_a_whole_game():
-    learner, histories, results, games = Q.from_params(epsilon=1.0), [], np.zeros(3, np.int64), 60_000
-    table = empty_table(learner)
-    for batch in batches(Shard(0, games, np.random.default_rng(1)), 9, 1, "default"):
-        learner.play(table, 3, *batch, NO_SIDE, results)
-        histories.append(batch[0].copy())
+    learner, journal, games = Q.from_params(epsilon=1.0), list[Game](), 60_000
+    shard = Shard(0, games, np.random.default_rng(1), journal=journal)
+    results = learner.train(empty_table(learner), shard)
     assert results / games == pytest.approx([121 / 420, 8 / 63, 737 / 1260], abs=0.01)
-    moves = np.concatenate(histories)
+    moves = np.array([[*played.moves, *[-1] * (9 - len(played.moves))] for played in journal])
     # The rank of each move among those that were free, stretched to 0 to 1: uniform, and by itself.
     lower = (moves[:, :, None] > moves[:, None, :]) & (np.arange(9)[:, None] > np.arange(9))
     ranks = (moves - lower.sum(axis=2)) / np.maximum(np.arange(8, -1, -1), 1)

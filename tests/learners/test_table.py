@@ -71,13 +71,21 @@ def test_a_table_that_grows_learns_the_same(
 
 
 @pytest.mark.parametrize("name", ["q", "ntuple"])
-def test_each_fixed_side_is_asked_on_its_own_turns(name: str, monkeypatch: pytest.MonkeyPatch):
-    learner, rules = learner_of(name, "default"), Rules()
-    anything, played = Uniform(rules), list[Game]()
-    sides = {"opponent": BreakingTies(anything, "first"), "behaviour": BreakingTies(anything, "last")}
+@pytest.mark.parametrize("watching", [False, True])
+def test_the_opponent_is_asked_on_its_own_turns(name: str, watching: bool, monkeypatch: pytest.MonkeyPatch):
+    learner, rules, played = learner_of(name, "default"), Rules(), list[Game]()
+    opponent = BreakingTies(Uniform(rules), "first")
     with growing(learner_of("q", "default").empty(rules), monkeypatch):
-        learner.train(learner.empty(rules), Shard(0, 2, np.random.default_rng(1), **sides, journal=played))
-    assert [game.moves for game in played] == [(8, 0, 7, 1, 6), (0, 8, 1, 7, 2)]
+        shard = Shard(0, 40, np.random.default_rng(1), opponent, watching, played)
+        learner.train(learner.empty(rules), shard)
+    own = set[bool]()
+    for number, each in enumerate(played):
+        for ply, (board, cell) in enumerate(zip(each.texts(), each.moves, strict=False)):
+            if ply % 2 == number % 2:
+                own.add(cell == board.index("."))
+            else:
+                assert cell == board.index(".")
+    assert own == ({True} if watching else {True, False})
 
 
 @pytest.mark.parametrize(

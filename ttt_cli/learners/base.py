@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
@@ -51,7 +51,7 @@ class Shard:
     :ivar games: the number of games.
     :ivar rng: the only source of chance.
     :ivar opponent: the other side's policy; None: self-play.
-    :ivar behaviour: the learner's own policy if it is fixed; None: it plays by its table, and explores.
+    :ivar watching: whether the opponent plays both sides, and the learner watches.
     :ivar journal: if given, all games are appended; of symmetric ones, any.
     """
 
@@ -59,13 +59,19 @@ class Shard:
     games: int
     rng: "np.random.Generator"  # quoted, so that NumPy loads its generators only where games are played
     opponent: Policy | None = None
-    behaviour: Policy | None = None
+    watching: bool = False
     journal: list[Game] | None = None
 
     def sides(self, game: int) -> str:
         if self.opponent is None:
             return "xo"
         return "x" if (self.first + game) % 2 == 0 else "o"
+
+    @property
+    def fixed(self) -> Bools:
+        """bool[2], for kernels: whether the opponent plays the side that does not learn, and the one that
+        does."""
+        return np.array([self.opponent is not None, self.watching])
 
     @property
     def taught(self) -> int:
@@ -99,8 +105,9 @@ class Learner(ABC, Generic[T]):
     """The parameters of the method's author, ``choice`` included."""
     article_games: ClassVar[int] = 0
     article_opponent: ClassVar[str] = "self"
-    article_behaviour: ClassVar[str | None] = None
-    """The agents of the author's training: the opponent, and the learner's own side if it is fixed."""
+    """The agent that the author trained against."""
+    article_watches: ClassVar[bool] = False
+    """Whether the author's opponent plays both sides, and the learner watches."""
     keeps_runs_apart: ClassVar[bool] = False
     """Whether a table knows which run each entry comes from, so that overlapping tables can be merged."""
     learns_resigned: ClassVar[bool] = False

@@ -152,7 +152,7 @@ class Book(TableLearner[BookTable]):
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0, "epsilon_end": 0.0}
     article_games: ClassVar[int] = 50_000
     article_opponent: ClassVar[str] = "heuristic:ties=first"
-    article_behaviour: ClassVar[str | None] = "heuristic:ties=first"
+    article_watches: ClassVar[bool] = True
     keeps_runs_apart: ClassVar[bool] = True
     one_number: ClassVar[bool] = True
     half_way: ClassVar[float] = 20_000.0

@@ -13,13 +13,14 @@ through, its moves, and the number of moves. The first bit of ``sides`` says whe
 whether O does. ``rule`` is whatever constants and arrays the method needs.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s, Uint64s
+from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part, u32
 from ttt_cli.engine.policy import Policy, drawn, thresholds
 from ttt_cli.engine.positions import Positions
@@ -65,13 +66,8 @@ SURPLUS = np.uint64(11)
 """SplitMix64's constants, and the bits of 64 that a float64 in [0, 1) has no room for."""
 
 
-Fixed = tuple[Bools, Floats, Uint32s]
-"""What the loop knows of fixed sides, the opponent's side first, then the learner's own.
-
-- bool[2]: which of them are fixed;
-- float64[2, rows, cells]: the ``engine.policy.thresholds`` of their moves, the legal ones first;
-- uint32[games], or empty: if given, each game stops where a fixed side is to move, with that row written
-  here, ``OPEN`` if the game is over; nothing is learned."""
+OVER = np.uint64(2**64 - 1)
+NOBODY_WAITS = np.zeros((0, 2), np.uint64)
 
 
 @Kernel
@@ -82,10 +78,12 @@ def play_games(
     rule: Any,
     exploration: tuple[float, float, float],
     sides: int,
+    fixed: Bools,
+    answers: Floats,
     history: Int8s,
     luck: Floats,
     number: int,
-    fixed: Fixed,
+    waiting: Uint64s,
     results: Int64s,
     path: Uint32s,
     taken: Uint32s,
@@ -94,15 +92,18 @@ def play_games(
 
     :param exploration: epsilon at first, epsilon in the end, and the games after which it is half way.
     :param sides: 1 X learns, 2 O, 3 both; 0: whoever is the learner in that game.
+    :param fixed: bool[2], whether the opponent plays the side that does not learn, and the one that learns.
+    :param answers: float64[rows, cells], the ``thresholds`` of the opponent's moves, the legal ones first.
     :param history: int8[games, cells], the cells played; moves already there are made.
     :param luck: float64[games, plies], uniform numbers.
     :param number: the number of the first game in the run.
+    :param waiting: uint64[games, 2], or empty: if given, each game stops where the opponent is to move, with
+        the stones written here, ``OVER`` if the game is over; nothing is learned.
     :param results: int64[3], counts of games won by O, drawn, won by X.
     :param path: uint32[cells + 1], scratch; so is ``taken``.
     """
     draws, recorded = luck.shape[1], luck.shape[0] == 0
-    is_fixed, thresholds_of, waiting = fixed
-    guided = recorded or is_fixed[0] or is_fixed[1]
+    guided = recorded or fixed[0]
     start, end, half = exploration
     for game in range(history.shape[0]):
         if game == 0 or start != end:
@@ -120,12 +121,12 @@ def play_games(
                 option = u32(0)
                 while option < free and moves[first + option].cell != history[game, ply]:
                     option += u32(1)
-            elif guided and is_fixed[own]:
+            elif guided and fixed[own]:
                 waits = waiting.shape[0] > 0
                 if waits:
                     break
                 option = u32(0)
-                while option < free and thresholds_of[own, row, option] <= u:
+                while option < free and answers[row, option] <= u:
                     option += u32(1)
             else:
                 option, u = choose(rows, moves, rule, row, ply, chance, u)
@@ -139,7 +140,8 @@ def play_games(
                 row = find_or_add(rows, moves, growth, path[ply], move, ply)
             ply += 1
         if waiting.shape[0] > 0:
-            waiting[game] = row if waits else u32(OPEN)
+            waiting[game, 0] = rows[row].x if waits else OVER
+            waiting[game, 1] = rows[row].o
             continue
         path[ply] = row
         over = rows[row].number == 0
@@ -164,25 +166,16 @@ def composed(
     )
 
 
-NO_SIDE: Fixed = (np.zeros(2, np.bool_), np.zeros((2, 0, 0)), np.zeros(0, np.uint32))
-"""No side is fixed."""
-
-
 @lru_cache(maxsize=4)
-def fixed_sides(
-    rules: Rules, symmetric: bool, complete: bool, opponent: Policy | None, behaviour: Policy | None
-) -> Fixed:
-    """The fixed sides, with their thresholds where the table is complete."""
-    sides, known = (opponent, behaviour), NO_SIDE[1]
-    if complete:
-        table = complete_table(rules, symmetric)
-        known = np.zeros((2, len(table.rows), rules.cells))
-        for side, policy in enumerate(sides):
-            if policy is not None:
-                played, legal = probabilities(policy, table.positions(slice(FIRST, None)), symmetric)
-                order = np.argsort(~legal, axis=1, kind="stable")
-                known[side, FIRST:] = np.take_along_axis(thresholds(played), order, axis=1)
-    return np.array([policy is not None for policy in sides]), known, NO_SIDE[2]
+def answers(rules: Rules, symmetric: bool, opponent: Policy) -> Floats:
+    """float64[rows, cells]: the thresholds of a policy's moves in the rows of a complete table, legal moves
+    first."""
+    table = complete_table(rules, symmetric)
+    found = np.zeros((len(table.rows), rules.cells))
+    played, legal = probabilities(opponent, table.positions(slice(FIRST, None)), symmetric)
+    order = np.argsort(~legal, axis=1, kind="stable")
+    found[FIRST:] = np.take_along_axis(thresholds(played), order, axis=1)
+    return found
 
 
 def probabilities(policy: Policy, positions: Positions, symmetric: bool) -> tuple[Floats, Bools]:
@@ -212,47 +205,53 @@ def uniform(numbers: Floats, seed: np.uint64, first: int) -> None:
 uniform.name, uniform.seconds = "random numbers", 1.0
 
 
-def batches(
+def play_shard(
     shard: Shard,
-    cells: int,
+    rules: Rules,
+    play: Callable[[Int8s, Floats, int, Uint64s, Int64s], None],
+    game: Callable[[Int8s], Game],
+    *,
     draws: int,
-    choice: str,
-    ahead: Callable[[Int8s, Floats, int], tuple[Int64s, Positions]] | None = None,
+    lockstep: bool,
+    at_once: bool = False,
     symmetric: bool = False,
-) -> Iterator[tuple[Int8s, Floats, int]]:
-    """The games of a shard in batches: int8[k, cells], their history; float64[k, draws], uniform numbers; and
-    the number of the first game in the run.
+) -> Int64s:
+    """Play the games of a shard in batches; returns the counts of ``Learner.train``.
 
-    :param ahead: given if fixed sides must be asked. The batch is then played in lockstep before it is
-        yielded, complete and without uniform numbers, to be learned. ``ahead`` advances its games as far as
-        no fixed side is to move, and returns those that wait, and their positions. Batches grow with the
-        games learned, so that no learner plays from an empty table for long; an author's rule learns after
-        each game.
+    :param play: a method's game loop: history, luck, number, waiting and results, as for ``play_games``.
+    :param game: makes a game of its history.
+    :param draws: the uniform numbers of each game.
+    :param lockstep: whether the opponent is asked ply by ply, for all games of a batch, which are learned at
+        the end. Batches grow with the games learned, so that no learner plays from an empty table for long.
+    :param at_once: whether each game is learned before the next one even so, as by an author's rule.
     :param symmetric: whether games are played on classes' own boards.
     """
-    seed, done = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64), 0
-    size = min(LOCKSTEP if ahead else CHUNK * cells // draws, shard.games)
+    results, cells, done = np.zeros(3, np.int64), rules.cells, 0
+    seed = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64)
+    size = min(LOCKSTEP if lockstep else CHUNK * cells // draws, shard.games)
     room, numbers = np.empty((size, cells), np.int8), np.empty((size, draws))
     while done < shard.games:
         number, count = shard.first + done, min(size, shard.games - done)
-        if ahead:
-            count = 1 if choice == "article" else min(count, 1 + number // 8)
+        if lockstep:
+            count = 1 if at_once else min(count, 1 + number // 8)
         history, luck = room[:count], numbers[:count]
         history.fill(NOT_YET)
         uniform(luck.reshape(-1), seed, done * draws)
         done += count
-        while ahead:
-            games, positions = ahead(history, luck, number)
+        while lockstep:
+            waiting = np.zeros((count, 2), np.uint64)
+            play(history, luck, number, waiting, results)
+            (games,) = np.nonzero(waiting[:, 0] != OVER)
             if not len(games):
                 luck = luck[:0]
                 break
-            own = ((shard.taught or 1 + ((number + games) & 1)) >> positions.plies % 2) & 1
-            for side, policy in enumerate((shard.opponent, shard.behaviour)):
-                some = np.flatnonzero(own == side)
-                if policy is not None and len(some):
-                    asked, places = positions[some].condensed()
-                    limits = thresholds(probabilities(policy, asked, symmetric)[0])[places]
-                    at = games[some], positions.plies[some]
-                    cells_drawn = drawn(limits, luck[at])
-                    history[at] = np.where(cells_drawn < 0, RESIGNED, cells_drawn)
-        yield history, luck, number
+            positions = Positions(rules, *waiting[games].T)
+            asked, places = positions.condensed()
+            assert shard.opponent is not None
+            limits = thresholds(probabilities(shard.opponent, asked, symmetric)[0])[places]
+            chosen = drawn(limits, luck[games, positions.plies])
+            history[games, positions.plies] = np.where(chosen < 0, RESIGNED, chosen)
+        play(history, luck, number, NOBODY_WAITS, results)
+        if shard.journal is not None:
+            shard.journal.extend(map(game, history))
+    return results

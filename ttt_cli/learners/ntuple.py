@@ -52,7 +52,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.learners.base import Entry, Learner, Shard, as_bits, parameter
 from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_batches, require
-from ttt_cli.learners.loop import NOT_YET, RESIGNED, batches
+from ttt_cli.learners.loop import NOBODY_WAITS, NOT_YET, OVER, RESIGNED, play_shard
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
 BLOCK = 3
@@ -67,9 +67,6 @@ of 6x6 would make a game several times slower."""
 
 PLIES = 2
 """How far the policy looks ahead."""
-
-NOBODY = np.uint64(2**64 - 1)
-NONE_WAITS = np.zeros((0, 2), np.uint64)
 
 _SYMBOLS = b".XO-"
 """In the key of an entry: a free cell, a stone of the side that has just moved, one of the other side, and a
@@ -270,21 +267,14 @@ def play_games(
     epsilon: float,
     rate: float,
     sides: int,
+    fixed: Bools,
     history: Int8s,
     luck: Floats,
     first: int,
-    fixed: Bools,
     waiting: Uint64s,
     results: Int64s,
 ) -> None:
-    """Play games, or replay those in ``history`` if there is no ``luck``, and learn from each.
-
-    :param sides: 1 X learns, 2 O, 3 both; 0: whoever is the learner in that game.
-    :param luck: float64[games, cells], uniform numbers.
-    :param fixed: bool[2], whether the opponent's side is fixed, and the learner's own.
-    :param waiting: uint64[games, 2], or empty: if given, each game stops where a fixed side is to move, with
-        its stones written here, ``NOBODY`` if it is over; nothing is learned.
-    """
+    """``learners.loop.play_games`` for networks: the arguments of the same names mean the same."""
     stones, patterns, values = boards
     cells = len(values)
     stones[0, :] = 0
@@ -293,7 +283,7 @@ def play_games(
         row, result, resigned, plies = history[number], 0, False, cells
         learning = sides if sides else 1 + ((first + number) & 1)
         if len(waiting):
-            waiting[number, :] = NOBODY
+            waiting[number, :] = OVER
         for ply in range(cells):
             side, cell = ply % 2, int(row[ply])
             if cell == NOT_YET and len(waiting) and fixed[learning >> side & 1]:
@@ -366,38 +356,26 @@ class NTuple(Learner[NTupleTable]):
         return NTupleTable(rules)
 
     def train(self, table: NTupleTable, shard: Shard) -> Int64s:
-        rules, results = table.rules, np.zeros(3, np.int64)
-        fixed = np.array([shard.opponent is not None, shard.behaviour is not None])
-        kernel = self._kernel(table, shard.taught)
+        rules = table.rules
 
-        def ahead(history: Int8s, luck: Floats, number: int) -> tuple[Int64s, Positions]:
-            waiting = np.zeros((len(history), 2), np.uint64)
-            kernel(history, luck, number, fixed, waiting, results)
-            games = np.flatnonzero(waiting[:, 0] != NOBODY)
-            return games, Positions(rules, *waiting[games].T)
+        def game(cells: Int8s) -> Game:
+            return Game.of(rules, cells[cells >= 0], resigned=RESIGNED in cells)
 
-        lockstep = ahead if fixed.any() else None
-        for history, luck, number in batches(shard, rules.cells, rules.cells, self.choice, lockstep):
-            kernel(history, luck, number, fixed, NONE_WAITS, results)
-            if shard.journal is not None:
-                shard.journal.extend(
-                    Game.of(rules, cells[cells >= 0], resigned=RESIGNED in cells) for cells in history
-                )
-        return results
+        play, lockstep = self._kernel(table, shard.taught, shard.fixed), shard.opponent is not None
+        return play_shard(shard, rules, play, game, draws=rules.cells, lockstep=lockstep)
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:
         if not game.resigned:
             history = np.full((1, table.rules.cells), NOT_YET, np.int8)
             history[0, : len(game.moves)] = game.moves
-            kernel = self._kernel(table, as_bits(sides))
-            kernel(history, np.zeros((0, 1)), 0, np.zeros(2, np.bool_), NONE_WAITS, np.zeros(3, np.int64))
+            kernel = self._kernel(table, as_bits(sides), np.zeros(2, np.bool_))
+            kernel(history, np.zeros((0, 1)), 0, NOBODY_WAITS, np.zeros(3, np.int64))
 
-    def _kernel(self, table: NTupleTable, sides: int) -> Callable[..., None]:
-        """``play_games`` for a table and the sides that learn."""
+    def _kernel(self, table: NTupleTable, sides: int, fixed: Bools) -> Callable[..., None]:
         cells, net, learned = table.rules.cells, table.network, (table.visits, table.sums, table.sizes)
         patterns = np.zeros((cells + 1, 2, len(net.starts)), np.int32)
         boards = np.zeros((cells + 1, 2), np.uint64), patterns, np.zeros(cells)
-        rule = (float(self.epsilon), float(self.alpha), sides)
+        rule = (float(self.epsilon), float(self.alpha), sides, fixed)
         return partial(play_games, board_of(table.rules), net, learned, boards, *rule)
 
     def policy(self, table: NTupleTable) -> Policy:
@@ -441,7 +419,6 @@ class NTuple(Learner[NTupleTable]):
             keys = np.array(texts, known.dtype)
             at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
             require(known[at] == keys, fault)
-            require(possible(rules, keys), "no game leads to it")
             fault = "expected [weight, visits, sum of errors, sum of their sizes]"
             require(are_lists(entries, 4), fault)
             weights, visits, sums, sizes = map(list, zip(*entries, strict=True))
@@ -458,16 +435,3 @@ class NTuple(Learner[NTupleTable]):
 
     def entry_moves(self, entry: Any) -> int:
         return 1
-
-
-def possible(rules: Rules, keys: NDArray[np.bytes_]) -> Bools:
-    """bool[k]: the patterns that can occur on a board that is not over."""
-    stones = keys.view(np.uint8).reshape(-1, rules.cells)
-    own, other, outside = ((stones == symbol).sum(axis=1) for symbol in _SYMBOLS[1:])
-    # The side that has just moved has as many stones as the other one, or one more.
-    missing = np.maximum(np.maximum(own - other - 1, other - own), 0)
-    can_occur = (missing <= outside) & (own + other + missing < rules.cells)
-    for line in rules.lines:
-        on_line = stones[:, list(line)]
-        can_occur &= ~((on_line == _SYMBOLS[1]).all(axis=1) | (on_line == _SYMBOLS[2]).all(axis=1))
-    return can_occur

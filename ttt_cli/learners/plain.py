@@ -114,8 +114,9 @@ class PlainLearner(Learner[Table]):
         results, rules = np.zeros(3, np.int64), table.rules
 
         @lru_cache(KEPT_ANSWERS)
-        def limits(policy: Policy, text: str) -> list[float]:
-            played = policy.probabilities(Positions.reached([text], rules))
+        def limits(text: str) -> list[float]:
+            assert shard.opponent is not None
+            played = shard.opponent.probabilities(Positions.reached([text], rules))
             listed: list[float] = thresholds(played)[0].tolist()
             return listed
 
@@ -123,10 +124,9 @@ class PlainLearner(Learner[Table]):
             game = Game(rules)
             while not game.is_over:
                 own = shard.opponent is None or game.to_move == (shard.first + number) % 2
-                policy = shard.behaviour if own else shard.opponent
-                if policy is None:
+                if own and not shard.watching:
                     cell = self.explore(table, game.position, shard.rng)
-                elif (cell := bisect(limits(policy, game.text), shard.rng.random())) == rules.cells:
+                elif (cell := bisect(limits(game.text), shard.rng.random())) == rules.cells:
                     game.resign()
                     break
                 try:

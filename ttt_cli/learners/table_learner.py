@@ -40,6 +40,8 @@ from ttt_cli.learners.weighted_mean import WeightedMean
 
 AnyTable = TypeVar("AnyTable", bound=Table)
 
+NO_ANSWERS = np.zeros((0, 0))
+
 
 def looked_up(
     table: Table, answer: Callable[[Int64s, Positions, Bools], Answer], positions: Positions
@@ -119,50 +121,39 @@ class TableLearner(Learner[AnyTable]):
     # ---- Learning ----
 
     def train(self, table: AnyTable, shard: Shard) -> Int64s:
-        cells, results = table.rules.cells, np.zeros(3, np.int64)
-        alone = shard.opponent is None and shard.behaviour is None
-        draws = 1 if alone and self.one_number and cells <= loop.ONE_NUMBER else cells
-        board = table.rules, table.symmetric, table.complete
-        fixed = loop.NO_SIDE if alone else loop.fixed_sides(*board, shard.opponent, shard.behaviour)
-
-        def ahead(history: Int8s, luck: Floats, number: int) -> tuple[Int64s, Positions]:
-            waiting, not_counted = np.zeros(len(history), np.uint32), np.zeros(3, np.int64)
-            self.play(table, shard.taught, history, luck, number, (*fixed[:2], waiting), not_counted)
-            games = np.flatnonzero(waiting)
-            return games, table.positions(waiting[games])
-
-        lockstep = None if alone or table.complete else ahead
-        for games in loop.batches(shard, cells, draws, self.choice, lockstep, table.symmetric):
-            self.play(table, shard.taught, *games, loop.NO_SIDE if lockstep else fixed, results)
-            if shard.journal is not None:
-                shard.journal.extend(map(table.game, games[0]))
-        return results
+        cells, alone = table.rules.cells, shard.opponent is None
+        known = NO_ANSWERS
+        if shard.opponent is not None and table.complete:
+            known = loop.answers(table.rules, table.symmetric, shard.opponent)
+        return loop.play_shard(
+            shard,
+            table.rules,
+            partial(self.play, table, shard.taught, shard.fixed, known),
+            table.game,
+            draws=1 if alone and self.one_number and cells <= loop.ONE_NUMBER else cells,
+            lockstep=not (alone or table.complete),
+            at_once=self.choice == "article",
+            symmetric=table.symmetric,
+        )
 
     def learn(self, table: AnyTable, game: Game, sides: str = "xo") -> None:
         if self.learns_resigned or not game.resigned:
             history = np.full((1, table.rules.cells), loop.NOT_YET, np.int8)
             history[0, : len(game.moves)] = table.options(game)
-            results = np.zeros(3, np.int64)
-            self.play(table, as_bits(sides), history, np.zeros((0, 1)), 0, loop.NO_SIDE, results)
+            recorded = history, np.zeros((0, 1)), 0, loop.NOBODY_WAITS, np.zeros(3, np.int64)
+            self.play(table, as_bits(sides), np.zeros(2, np.bool_), NO_ANSWERS, *recorded)
 
     def play(
-        self,
-        table: AnyTable,
-        sides: int,
-        history: Int8s,
-        luck: Floats,
-        number: int,
-        fixed: loop.Fixed,
-        results: Int64s,
+        self, table: AnyTable, sides: int, fixed: Bools, answers: Floats, history: Int8s, *games: Any
     ) -> None:
         """Play or replay games by ``loop.play_games``, with room for all that they can add."""
         self.updated(table).reserve(len(history))
         name = self.name if self.choice == "default" else f"{self.name}.{self.choice}"
         board = (not table.complete, table.symmetric)
         kernel = loop.composed(name, *self.parts, self.unseen_up_to, self.learns_resigned, *board)
-        method = (table.growth, self.rule(table), self.exploration(table, number), sides)
+        method = (table.growth, self.rule(table), self.exploration(table, games[1]), sides)
         path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
-        kernel(*table.buffers, *method, history, luck, number, fixed, results, path, taken)
+        kernel(*table.buffers, *method, fixed, answers, history, *games, path, taken)
 
     # ---- Merging ----
 

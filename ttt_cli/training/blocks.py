@@ -40,7 +40,7 @@ class Plan:
     """A training run, fixed before its first game.
 
     :ivar opponent: the other side's policy; None: self-play.
-    :ivar behaviour: the learner's own policy, if it is fixed.
+    :ivar watching: whether the opponent plays both sides.
     :ivar shards: in a full block; None: by the number of games.
     """
 
@@ -48,7 +48,7 @@ class Plan:
     games: int
     seed: int
     opponent: Policy | None = None
-    behaviour: Policy | None = None
+    watching: bool = False
     shards: int | None = None
 
     @property
@@ -87,7 +87,7 @@ class Plan:
                 games=stop - start,
                 rng=np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, shard))),
                 opponent=self.opponent,
-                behaviour=self.behaviour,
+                watching=self.watching,
             )
             for shard, (start, stop) in enumerate(pairwise(bounds))
         ]

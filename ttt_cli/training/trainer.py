@@ -119,13 +119,12 @@ def new_run(
     store: Path = Path(),
 ) -> TrainingRun:
     """A new run from ``start``, with the defaults of the method, or of its author by the author's rule."""
-    learner, behaviour = start.learner, None
+    learner, watching = start.learner, False
     article = learner.choice == "article"
     if games is None:
         games = learner.article_games if article else learner.default_games
     if opponent is None and article:
-        opponent = learner.article_opponent
-        behaviour = fixed_side(learner.article_behaviour, store, start, path)
+        opponent, watching = learner.article_opponent, learner.article_watches
     other = fixed_side(opponent, store, start, path)
     record = train_run(
         learner,
@@ -135,17 +134,17 @@ def new_run(
         planned=games,
         opponent=other.name if other else "self",
         opponent_digest=other.digest if other else None,
-        behaviour=behaviour.name if behaviour else None,
+        behaviour=other.name if other and watching else None,
         start=library.digest(start) if start.runs else None,
     )
     if other and not other.reproducible:
         record = replace(record, details={**record.details, "reproducible": False})
-    return TrainingRun(path, _plan(learner, record, other, behaviour), start.own().closed(), record)
+    return TrainingRun(path, _plan(learner, record, other), start.own().closed(), record)
 
 
-def _plan(learner: Learner[Any], record: Run, opponent: Agent | None, behaviour: Agent | None) -> Plan:
-    other, own = (side.policy if side else None for side in (opponent, behaviour))
-    return Plan(learner, record.details["planned"], record.details["seed"], other, own)
+def _plan(learner: Learner[Any], record: Run, opponent: Agent | None) -> Plan:
+    details, policy = record.details, opponent.policy if opponent else None
+    return Plan(learner, details["planned"], details["seed"], policy, bool(details["behaviour"]))
 
 
 def resumed_run(path: Path, state: State, store: Path, typed: str | None = None) -> TrainingRun:
@@ -164,12 +163,10 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     details = record.details
     if typed not in (None, details["opponent"]):
         raise UsageError(f"the run's opponent is {details['opponent']}, not {typed}", where="--opponent")
-    for name in (details["opponent"], details["behaviour"] or ""):
-        if is_program(name) and name != typed:
-            hint = f"if you trust it: --resume --opponent {shlex.quote(name)}"
-            raise refused("the run's opponent is a program, which is run only if it is typed", hint)
+    if is_program(details["opponent"]) and typed is None:
+        hint = f"if you trust it: --resume --opponent {shlex.quote(details['opponent'])}"
+        raise refused("the run's opponent is a program, which is run only if it is typed", hint)
     opponent = fixed_side(details["opponent"], store, state, path)
-    behaviour = fixed_side(details["behaviour"], store, state, path)
     if opponent and opponent.digest != details["opponent_digest"]:
         hint = "put the old file back, or start a new run without --resume"
         raise refused(f"the opponent {opponent.name} has changed since the run began", hint)
@@ -177,10 +174,10 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     state = replace(state, learner=learner)
     decisive = {name: details[name] for name in DECISIVE}
     again = train_run(learner, state.rules, state.symmetric, **decisive)
-    if again.id != record.id:
+    if again.id != record.id or details["behaviour"] not in (None, details["opponent"]):
         hint = "train without --resume: a new run starts from the file"
         raise refused("the run was started by a version of ttt that plays different games", hint)
-    plan = _plan(learner, record, opponent, behaviour)
+    plan = _plan(learner, record, opponent)
     games = record.games or 0
     try:
         plan.block_at(games)
