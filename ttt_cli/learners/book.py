@@ -52,6 +52,7 @@ from ttt_cli.learners.entries import (
     require,
 )
 from ttt_cli.learners.growth import FIRST
+from ttt_cli.learners.loop import choose_best
 from ttt_cli.learners.table import Column, Table, chunks, enlarged
 from ttt_cli.learners.table_learner import TableLearner
 
@@ -165,20 +166,20 @@ class Book(TableLearner[BookTable]):
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
         """Derived: the ``points`` won with the move, two for a win and one for a draw, its ``games``, and its
-        ``score``, relative to that of a draw."""
-        return Column("score"), Column("points", "i8"), Column("games", "i8")
+        ``value``, relative to that of a draw."""
+        return Column("value"), Column("points", "i8"), Column("games", "i8")
 
     @property
     def parts(self) -> tuple[Part, Part]:
-        return choose, (learn_article if self.choice == "article" else learn)
+        return (choose_article, learn_article) if self.choice == "article" else (choose_best, learn)
 
     def rule(self, table: BookTable) -> tuple[int, int, int, Int64s]:
-        stages, article = stages_of(table.rules), self.choice == "article"
-        return int(stages[0]), int(stages[-1]), centre_of(table.rules) if article else -1, table.spread()
+        stages = stages_of(table.rules)
+        return int(stages[0]), int(stages[-1]), centre_of(table.rules), table.spread()
 
     def derive(self, table: BookTable) -> None:
         moves, rules = table.moves, table.rules
-        for name in ("score", "points", "games"):
+        for name in ("value", "points", "games"):
             moves[name] = 0
         for keys, seen in table.gather().values():
             at, stages = np.divmod(keys, table.stages)
@@ -187,11 +188,11 @@ class Book(TableLearner[BookTable]):
             np.add.at(moves["points"], at, seen * (1 + side * stage_results(rules)[stages]))
             if self.choice == "article":
                 won = stages < table.stages - 1
-                np.maximum.at(moves["score"], at[won], LATEST - stages_of(rules)[stages[won]])
+                np.maximum.at(moves["value"], at[won], LATEST - stages_of(rules)[stages[won]])
         if self.choice == "article":
-            moves["score"][: table.rows["number"][FIRST]] = 0  # first moves are random
+            moves["value"][: table.rows["number"][FIRST]] = 0  # first moves are random
         else:
-            moves["score"] = (moves["points"] - moves["games"]) / (2 * moves["games"] + 2)
+            moves["value"] = (moves["points"] - moves["games"]) / (2 * moves["games"] + 2)
 
     @property
     def value_scale(self) -> tuple[float, float] | None:  # type: ignore[override]
@@ -202,7 +203,7 @@ class Book(TableLearner[BookTable]):
         points, games = (table.by_cell(moves[name], rows, legal) for name in ("points", "games"))
         values, rated = (points + 1) / (2 * games + 2), games > 0
         if self.choice == "article":
-            scores = table.by_cell(moves["score"], rows, legal)
+            scores = table.by_cell(moves["value"], rows, legal)
             values, rated = scores - LATEST, scores > 0
         chosen = best(values, legal)
         if self.choice == "article" and centre >= 0:
@@ -321,35 +322,18 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
 
 
 @Inlined
-def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
-    """Any of the best moves; by the author's rule the centre for O if none is known; exploring, any."""
-    (epsilon, explored, trusted), centre = chance, rule[2]
-    free, first = rows[row].number, rows[row].first
-    if u < epsilon:
-        u *= explored * free
-        option = u32(u)
-        return option, u - option
-    u = (u - epsilon) * trusted
-    option, equals, top = u32(0), 1, moves[first].score
-    for place in range(1, free):
-        score = moves[first + place].score
-        if score > top:
-            option, equals, top = u32(place), 1, score
-        elif score == top:
-            equals += 1
-    if centre >= 0 and ply & 1 and top == 0:
-        for place in range(free):
-            if moves[first + place].cell == centre:
-                return u32(place), u
-    if equals > 1:
-        u *= equals
-        chosen = int(u)
-        u -= chosen
-        while chosen > 0:
-            option += u32(1)
-            if moves[first + option].score == top:
-                chosen -= 1
-    return option, u
+def choose_article(
+    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float
+) -> tuple[int, float]:
+    """The author's: O takes the centre if no move is known."""
+    free, first, centre, known = rows[row].number, rows[row].first, rows[row].number, ply & 1 == 0
+    for place in range(free):
+        known = known or moves[first + place].value > 0
+        if moves[first + place].cell == rule[2]:
+            centre = u32(place)
+    if known or centre == free or u < chance[0]:
+        return choose_best(rows, moves, rule, row, ply, chance, u)
+    return centre, u
 
 
 @Inlined
@@ -361,7 +345,7 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
         move = moves[taken[ply]]
         points, games = move.points + 1 + result * (1 - 2 * (ply & 1)), move.games + 1
         move.points, move.games = points, games
-        move.score = (points - games) / (2 * games + 2)
+        move.value = (points - games) / (2 * games + 2)
         seen[taken[ply], stage] += 1
 
 
@@ -375,5 +359,5 @@ def learn_article(rows: Any, moves: Any, rule: Any, game: Any, sides: int, resul
         if seen[taken[ply], stage - shortest] == 0:
             seen[taken[ply], stage - shortest] = 1
             move.games += 1
-        if result != 0 and move.score < LATEST - stage:
-            move.score = LATEST - stage
+        if result != 0 and move.value < LATEST - stage:
+            move.value = LATEST - stage

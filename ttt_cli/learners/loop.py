@@ -21,7 +21,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s, Uint64s
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.kernel import Kernel, Part, u32
+from ttt_cli.engine.kernel import Inlined, Kernel, Part, u32
 from ttt_cli.engine.policy import Policy, drawn, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -149,6 +149,40 @@ def play_games(
         results[result + 1] += 1
         if over or LEARNS_RESIGNED:
             learn(rows, moves, rule, (path, taken, ply), learning, result)
+
+
+@Inlined
+def any_of(number: int, u: float) -> tuple[int, float]:
+    """One of so many by a uniform number, and what is left of that."""
+    u *= number
+    option = u32(u)
+    return option, u - option
+
+
+@Inlined
+def choose_best(
+    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float
+) -> tuple[int, float]:
+    """Any of the moves with the largest ``value``; when exploring, any move."""
+    epsilon, explored, trusted = chance
+    free, first = rows[row].number, rows[row].first
+    if u < epsilon:
+        return any_of(free, u * explored)
+    option, equals, top = u32(0), 1, moves[first].value
+    for place in range(1, free):
+        value = moves[first + place].value
+        if value > top:
+            option, equals, top = u32(place), 1, value
+        elif value == top:
+            equals += 1
+    u = (u - epsilon) * trusted
+    if equals > 1:
+        chosen, u = any_of(equals, u)
+        while chosen > 0:
+            option += u32(1)
+            if moves[first + option].value == top:
+                chosen -= u32(1)
+    return option, u
 
 
 def shares(weight: float, cells: int) -> Floats:

@@ -34,6 +34,7 @@ from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
+from ttt_cli.learners.loop import any_of
 from ttt_cli.learners.table import Column, Table
 from ttt_cli.learners.table_learner import TableLearner
 
@@ -99,17 +100,15 @@ def beads(moves: Any, move: int, ply: int) -> int:
 @Inlined
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
     """Draw a bead; when exploring, or where there is no box, make any move."""
-    epsilon, free = chance[0], rows[row].number
-    blind = u < epsilon or free == 1
-    u = u / epsilon if u < epsilon else (u - epsilon) / (1.0 - epsilon)
-    if blind:
-        return u32(min(int(u * free), free - 1)), u
+    (epsilon, explored, trusted), free = chance, rows[row].number
+    if u < epsilon or free == 1:
+        return any_of(free, u * explored if u < epsilon else 0.0)
     total, move = 0, rows[row].first
     for place in range(free):
         total += beads(moves, move + place, ply)
     if total == 0:
         return u32(free), u  # resigns
-    left = min(int(u * total), total - 1) - beads(moves, move, ply)
+    left = int((u - epsilon) * trusted * total) - beads(moves, move, ply)
     option = u32(0)
     while left >= 0:
         option += u32(1)

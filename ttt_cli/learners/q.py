@@ -53,7 +53,7 @@ from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
-from ttt_cli.learners.loop import RARE, shares
+from ttt_cli.learners.loop import RARE, any_of, choose_best, shares
 from ttt_cli.learners.table import Column, Table, chunks, largest_of
 from ttt_cli.learners.table_learner import TableLearner
 
@@ -99,7 +99,7 @@ class Q(TableLearner[Table]):
 
     @property
     def parts(self) -> tuple[Part, Part]:
-        return (choose_article, learn_article) if self.choice == "article" else (choose, learn)
+        return (choose_best, learn_article) if self.choice == "article" else (choose, learn)
 
     def rule(self, table: Table) -> tuple[Any, ...]:
         alpha, gamma, pace = float(self.alpha), float(self.gamma), float(self.pace)
@@ -135,9 +135,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
     if u >= epsilon:
         return u32(rows[row].choice), (u - epsilon) * trusted
     free, first = rows[row].number, rows[row].first
-    u *= explored * free
-    option = u32(u)
-    u -= option
+    option, u = any_of(free, u * explored)
     fewest = moves[first + option].visits
     if fewest < RARE:
         for place in range(free):
@@ -184,24 +182,6 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
             total += value
             least = value if value < least else least
         target = worst * least + float(means[free]) * total
-
-
-@Inlined
-def choose_article(
-    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float
-) -> tuple[int, float]:
-    """Any of the best moves; when exploring, any move."""
-    free, first, epsilon = rows[row].number, rows[row].first, chance[0]
-    if u < epsilon:
-        return u32(min(int(u / epsilon * free), free - 1)), u
-    equal, top = 0, rows[row].top
-    for place in range(free):
-        equal += moves[first + place].value == top
-    chosen, option = int((u - epsilon) / (1.0 - epsilon) * equal), u32(free)
-    for place in range(free):
-        if moves[first + place].value == top and chosen >= 0:
-            option, chosen = u32(place), chosen - 1
-    return option, u
 
 
 @Inlined

@@ -35,32 +35,20 @@ the policy plays all of them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import Answer, best, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.growth import DRAWN
-from ttt_cli.learners.loop import RARE, shares
+from ttt_cli.learners.loop import RARE, any_of, shares
 from ttt_cli.learners.table import Column, Table, predecessors
 from ttt_cli.learners.table_learner import TableLearner
-
-
-class Rule(NamedTuple):
-    """The parameters as kernels read them; ``worst`` and ``means`` weigh the opponent's replies."""
-
-    alpha: float
-    alpha_end: float
-    draw: float
-    gamma: float
-    worst: float
-    means: Floats
-    rare: int
 
 
 @dataclass(frozen=True)
@@ -121,16 +109,10 @@ class Td(TableLearner[Table]):
     def parts(self) -> tuple[Part, Part]:
         return choose, learn if self.target == "best" else learn_next
 
-    def rule(self, table: Table) -> Rule:
-        return Rule(
-            alpha=float(self.alpha),
-            alpha_end=float(min(self.alpha, self.alpha_end)),
-            draw=float(self.draw),
-            gamma=float(self.gamma),
-            worst=1.0 - float(self.slips),
-            means=shares(float(self.slips), table.rules.cells),
-            rare=0 if self.choice == "article" else RARE,
-        )
+    def rule(self, table: Table) -> tuple[Any, ...]:
+        slips, end, rare = float(self.slips), float(self.alpha_end), 0 if self.choice == "article" else RARE
+        steps = float(self.alpha), min(float(self.alpha), end)
+        return steps, float(self.draw), float(self.gamma), 1.0 - slips, shares(slips, table.rules.cells), rare
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         at, cells = np.nonzero(legal)
@@ -153,10 +135,8 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
     epsilon, explored, trusted = chance
     free, first, side = rows[row].number, rows[row].first, ply & 1
     if u < epsilon:
-        u *= explored * free
-        option = u32(u)
-        u -= option
-        if rows[row].visits[side] < rule.rare:
+        option, u = any_of(free, u * explored)
+        if rows[row].visits[side] < rule[-1]:
             fewest = rows[moves[first + option].after].visits[side]
             for place in range(free):
                 visits = rows[moves[first + place].after].visits[side]
@@ -175,10 +155,10 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 
 @Inlined
-def update(row: Any, side: int, target: float, rule: Any) -> float:
+def update(row: Any, side: int, target: float, steps: Any) -> float:
     """Move a side's value of a position towards a target, and return it."""
     visits, value = row.visits[side], row.value[side]
-    value += (rule.alpha_end + (rule.alpha - rule.alpha_end) / (1.0 + visits)) * (target - value)
+    value += (steps[1] + (steps[0] - steps[1]) / (1.0 + visits)) * (target - value)
     row.value[side], row.visits[side] = value, visits + 1
     return value
 
@@ -193,11 +173,11 @@ def reward(result: int, side: int, draw: float) -> tuple[float, float]:
 @Inlined
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """Backwards through the game, move the values towards what the table expects to come next."""
-    path, _, plies = game
+    (path, _, plies), (steps, draw, gamma, worst, means, _) = game, rule
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
         if ply == plies:
-            mine, theirs = reward(result, side, rule.draw)
+            mine, theirs = reward(result, side, draw)
         else:
             free, first = row.number, row.first
             mine, least, total = 0.0, 1.0, 0.0
@@ -207,25 +187,25 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
                 mine = value if value > mine else mine
                 least = other if other < least else least
                 total += other
-            mine *= rule.gamma
-            theirs = rule.worst * least + float(rule.means[free]) * total
+            mine *= gamma
+            theirs = worst * least + float(means[free]) * total
         if sides >> side & 1:
-            update(row, side, mine, rule)
+            update(row, side, mine, steps)
         if sides >> (1 - side) & 1:
-            update(row, 1 - side, theirs, rule)
+            update(row, 1 - side, theirs, steps)
 
 
 @Inlined
 def learn_next(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """The author's: backwards through the game, move the values towards that of the next position."""
-    path, _, plies = game
-    mine, theirs = reward(result, 1 - (plies & 1), rule.draw)
+    (path, _, plies), (steps, draw, gamma, _, _, _) = game, rule
+    mine, theirs = reward(result, 1 - (plies & 1), draw)
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
         mine, theirs = theirs, mine
         if ply < plies:
-            mine *= rule.gamma
+            mine *= gamma
         if sides >> side & 1:
-            mine = update(row, side, mine, rule)
+            mine = update(row, side, mine, steps)
         if sides >> (1 - side) & 1:
-            theirs = update(row, 1 - side, theirs, rule)
+            theirs = update(row, 1 - side, theirs, steps)

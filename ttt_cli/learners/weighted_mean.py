@@ -47,39 +47,31 @@ class WeightedMean:
     """The weighted means of the values of parts, entry by entry; see the module."""
 
     def __init__(self) -> None:
-        self._numbers, self._count = np.zeros(0, np.uint32), 0
-        """The number, from 1, of each entry with weight in any part, few on large boards; and their count."""
         self._weights, self._single = np.zeros(0, np.int64), np.zeros(0)
         self._several, self._sums = np.zeros(0, np.bool_), ExactSums()
 
     @property
     def places(self) -> Int64s:
         """int64[k]: the entries with weight in any part, ascending."""
-        return np.flatnonzero(self._numbers)
+        return np.flatnonzero(self._weights)
 
     def add(self, places: Int64s, values: Floats, weights: Int64s) -> None:
         """Add a part's values and weights, int64[k], for distinct entries."""
         (learned,) = np.nonzero(weights > 0)
         places, values, weights = places[learned], values[learned], weights[learned]
-        self._numbers = _with_room(self._numbers, places)
-        new = places[self._numbers[places] == 0]
-        self._numbers[new] = np.arange(self._count + 1, self._count + 1 + len(new))
-        self._count += len(new)
-        numbers = self._numbers[places].astype(np.int64)
         self._weights, self._single, self._several = (
-            _with_room(array, numbers) for array in (self._weights, self._single, self._several)
+            _with_room(array, places) for array in (self._weights, self._single, self._several)
         )
-        self._several[numbers] = self._weights[numbers] > 0
-        self._single[numbers] = values
-        self._weights[numbers] += weights
-        self._sums.add(numbers, weights * values)
+        self._several[places] = self._weights[places] > 0
+        self._single[places] = values
+        self._weights[places] += weights
+        self._sums.add(places, weights * values)
 
     def write(self, values: Floats) -> None:
         """Replace the base's values, of any shape, by the means."""
         for places in chunks(self.places):
-            numbers = self._numbers[places].astype(np.int64)
-            means = self._sums.totals(numbers) / self._weights[numbers] + 0.0  # no -0.0
-            values.flat[places] = np.where(self._several[numbers], means, self._single[numbers])
+            means = self._sums.totals(places) / self._weights[places] + 0.0  # no -0.0
+            values.flat[places] = np.where(self._several[places], means, self._single[places])
 
 
 def _with_room(array: NDArray[Any], places: Int64s) -> NDArray[Any]:
