@@ -37,7 +37,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.evaluation import verdict as verdicts
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import BUDGET
-from ttt_cli.learners import checked, offered
+from ttt_cli.learners import checked, offer
 from ttt_cli.learners.base import Learner
 from ttt_cli.learners.base import parameter as parameter
 from ttt_cli.learners.plain import PlainLearner as PlainLearner
@@ -301,8 +301,9 @@ def load(
     :raises TttError: if the file cannot be read.
     """
     name, reading = file_and_reading(fspath(path), _game(rules))
-    with offered(None if learner is None else checked(learner)):
-        found = library.load(Path(name), reading)
+    if learner is not None:
+        offer(checked(learner))
+    found = library.load(Path(name), reading)
     for remark in found.remarks:
         warn(remark, stacklevel=2)
     return found.state

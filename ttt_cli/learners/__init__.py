@@ -5,8 +5,7 @@ Besides the built-in learners there are those of plug-ins, and of Python files n
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from contextvars import ContextVar
 from importlib import import_module
 from types import MappingProxyType
@@ -93,27 +92,15 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
     from ttt_cli.learners.base import Learner
 
     if not (isinstance(kind, type) and issubclass(kind, Learner)):
-        fault = (
-            "is not a Learner" if isinstance(kind, type) else f"is of type {type(kind).__name__}, not a class"
-        )
-        raise UsageError(fault, where=where, hint="subclass ttt_cli.PlainLearner")
+        raise UsageError("is not a Learner", where=where, hint="subclass ttt_cli.PlainLearner")
     missing = sorted(getattr(kind, "__abstractmethods__", ()))
     if missing:
         raise UsageError(f"does not define {', '.join(missing)}", where=where)
     name = getattr(kind, "name", None)
     if not (isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", name)):
-        fault = "is not a name of small letters and digits"
-        raise UsageError(f"the name {name!r} of {kind.__name__} {fault}", where=where)
+        raise UsageError(f"the name {name!r} is not one of small letters and digits", where=where)
     if name in RESERVED or name in LEARNERS:
         raise UsageError(f"the name {name!r} of {kind.__name__} is taken", where=where)
-    if not isinstance(kind.title, str):
-        raise UsageError(f"title is {kind.title!r}, not a text", where=where)
-    for attribute in ("block_games", "shard_games", "default_games", "kernel_version"):
-        number = getattr(kind, attribute)
-        if not (type(number) is int and 0 < number < 1 << 53):
-            raise UsageError(f"{attribute} is {number!r}, not a whole number from 1", where=where)
-    if not (isinstance(kind.choices, tuple) and "default" in kind.choices):
-        raise UsageError(f"choices are {kind.choices!r}, without 'default'", where=where)
     return kind
 
 
@@ -130,18 +117,6 @@ def offer_file(argument: str) -> str:
     """
     known = (name for name, kind in _typed.get().items() if kind.typed == argument)
     return next(known, None) or offer(from_file(argument))
-
-
-@contextmanager
-def offered(kind: "type[Learner[Any]] | None") -> Iterator[None]:
-    """Make a learner, if any, known by its name within the context."""
-    token = _typed.set(_typed.get())
-    try:
-        if kind is not None:
-            offer(kind)
-        yield
-    finally:
-        _typed.reset(token)
 
 
 def any_offered() -> bool:

@@ -5,12 +5,10 @@ values a move. How such a learner plays, trains, and is merged and saved follows
 from abc import abstractmethod
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import zip_longest
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,10 +19,9 @@ from ttt_cli.engine.policy import Answer, Answering, Policy, best, thresholds, u
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import (
-    MAX_VALUE,
     as_counts,
     as_floats,
     flatten,
@@ -100,7 +97,7 @@ class PlainLearner(Learner[Table]):
         """The cell that training plays: any with probability ``epsilon``, else one of the best."""
         cells = position.legal
         if rng.random() >= self.epsilon:
-            values = [self._worth(table, position, cell) or 0.0 for cell in cells]
+            values = [self.value(table, position, cell) or 0.0 for cell in cells]
             most = max(values)
             cells = tuple(cell for cell, value in zip(cells, values, strict=True) if value == most)
         return cells[int(rng.random() * len(cells))]
@@ -129,11 +126,7 @@ class PlainLearner(Learner[Table]):
                 elif (cell := bisect(limits(game.text), shard.rng.random())) == rules.cells:
                     game.resign()
                     break
-                try:
-                    game.push(cell)
-                except NotationError:
-                    message, hint = f"explore plays {cell!r} in {game.text!r}", "one of position.legal"
-                    raise TttError(message, where=self.name, hint=hint) from None
+                game.push(cell)
             assert game.result is not None
             results[game.result + 1] += 1
             if self.learns_resigned or not game.resigned:
@@ -141,21 +134,6 @@ class PlainLearner(Learner[Table]):
             if shard.journal is not None:
                 shard.journal.append(game)
         return results
-
-    def _worth(self, table: Table, position: Position, cell: int) -> float | None:
-        """The move's ``value``.
-
-        :raises TttError: if it is not a number.
-        """
-        value = self.value(table, position, cell)
-        with suppress(OverflowError):  # of an integer too large for a float
-            if value is None or (isinstance(value, Real) and abs(float(value)) <= MAX_VALUE):
-                return value
-        raise TttError(
-            f"value of cell {cell} in {position.text!r} is {value!r}",
-            where=self.name,
-            hint="a finite number, or None if it is unknown",
-        )
 
     def policy(self, table: Table) -> Policy:
         return Answering(table.rules, partial(self._answer, table))
@@ -167,7 +145,7 @@ class PlainLearner(Learner[Table]):
         for row, text in enumerate(positions.texts()):
             position = Position.reached(text, table.rules)
             for cell in np.flatnonzero(legal[row]).tolist():
-                value = self._worth(table, position, cell)
+                value = self.value(table, position, cell)
                 values[row, cell] = np.nan if value is None else value
         played = uniform(best(np.nan_to_num(values, nan=0.0), legal))
         return played, values, np.any(~np.isnan(values), axis=1)
