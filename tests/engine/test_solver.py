@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import COMPILED
 from tests.engine.test_positions import sample
 from ttt_cli import Game, Position, Positions, Rules
-from ttt_cli.engine.kernel import FEW_NODES, uncompiled
+from ttt_cli.engine.kernel import uncompiled
 from ttt_cli.engine.perfect import move_values_of, values_of
 from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.scores import move_scores, solve
@@ -175,5 +175,5 @@ def test_a_proved_position_is_worth_its_best_move(rules: Rules):
 def test_the_last_report_is_of_all_positions_visited() -> None:
     position = Position.start(Rules(5, 5, 4))
     solver, seen = Solver(position.rules), list[int]()
-    solver.values(Positions.batch([position], position.rules), nodes=2 * FEW_NODES, report=seen.append)
+    solver.values(Positions.batch([position], position.rules), nodes=40_000, report=seen.append)
     assert seen == sorted(seen) and seen[-1] == solver.so_far(position).nodes > 0

@@ -278,6 +278,6 @@ class Search(Policy):
         room = board_of(self.rules), network, patterns, table, state
         limits = min(self._depth, cells), UNLIMITED if self._nodes is None else self._nodes, exact
         arguments = room, *distinct[still_open].stones_of_sides, searched, *limits
-        run_until(_search, arguments, state, limits[1] * len(still_open))
+        run_until(_search, arguments, state)
         scores[still_open] = searched
         return in_classes.lift(scores[places])

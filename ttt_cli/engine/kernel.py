@@ -9,7 +9,6 @@ plain functions run, slowly, to the same bytes.
 
 import logging
 import os
-import pickle
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -19,12 +18,14 @@ from copy import copy
 from dataclasses import make_dataclass
 from functools import cache
 from hashlib import sha256
-from operator import attrgetter, methodcaller
+from operator import attrgetter
 from threading import Lock
 from types import FunctionType
 from typing import Any, Self
 
-from ttt_cli.engine import code_cache
+import numpy as np
+
+from ttt_cli.engine.code_cache import CodeCache
 
 log = logging.getLogger("ttt_cli")
 
@@ -40,11 +41,8 @@ PACE = 0.1
 UNLIMITED = 1 << 62
 """The number of nodes if there is no limit."""
 
-FEW_NODES = 20_000
-"""Nodes of a search that is not worth interrupting: some hundredths of a second."""
-
-NEIGHBOURS = 8
-"""Records that are made plain objects at once: several times as fast as one by one."""
+CONSTANTS = int, float, tuple, np.generic
+"""The types of the global constants that kernels read."""
 
 u32 = int
 """``numpy.uint32`` in compiled code; uncompiled, Python's int is several times as fast."""
@@ -138,10 +136,8 @@ class Kernel(Part):
 
     def run_uncompiled(self, *arguments: Any) -> Any:
         """Run the plain function, with arrays of records as plain objects."""
-        import numpy as np
-
         if self._plain is None:
-            self._plain = self._linked(self.reads(), lambda function, _: function)
+            self._plain = self._linked()[self]
         records: list[Records] = []
         with np.errstate(over="ignore"):  # integers wrap in compiled code
             result = self._plain(*_as_records(arguments, records))
@@ -149,46 +145,37 @@ class Kernel(Part):
             each.write_back()
         return result
 
-    def reads(self, **bound: Any) -> dict[Part, dict[str, Any]]:
-        """All parts it is made of, each after those that it calls and the kernel last, with the globals that
-        each reads, some of them replaced by ``bound``."""
-        found: dict[Part, dict[str, Any]] = {}
+    def _linked(
+        self, finish: Callable[[FunctionType, Part], Any] = lambda function, _: function, **bound: Any
+    ) -> dict[Part, Any]:
+        """The parts it is made of, itself first, as functions that call each other, made by ``finish``."""
+        linked: dict[Part, Any] = {}
 
-        def add(part: Part) -> None:
-            known = {**part.python.__globals__, **self._bound, **bound}
-            names = {name: known[name] for name in part.python.__code__.co_names if name in known}
-            for item in names.values():
-                if isinstance(item, Part) and item not in found and item is not part:
-                    add(item)
-            found[part] = names
+        def link(part: Part) -> Any:
+            if part not in linked:
+                python = part.python
+                known = {**python.__globals__, **self._bound, **bound}
+                function = FunctionType(python.__code__, known, python.__name__, None, python.__closure__)
+                linked[part] = finish(function, part)
+                for name in python.__code__.co_names:
+                    if isinstance(known.get(name), Part):
+                        known[name] = link(known[name])
+            return linked[part]
 
-        add(self)
-        return found
+        link(self)
+        return linked
 
     def digest(self) -> str:
-        """A digest of the code and the constants of all parts, without docstrings and comments."""
+        """A digest of the code and the constants of all parts."""
         digest = sha256()
-        for part, names in self.reads().items():
-            code = part.python.__code__
-            constants = [item for item in code.co_consts if item != part.__doc__]
-            values = {name: _described(item) for name, item in names.items()}
-            made_of = code.co_code, constants, code.co_names, code.co_varnames, part.inline, values
+        for part, function in self._linked().items():
+            code, known = function.__code__, function.__globals__
+            constants = [
+                (name, known[name]) for name in code.co_names if isinstance(known.get(name), CONSTANTS)
+            ]
+            made_of = code.co_code, code.co_consts, code.co_names, code.co_varnames, part.inline, constants
             digest.update(repr(made_of).encode())
         return digest.hexdigest()
-
-    def _linked(
-        self, reads: dict[Part, dict[str, Any]], finish: Callable[[FunctionType, Part], Any]
-    ) -> Callable[..., Any]:
-        """The kernel as a function that calls its parts, each of them made by ``finish``."""
-        made: dict[Part, Any] = {}
-        for part, names in reads.items():
-            python = part.python
-            known = {**python.__globals__, **names}
-            function = FunctionType(python.__code__, known, python.__name__, None, python.__closure__)
-            made[part] = finish(function, part)
-            known.update((name, made[item]) for name, item in names.items() if isinstance(item, Part))
-        compiled: Callable[..., Any] = made[self]
-        return compiled
 
     def _prepared(self) -> Callable[..., Any]:
         try:
@@ -199,16 +186,21 @@ class Kernel(Part):
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
             _warn("Numba is switched off (NUMBA_DISABLE_JIT): kernels run uncompiled, much slower")
             return self.run_uncompiled
-        import numpy as np
-
         numba.config.DISABLE_JIT = 0  # Numba may have been loaded while it was switched off
 
         def finish(function: FunctionType, part: Part) -> Any:
             options = OPTIONS if part is self else {**PART_OPTIONS, "pipeline_class": _part_compiler()}
             return numba.njit(forceinline=part.inline, **options)(function)
 
-        compiled: Any = self._linked(self.reads(u32=np.uint32), finish)
-        compiled._cache = _Kept(self, compiled, f"{numba.__version__} {OPTIONS} {self.digest()}")
+        compiled: Any = self._linked(finish, u32=np.uint32)[self]
+
+        def compile_for(signature: Any, context: Any) -> Any:
+            with announce(self.name, self.seconds):
+                context.refresh()  # loads all that the compiler needs, but compiled code does not
+                return compiled._compiler.compile(signature, None)
+
+        made_of = f"{numba.__version__} {OPTIONS} {self.digest()}"
+        compiled._cache = CodeCache(self.name, made_of, compile_for)
         return compiled
 
 
@@ -229,21 +221,13 @@ def _part_compiler() -> Any:
 
 
 def run_until(
-    kernel: Kernel,
-    arguments: tuple[Any, ...],
-    state: Any,
-    nodes: float,
-    looks: Callable[[], bool] = lambda: False,
+    kernel: Kernel, arguments: tuple[Any, ...], state: Any, looks: Callable[[], bool] = lambda: False
 ) -> None:
-    """Run a search; if it may take long in another thread, so that this one hears Ctrl-C.
+    """Run a search in another thread, so that this one hears Ctrl-C.
 
     :param state: a record among the arguments whose field ``stop`` ends the kernel.
-    :param nodes: the most that it visits.
-    :param looks: called first, ten times a second and at the end of a long search; returns whether to stop.
+    :param looks: called first, ten times a second and at the end; returns whether to stop.
     """
-    if nodes <= FEW_NODES:
-        kernel(*arguments)
-        return
     state.stop = True
     kernel(*arguments)  # loads compiled code
     state.stop = looks()
@@ -258,59 +242,17 @@ def run_until(
     looks()
 
 
-class _Kept:
-    """The cache that Numba uses for a kernel: what is missing is compiled, and kept if possible.
-
-    :param made_of: what the code depends on besides the types of its arguments and the processor.
-    """
-
-    def __init__(self, kernel: Kernel, compiled: Any, made_of: str) -> None:
-        self._kernel, self._compiled, self._made_of = kernel, compiled, made_of
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        from numba.core.compiler import CompileResult
-        from numba.core.runtime import rtsys
-        from numba.core.serialize import dumps
-
-        types = [(str(kind), getattr(kind, "fields", ())) for kind in signature]
-        made_of = sys.version, context.codegen().magic_tuple(), self._made_of, types
-        name = f"{self._kernel.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
-        kept = code_cache.read(name)
-        if kept:
-            try:
-                rtsys.initialize(context)
-                return CompileResult._rebuild(context, *pickle.loads(kept))
-            except Exception as error:  # a damaged file can raise anything
-                log.debug("the compiled code in %s cannot be read: %r", name, error)
-        with announce(self._kernel.name, self._kernel.seconds):
-            context.refresh()  # loads all that the compiler needs, but compiled code does not
-            made = self._compiled._compiler.compile(signature, None)
-        if kept is not None:
-            code_cache.write(name, dumps(made._reduce()))
-        return made
-
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        """``load_overload`` has saved it."""
-
-
 class Records(dict[int, Any]):
-    """An array of records as plain objects by index, made when they or their neighbours are first needed."""
+    """An array of records as plain objects by index, made when they are first needed."""
 
     def __init__(self, array: Any) -> None:
         super().__init__()
         self._array, self._names = array, array.dtype.names
         self._kind, self._values = _record(self._names), attrgetter(*self._names)
-        listed = {name: _boards if array.dtype[name].base == "u8" else _numbers for name in self._names}
-        self._columns = list(listed.items())
 
     def __missing__(self, at: int) -> Any:
-        start = int(at) // NEIGHBOURS * NEIGHBOURS
-        some = self._array[start : start + NEIGHBOURS]
-        columns = [listed(some[name]) for name, listed in self._columns]
-        self.update(enumerate(map(self._kind, *columns), start))
-        if at not in self:
-            raise IndexError(at)
-        return self[at]
+        values = (item.tolist() if hasattr(item, "tolist") else item for item in self._array[at].item())
+        return self.setdefault(at, self._kind(*values))
 
     def __setitem__(self, at: int, record: Any) -> None:
         for name in self._names:
@@ -336,20 +278,3 @@ def _as_records(item: Any, records: list[Records]) -> Any:
 @cache
 def _record(names: tuple[str, ...]) -> type:
     return make_dataclass("Record", names, slots=True)
-
-
-def _boards(column: Any) -> list[Any]:
-    """Boards stay unsigned, so that a complement is not negative."""
-    return list(column) if column.ndim == 1 else list(map(list, column))
-
-
-_numbers = methodcaller("tolist")
-
-
-def _described(item: Any) -> str:
-    """A text that tells a constant, or whatever else a kernel reads, from others."""
-    if hasattr(item, "tobytes"):
-        return f"{item.dtype} {item.shape} {item.tobytes()!r}"
-    if hasattr(item, "__qualname__"):
-        return f"{item.__module__}.{item.__qualname__} {getattr(item, '_fields', '')}"
-    return repr(item) if isinstance(item, (int, float, str, tuple)) else type(item).__name__

@@ -185,7 +185,7 @@ class Solver:
                 report(int(state.nodes))
             return until is not None and time.process_time() >= until
 
-        run_until(search.solve_positions, arguments, state, limits.sum(dtype=np.float64), look)
+        run_until(search.solve_positions, arguments, state, look)
         values[rows] = proven
         return values
 
