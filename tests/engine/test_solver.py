@@ -173,7 +173,6 @@ def test_a_proved_position_is_worth_its_best_move(rules: Rules):
 
 
 def test_the_last_report_is_of_all_positions_visited() -> None:
-    position = Position.start(Rules(5, 5, 4))
-    solver, seen = Solver(position.rules), list[int]()
-    solver.values(Positions.batch([position], position.rules), nodes=40_000, report=seen.append)
-    assert seen == sorted(seen) and seen[-1] == solver.so_far(position).nodes > 0
+    position, seen = Position.start(Rules(5, 5, 4)), list[int]()
+    proof = Solver(position.rules).solve(position, nodes=1_000, report=seen.append)
+    assert seen == sorted(seen) and seen[-1] == proof.nodes > 0

@@ -24,12 +24,15 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import ALL, UNTIL_FOUND, UNTIL_UNPROVEN
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import move_scores
-from ttt_cli.engine.solver import MIN_PLACES, Solver
+from ttt_cli.engine.solver import Solver
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import UsageError
 
 MOVE_NODES = 1_000
 """Nodes that the proof of each move may take, beyond the ``NODES`` of the position's own."""
+
+PLACES = 1 << 15
+"""Places of the solver's table, which is emptied for each position."""
 
 ROUNDING = 1e-12
 """Chances closer than this are equal: they differ by rounding only."""
@@ -112,27 +115,16 @@ class Minimax(Policy):
 
     def _worth(self, positions: Positions, nodes: int, rule: int) -> tuple[Int8s, Int8s]:
         """int8[k], int8[k, cells]: the proved values of open positions and their moves."""
-        count = len(positions)
-        rows, cells = np.nonzero(positions.legal)
-        groups = np.concatenate([np.arange(count), rows])
-        turn = -cells if self._ties == "last" else cells
-        order = np.lexsort((np.concatenate([np.full(count, -self.rules.cells), turn]), groups))
-        every = Positions.concatenate([positions, positions.play(rows, cells)])
-        limits = np.full(len(groups), nodes)
-        limits[:count] = NODES
-        values = np.empty(len(groups), np.int8)
-        values[order] = self._solver.values(
-            every[order], nodes=limits[order], groups=groups[order], rule=rule
+        order = np.arange(self.rules.cells, dtype=np.int8)[:: -1 if self._ties == "last" else 1]
+        worth, moves = self._solver.move_values(
+            positions, nodes=NODES, order=order, rule=rule, move_nodes=nodes
         )
-        worth, after = values[:count], values[count:]
-        moves = np.full((count, self.rules.cells), UNPROVEN)
-        moves[rows, cells] = np.where(after == UNPROVEN, UNPROVEN, -after)
         most = np.where(positions.legal, moves, np.int8(-1)).max(axis=1, initial=-1)
         return np.where((worth == UNPROVEN) & (most != UNPROVEN), most, worth), moves
 
     @cached_property
     def _solver(self) -> Solver:
-        return Solver(self.rules, places=MIN_PLACES)
+        return Solver(self.rules, places=PLACES)
 
     @property
     def remarks(self) -> list[str]:

@@ -1,15 +1,14 @@
 """The kernels of ``engine.solver``, which explains their ideas: does the attacker win this position?
 
 They share ``board``, the rules (``engine.board``); ``sources``, the board's symmetries (``engine.bits``);
-``table``, an array of ``ENTRY`` records, of which the first ``search.places`` are used; and ``search``, a
-record of ``SEARCH``.
+``table``, an array of ``ENTRY`` records; and ``search``, a record of ``SEARCH``.
 """
 
 from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Int8s, Int64s, Uint64s
+from ttt_cli.engine.arrays import Int8s, Uint64s
 from ttt_cli.engine.bits import ONE, ZERO, Bitboard, first, hashed, image_of_class, popcount, turned
 from ttt_cli.engine.board import MAX_LINES, Board, ends, insert
 from ttt_cli.engine.kernel import Kernel, Part
@@ -27,12 +26,15 @@ BOTH = DOES_MOVER_WIN | DOES_OPPONENT_WIN
 """The questions about a position."""
 
 ALL, UNTIL_UNPROVEN, UNTIL_FOUND = 0, 1, 2
-"""Which positions of a group are solved: all; up to the first unproven one; up to that, or a move that keeps
-the value of the first."""
+"""Which moves of a position are solved: all; those up to the first unproven one, unless the position itself
+is unproven or lost; of these, those up to the first that keeps the position's value."""
 
 ATTACK, LEFT, DEFENCE = 0, 1, 2
 """Rows of ``weights``: those of a cell in the attacker's live lines, in those that pairs leave, and in the
 defender's."""
+
+STAMP = 1 << 8
+"""The unit of stamps in an entry's note."""
 
 WAYS = 4
 """The neighbouring places of the table in which an entry may be."""
@@ -44,7 +46,7 @@ ENTRY = np.dtype(
     [
         ("attacker", "u8"),  # both sides' stones on a class's own board
         ("defender", "u8"),
-        ("note", "u1"),  # the code of the node and whether the attacker is to move, 0 in an empty place
+        ("note", "i8"),  # the stamp, the code of the node, and whether the attacker is to move
     ]
 )
 
@@ -70,8 +72,8 @@ SEARCH = np.dtype(
         ("until", "i8"),  # the limit of nodes
         ("stop", "?"),  # whether to end at once
         ("explains", "?"),  # whether the move that answers the question is wanted
-        ("entries", "i8"),  # of the table
-        ("places", "i8"),  # of the table that are used now
+        ("ruled_out", "i8"),  # the deviations with which wins are ruled out, -1 if they are not
+        ("stamp", "i8"),  # of the entries that count, from 1 on
     ]
 )
 
@@ -387,7 +389,8 @@ def prove(
             elif found == WINS if attacks else found != WINS:
                 outcome = found
                 break
-    remember(key_a, key_d, attacks, outcome, deviations, table, search)
+    code = outcome + deviations if outcome == UNSETTLED else outcome
+    remember(key_a, key_d, attacks, code, table, search)
     return outcome
 
 
@@ -395,64 +398,51 @@ def prove(
 
 
 @Part
-def recall(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: Search) -> Any:
-    """The code of a node in the table, or OPEN."""
-    start = np.int64(hashed(key_a, key_d)) & (search.places - WAYS)
-    for place in range(start, start + WAYS):
-        entry = table[place]
-        if entry.attacker == key_a and entry.defender == key_d and entry.note & 1 == attacks:
-            return np.int64(entry.note) >> 1
-    return OPEN
-
-
-@Part
-def remember(
-    key_a: Bitboard,
-    key_d: Bitboard,
-    attacks: bool,
-    outcome: int,
-    deviations: int,
-    table: Table,
-    search: Search,
-) -> None:
-    """Put a node into the table, which doubles when it is half full. At its largest, the node with the most
-    stones makes room, which is the cheapest to search again."""
-    if 2 * search.entries >= search.places and 2 * search.places <= len(table):
-        for place in range(search.places):
-            entry = table[place]
-            if entry.note and hashed(entry.attacker, entry.defender) & np.uint64(search.places):
-                table[place + search.places] = entry
-                entry.note = 0
-        search.places *= 2
-    start: Any = np.int64(hashed(key_a, key_d)) & (search.places - WAYS)
+def place_of(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: Search) -> Any:
+    """The place of a node in the table, else one that it can take: an empty one, or that of the node with the
+    most stones, which is the cheapest to search again."""
+    start: Any = np.int64(hashed(key_a, key_d)) & (len(table) - WAYS)
     chosen, most = start, -1
     for place in range(start, start + WAYS):
         entry = table[place]
         same = entry.attacker == key_a and entry.defender == key_d and entry.note & 1 == attacks
-        if entry.note == 0 or same:
-            chosen = place
-            break
+        if same or entry.note < search.stamp * STAMP:
+            return place
         stones = popcount(entry.attacker | entry.defender)
         if stones > most:
             chosen, most = place, stones
-    entry = table[chosen]
-    search.entries += entry.note == 0
-    code = outcome + deviations if outcome == UNSETTLED else outcome
-    entry.attacker, entry.defender, entry.note = key_a, key_d, code << 1 | attacks
+    return chosen
+
+
+@Part
+def recall(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: Search) -> Any:
+    """The code of a node in the table, or OPEN."""
+    entry = table[place_of(key_a, key_d, attacks, table, search)]
+    same = entry.attacker == key_a and entry.defender == key_d and entry.note & 1 == attacks
+    return (entry.note & (STAMP - 1)) >> 1 if same and entry.note >= search.stamp * STAMP else OPEN
+
+
+@Part
+def remember(
+    key_a: Bitboard, key_d: Bitboard, attacks: bool, code: int, table: Table, search: Search
+) -> None:
+    """Put a node into the table."""
+    entry = table[place_of(key_a, key_d, attacks, table, search)]
+    entry.attacker, entry.defender, entry.note = key_a, key_d, search.stamp * STAMP + (code << 1 | attacks)
 
 
 # Values
 
 
 @Part
-def value_of(mover: Bitboard, other: Bitboard, questions: int, room: Room) -> int:
-    """+1 the mover wins, 0 a draw, -1 the mover loses; UNPROVEN if the search is stopped.
+def value_of(mover: Bitboard, other: Bitboard, questions: int, nodes: int, room: Room) -> int:
+    """+1 the mover wins, 0 a draw, -1 the mover loses; UNPROVEN if that takes more ``nodes``.
 
     The two questions are asked in turn, with more and more deviations, until the answer to one is yes or to
     both no; it is taken to be no for one that is not among ``questions``.
     """
     search, root = room[3], np.int64(0)  # a literal would make a second signature
-    search.deviations = 0
+    search.until, search.deviations, search.ruled_out = search.nodes + nodes, 0, -1
     while questions:
         for question in range(1, BOTH):
             if questions & question:
@@ -465,6 +455,7 @@ def value_of(mover: Bitboard, other: Bitboard, questions: int, room: Room) -> in
                     return 1 if attacks else -1
                 if outcome == HOLDS:
                     questions ^= question
+        search.ruled_out = search.deviations
         search.deviations += search.deviations // 2 + 1
     return 0
 
@@ -476,38 +467,45 @@ def solve_positions(
     others: Uint64s,
     values: Int8s,
     questions: int,
-    each: Int64s,
-    begins: Bools,
+    nodes: int,
+    moves: Int8s,
+    order: Int8s,
     rule: int,
+    move_nodes: int,
 ) -> None:
-    """Find the values of open positions.
+    """Find the values of open positions, and of their moves.
 
     :param movers: uint64[k], the stones of the side to move; others: those of the other side.
-    :param values: int8[k], UNPROVEN at first, to be filled.
-    :param each: int64[k], the limit of nodes for each position.
-    :param begins: bool[k], where a group begins, and with it an empty table.
-    :param rule: which positions of a group are solved (``ALL`` ...).
+    :param values: int8[k], to be filled.
+    :param questions: with one of them alone, a move that answers it is found too.
+    :param nodes: the limit of nodes for each position.
+    :param moves: int8[k, cells], the values of moves for the mover, to be filled.
+    :param order: the cells whose moves are solved, in this order. If there are any, what is proven of a
+        position and its moves is forgotten before the next.
+    :param rule: which of these moves are solved (``ALL`` ...).
+    :param move_nodes: the limit of nodes for each move.
     """
-    board, _, table, search = room
-    leading, decided = UNPROVEN, False
+    board, search = room[0], room[3]
+    search.explains = questions != BOTH
     for row in range(len(movers)):
-        if begins[row]:
-            decided = False
-            if search.entries:
-                for place in range(search.places):
-                    table[place].note = 0
-                search.entries = 0
-        if decided:
-            continue
-        search.until, asked = search.nodes + each[row], questions
-        if questions == BOTH and movers[row] | others[row] == ZERO and not board.misere:
+        mover, other, asked = movers[row], others[row], questions
+        if questions == BOTH and mover | other == ZERO and not board.misere:
             asked = DOES_MOVER_WIN  # strategy stealing
-        value = values[row] = value_of(movers[row], others[row], asked, room)
-        if begins[row]:
-            leading = value
-        if rule != ALL:
-            lost, found = begins[row] and value == -1, not begins[row] and value == -leading
-            decided = value == UNPROVEN or lost or (rule == UNTIL_FOUND and found)
+        search.stamp += len(order) > 0
+        value = values[row] = value_of(mover, other, asked, nodes, room)
+        decided = rule != ALL and value in (UNPROVEN, -1)
+        free, completing = board.full & ~(mover | other), ends(mover, other, board)
+        for cell in order:
+            stone = ONE << np.uint64(cell)
+            if completing & stone:
+                moves[row, cell] = -1 if board.misere else 1
+            elif free == stone:
+                moves[row, cell] = 0
+            elif free & stone and not decided:
+                found = value_of(other, mover | stone, BOTH, move_nodes, room)
+                moves[row, cell] = UNPROVEN if found == UNPROVEN else -found
+                kept = rule == UNTIL_FOUND and moves[row, cell] == value
+                decided = kept or (rule != ALL and found == UNPROVEN)
 
 
 solve_positions.name, solve_positions.seconds = "solver", 5.0

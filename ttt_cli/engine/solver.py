@@ -48,7 +48,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ttt_cli.engine import proof_search as search
-from ttt_cli.engine.arrays import Int8s, Int64s
+from ttt_cli.engine.arrays import Int8s
 from ttt_cli.engine.board import board_of
 from ttt_cli.engine.kernel import UNLIMITED, run_until
 from ttt_cli.engine.position import Cell, Position
@@ -57,14 +57,14 @@ from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import NotationError
 
-MIN_PLACES, MAX_PLACES = 1 << 15, 1 << 24
-"""The first and the largest number of places in the table, of 17 bytes each."""
+PLACES = 1 << 20
+"""Places of the table, of 24 bytes each."""
 
 LINE_NODES = 100_000
 """Nodes for the line of play, beyond those of the proof, if there is no limit."""
 
-Report = Callable[[int], None]
-"""Called ten times a second with the nodes visited so far."""
+NO_MOVES = (np.zeros((0, 0), np.int8), np.zeros(0, np.int8), search.ALL, 0)
+"""What the kernel takes if no moves are to be solved."""
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,14 @@ class Solver:
     A proven value depends only on the position. Whether a limit suffices may also depend on what the solver
     has proven before; a new solver with a limit of nodes always gives the same answer.
 
-    :param places: the most places of the table, a power of 2 from ``MIN_PLACES`` on.
+    :param places: the places of the table, a power of 2.
     """
 
-    def __init__(self, rules: Rules, *, places: int = MAX_PLACES) -> None:
+    def __init__(self, rules: Rules, *, places: int = PLACES) -> None:
         self.rules = rules
         table = np.zeros(places, search.ENTRY).view(np.recarray)  # takes memory only as it is written
         self._search = np.zeros(1, search.SEARCH).view(np.recarray)[0]
-        self._search.places = MIN_PLACES
+        self._search.stamp = 1
         self._room = board_of(rules), np.array(rules.sources, np.int8), table, self._search
         self._started = 0.0
 
@@ -116,113 +116,98 @@ class Solver:
         *,
         nodes: int | None = None,
         seconds: float | None = None,
-        report: Report | None = None,
+        report: Callable[[int], None] = lambda nodes: None,
     ) -> Proof:
         """Prove the value of a position, and find a line of best play.
 
         :param nodes: the most positions to visit.
         :param seconds: the most processor time, without that of loading compiled code.
+        :param report: called ten times a second with the nodes visited so far.
         :raises NotationError: if the position belongs to other rules.
         """
         if position.rules != self.rules:
             raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
+
+        def look() -> bool:
+            report(int(self._search.nodes))
+            return seconds is not None and time.process_time() >= self._started + seconds
+
         here, self._started = Positions.batch([position], self.rules), time.process_time()
         self.values(here, nodes=0)  # loads the compiled code
         self._started = time.process_time()
-        until = None if seconds is None else self._started + seconds
-        limit = UNLIMITED if nodes is None else nodes
-        values = self.values(here, nodes=limit, until=until, report=report)
+        value = int(self._run(here, search.BOTH, UNLIMITED if nodes is None else nodes, look=look)[0])
         proof = self.so_far(position)
-        if values[0] == UNPROVEN:
+        if value == UNPROVEN:
             return proof
-        value = int(values[0])
-        left = proof.nodes + LINE_NODES if nodes is None else nodes - proof.nodes
-        line = self._line(position, value, left, until)
+        line = self._line(position, value, proof.nodes + LINE_NODES if nodes is None else nodes, look)
         return Proof(position, value, line, proof.nodes, time.process_time() - self._started)
 
     def so_far(self, position: Position) -> Proof:
         """The outcome so far of an interrupted call of ``solve`` for this position."""
-        seconds, nodes = time.process_time() - self._started, int(self._search.nodes)
-        ruled_out, deviations = None, 0
-        while deviations < self._search.deviations:
-            ruled_out, deviations = deviations, deviations + deviations // 2 + 1
-        return Proof(position, None, (), nodes, seconds, ruled_out)
+        seconds, state = time.process_time() - self._started, self._search
+        ruled_out = int(state.ruled_out) if state.ruled_out >= 0 else None
+        return Proof(position, None, (), int(state.nodes), seconds, ruled_out)
 
-    def values(
+    def values(self, positions: Positions, *, nodes: int = UNLIMITED) -> Int8s:
+        """int8[k]: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it
+        loses; UNPROVEN if that takes more ``nodes``."""
+        self._search.nodes = 0
+        return self._run(positions, search.BOTH, nodes)
+
+    def move_values(
+        self, positions: Positions, *, nodes: int, order: Int8s, rule: int, move_nodes: int
+    ) -> tuple[Int8s, Int8s]:
+        """int8[k], int8[k, cells]: the values of open positions, and those of their moves for the mover,
+        UNPROVEN if illegal. What is proven of a position and its moves depends on them alone.
+
+        :param nodes: the most positions to visit for each position; ``move_nodes``: and for each move.
+        :param order: the cells in the order in which their moves are solved.
+        :param rule: which of them are solved (``proof_search.ALL`` ...).
+        """
+        moves = np.full((len(positions), self.rules.cells), UNPROVEN, np.int8)
+        self._search.nodes = 0
+        return self._run(positions, search.BOTH, nodes, (moves, order, rule, move_nodes)), moves
+
+    def _run(
         self,
         positions: Positions,
-        *,
-        nodes: int | Int64s = UNLIMITED,
-        groups: Int64s | None = None,
-        rule: int = search.ALL,
-        question: int = 0,
-        until: float | None = None,
-        report: Report | None = None,
+        questions: int,
+        nodes: int,
+        moves: tuple[Int8s, Int8s, int, int] = NO_MOVES,
+        look: Callable[[], bool] = lambda: False,
     ) -> Int8s:
-        """int8[k]: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it
-        loses; UNPROVEN if the limits were too low.
-
-        :param nodes: the most positions to visit for each, or int64[k].
-        :param groups: int64[k], the group of each position: a position followed by its successors. What is
-            proven of a group then depends on that group alone.
-        :param rule: which positions of a group are solved (``proof_search.ALL`` ...).
-        :param question: the only one to ask (``proof_search.DOES_MOVER_WIN`` ...), with a move that answers
-            it; 0: both, without a move.
-        :param until: the processor time at which to stop.
-        """
-        state, values, rows = self._search, positions.outcomes, np.flatnonzero(~positions.terminal)
-        limits = np.full(len(positions), nodes, np.int64)[rows]
-        begins = np.zeros(len(rows), np.bool_)
-        if groups is not None:
-            begins = np.diff(groups[rows], prepend=-1) != 0
+        """The values of positions by ``solve_positions``, which takes these arguments."""
+        values, rows = positions.outcomes, np.flatnonzero(~positions.terminal)
         proven = np.full(len(rows), UNPROVEN, np.int8)
-        state.nodes, state.explains, state.stop = 0, question != 0, False
-        stones, questions = positions[rows].stones_of_sides, question or search.BOTH
-        arguments = self._room, *stones, proven, questions, limits, begins, rule
-
-        def look() -> bool:
-            if report:
-                report(int(state.nodes))
-            return until is not None and time.process_time() >= until
-
-        run_until(search.solve_positions, arguments, state, look)
+        arguments = self._room, *positions[rows].stones_of_sides, proven, questions, nodes, *moves
+        run_until(search.solve_positions, arguments, self._search, look)
         values[rows] = proven
         return values
 
-    def _line(self, position: Position, value: int, nodes: int, until: float | None) -> tuple[Cell, ...]:
-        """Moves that keep a position's known value, as far as the nodes last."""
+    def _line(self, position: Position, value: int, nodes: int, look: Callable[[], bool]) -> tuple[Cell, ...]:
+        """Moves that keep a position's known value, until so many nodes are visited in all."""
         line: list[Cell] = []
-        while not position.terminal:
-            cell, used = self._keep(position, value, nodes, until)
-            if cell is None:
-                break
-            nodes -= used
+        while not position.terminal and (cell := self._keep(position, value, nodes, look)) is not None:
             line.append(cell)
             position, value = position.play(cell), -value
         return tuple(line)
 
-    def _keep(
-        self, position: Position, value: int, nodes: int, until: float | None
-    ) -> tuple[Cell | None, int]:
-        """A move that keeps the position's value, None if the limits are too low; and the nodes visited."""
+    def _keep(self, position: Position, value: int, nodes: int, look: Callable[[], bool]) -> Cell | None:
+        """A move that keeps the position's value, None if that takes too many nodes."""
         state, here = self._search, Positions.batch([position], self.rules)
         if value < 0:  # all moves lose: take the one that a defender tries first
             state.moves[0, 0] = position.legal[0]
-            self.values(here, nodes=min(nodes, 1), question=search.DOES_OPPONENT_WIN)
-            return (int(state.moves[0, 0]) if state.nodes else None), 1
+            self._run(here, search.DOES_OPPONENT_WIN, 1)
+            return int(state.moves[0, 0])
         question = search.DOES_MOVER_WIN if value else search.DOES_OPPONENT_WIN
-        proven = self.values(here, nodes=nodes, until=until, question=question)
-        used = int(state.nodes)
-        if proven[0] == UNPROVEN:
-            return None, used
+        if self._run(here, question, nodes - state.nodes, look=look)[0] == UNPROVEN:
+            return None
         if state.best >= 0:
-            return int(state.best), used
+            return int(state.best)
         # The bound shows that the draw is safe, not which moves keep it.
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
         for cell in sorted(position.legal, key=lambda cell: -weights[cell]):
             after = Positions.batch([position.play(cell)], self.rules)
-            proven = self.values(after, nodes=nodes - used, until=until, question=search.DOES_MOVER_WIN)
-            used += int(state.nodes)
-            if proven[0] == 0:
-                return cell, used
-        return None, used
+            if self._run(after, search.DOES_MOVER_WIN, nodes - state.nodes, look=look)[0] == 0:
+                return cell
+        return None
