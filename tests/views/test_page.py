@@ -19,6 +19,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.matchup import own_play
@@ -48,19 +49,24 @@ class Parts(HTMLParser):
 
 
 def made(policy: PolicyTable, name: str = "q") -> bytes:
-    return page(policy, name, facts_of(policy.rules, judge(policy), 1000), HELD, [("random", RANDOM)])
+    return page(policy, name, facts_of(policy.rules, judge(policy), 1000), HELD)
 
 
 def test_the_data_agrees_with_evaluation_and_policy():
     policy, (_, described) = tables.heuristic(SPACE), HELD
-    found = page_data(policy, "heuristic", HELD, [("random", RANDOM)])
+    found = page_data(policy, "heuristic", HELD)
     scores = move_scores(described)[described.legal]
-    assert found["scores"] == scores.tolist()
+    assert found["scores"].tolist() == scores.tolist()
     played = policy.probabilities(described)[described.legal]
-    assert np.array(found["shares"]) / found["unit"] == pytest.approx(played, abs=5e-7)
+    assert found["chances"] == pytest.approx(played, abs=5e-7)
     mistakes, texts = find_blunders(policy, [RANDOM]), described.texts()
-    assert [texts[row] for row, *_ in found["mistakes"]] == mistakes.positions.texts()
-    assert [cell for _, cell, *_ in found["mistakes"]] == mistakes.moves["cell"].tolist()
+    own, cells = mistakes.positions[mistakes.reachable], mistakes.moves["cell"][mistakes.reachable]
+    every = [*zip(own.texts(), cells.tolist(), strict=True)]
+    assert found["mistaken"] == len({text for text, _ in every})
+    listed = [every.index((texts[number], cell)) for number, cell, _ in found["mistakes"]]
+    assert listed[0] == 0 and listed == sorted(listed)  # the worst first
+    alike = classes(own).positions.texts()
+    assert {alike[at] for at in listed} == {*alike} and len(listed) < len(every) / 4
 
 
 @pytest.mark.parametrize("most", [200_000, 10], ids=["whole", "large"])
@@ -76,11 +82,13 @@ def test_probabilities_values_and_unknown_positions(monkeypatch, most):
     positions, described = held = covered(policy)
     found = page_data(policy, "q", held)
     assert positions[np.array(found["described"]) == 1].texts() == described.texts()
-    assert found["shares"][:9] == [found["unit"] - 1, 1, *[0] * 7]
-    assert found["shares"][9:17] == [0] * 8
-    assert found["unknown"] == list(range(1, len(described)))
+    assert found["chances"][:9].tolist() == pytest.approx([1, 1e-9, *[0] * 7], rel=1e-6)
+    assert found["chances"][9:17].tolist() == [0] * 8
+    assert found["unknown"].tolist() == list(range(1, len(described)))
     assert found["whole"] == (len(described) == 4520) == (most > 10)
-    assert (found["values"] or [0.1235, -1, 7, None])[:4] == [0.1235, -1, 7, None]
+    assert orjson.dumps(found["values"][:4], option=orjson.OPT_SERIALIZE_NUMPY) == (
+        b"[0.1235,-1.0,7.0,null]" if most > 10 else b"[]"
+    )
 
 
 def test_the_page_is_small_and_loads_nothing():
@@ -117,10 +125,10 @@ def test_the_page_of_a_large_board_holds_the_positions_within_reach():
     begun = Positions.start(rules).play(np.zeros(16, np.int64), np.arange(16))
     assert {"." * 16, *begun.texts()} <= set(texts)  # a person may begin anywhere
     assert described.texts() == own_play(perfect)[0].texts()
-    found = page_data(perfect, "minimax", held, [("random", Uniform(rules))])
+    found = page_data(perfect, "minimax", held)
     assert not found["whole"] and not found["mistakes"]
-    assert found["shares"] == (found["unit"] * perfect.probabilities(described)[described.legal]).tolist()
-    assert found["scores"] == move_values_of(described)[described.legal].tolist()
+    assert (found["chances"] == perfect.probabilities(described)[described.legal].astype(np.float32)).all()
+    assert (found["scores"] == move_values_of(described)[described.legal]).all()
 
 
 def test_too_many_positions_within_reach_are_refused_with_the_count(monkeypatch):

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from ttt_cli.agents.grammar import resolve
-from ttt_cli.agents.registry import OPPONENTS
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
@@ -44,8 +42,8 @@ def explore(
 
     The page gives hints, shows how to beat the player, and reviews finished games. It also shows, for every
     position, what each move is worth, what the player thinks of it and how often it plays it, and lists the
-    player's mistakes. On boards with more than 200,000 positions, the page holds only the positions that can
-    occur when the player plays.
+    mistakes that the player makes in its own games. On boards with more than 200,000 positions, the page
+    holds only the positions that can occur when the player plays.
 
     Examples:
       ttt explore q -o q.html --open
@@ -62,8 +60,7 @@ def explore(
             f"{len(positions):,} positions can occur; proving the value of each move, which may take minutes"
         )
     verdict = judge(policy)
-    opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
-    content = page(policy, player.name, facts_of(rules, verdict, player.games), held, opponents)
+    content = page(policy, player.name, facts_of(rules, verdict, player.games), held)
     if not write_report(env, out, content, source=player.source):
         return None
     address = Path(out).resolve().as_uri()

@@ -26,7 +26,7 @@ async function gameOf(packed) {
 
   // The positions of the page by the number of their stones, as ascending numbers in base 3. Those that the data
   // describes are numbered, in this order, and ``starts`` says where the numbers of their free cells begin.
-  const { shares, scores, values, whole, unit } = data, unknown = new Set(data.unknown);
+  const { chances, scores, values } = data, unknown = new Set(data.unknown);
   const starts = [], codesOf = [];
   const OPEN = -1, ENDED = -2;
   let held = 0, at = 0;
@@ -69,14 +69,14 @@ async function gameOf(packed) {
   function movesOf(text) {
     const number = find(text);
     if (number === ENDED) return [];
-    const own = number !== OPEN, first = starts[number], asked = own && !(data.withinReach && unknown.has(number));
+    const own = number !== OPEN, first = starts[number];
     const moves = free(text).map((cell, nth) => {
       const there = find(after(text, cell)) !== undefined;
       const score = own ? scores[first + nth] : -worthTo(after(text, cell)) || 0;
       const end = score === 0 ? cells : cells + 1 - Math.abs(score);
       return {
         cell, there, score, result: Math.sign(score), plies: end - stones(text),
-        chance: asked ? shares[first + nth] / unit : null, value: own && values ? values[first + nth] : null,
+        chance: own ? chances[first + nth] : null, value: own && values.length ? values[first + nth] : null,
       };
     });
     const best = Math.max(...moves.map((move) => move.result));
@@ -93,13 +93,13 @@ async function gameOf(packed) {
     let found = { win: 0, save: 0 };
     if (number === ENDED) found = { win: won && text[won[0]] !== side ? 1 : 0, save: won && text[won[0]] === side ? 0 : 1 };
     else if (mover(text) === side) {
-      const moves = free(text).map((cell, nth) => [cell, shares[starts[number] + nth]]).filter(([, share]) => share);
-      const all = moves.reduce((sum, [, share]) => sum + share, 0);
+      const moves = free(text).map((cell, nth) => [cell, chances[starts[number] + nth]]).filter(([, chance]) => chance);
+      const all = moves.reduce((sum, [, chance]) => sum + chance, 0);
       if (!all) found = { win: 1, save: 1 };
-      for (const [cell, share] of moves) {
+      for (const [cell, chance] of moves) {
         const next = prospect(after(text, cell), side);
-        found.win += (share / all) * next.win;
-        found.save += (share / all) * next.save;
+        found.win += (chance / all) * next.win;
+        found.save += (chance / all) * next.save;
       }
     } else for (const cell of free(text)) {
       const next = prospect(after(text, cell), side);
@@ -142,25 +142,14 @@ async function gameOf(packed) {
     return search(text)[1];
   }
 
-  // The mistakes; those that a turn or mirror of the board makes equal, and that are made as often, are one kind.
-  const images = [[1, 1, 0], [-1, 1, 0], [1, -1, 0], [-1, -1, 0], ...(rows === cols ? [[1, 1, 1], [-1, 1, 1], [1, -1, 1], [-1, -1, 1]] : [])]
-    .map(([down, right, swap]) => Array.from({ length: cells }, (_, cell) => {
-      const row = Math.floor(cell / cols), col = cell % cols;
-      const [r, c] = [down > 0 ? row : rows - 1 - row, right > 0 ? col : cols - 1 - col];
-      return swap ? c * cols + r : r * cols + c;
-    }));
-  const kinds = new Map();
-  for (const [number, cell, reach, opponent, reachable] of data.mistakes) {
-    const text = textOf(number), move = movesOf(text).find((one) => one.cell === cell);
-    const shape = images.map((image) => image.map((from) => (from === cell ? "!" : text[from])).join("")).sort()[0];
-    const key = [shape, move ? move.chance : "", reach, opponent, reachable].join(" ");
-    if (!kinds.has(key)) kinds.set(key, { text, cell, move, reach, opponent, reachable, texts: [] });
-    kinds.get(key).texts.push(text);
-  }
+  const mistakes = data.mistakes.map(([number, cell, reach]) => {
+    const text = textOf(number);
+    return { text, cell, reach, move: movesOf(text).find((one) => one.cell === cell) };
+  });
   const ended = (text) => find(text) === ENDED;
   const strange = (text) => unknown.has(find(text));
   return {
     data, rows, cols, cells, start, winningLine, mover, after, trail, find, ended, strange, movesOf, beating, pathTo,
-    mistakes: [...kinds.values()],
+    mistakes,
   };
 }

@@ -27,7 +27,7 @@
     const digits = hundredths % 100 === 0 || (hundredths >= 1000 && hundredths <= 9900) ? 0 : 1;
     return `${(hundredths / 100).toFixed(digits)}\u00a0%`;
   };
-  const known = (data.values || []).filter((value) => value !== null);
+  const known = data.values.filter((value) => value !== null);
   const signed = known.some((value) => value < 0);
   const wholes = known.every(Number.isInteger) && known.some((value) => Math.abs(value) > 1);
   const valueText = (value) => {
@@ -43,8 +43,8 @@
 
   // ---- The state ----------------------------------------------------------------------------------------
   // me: the person's side, or "" while exploring; path: the cells played; aid: what is shown of the moves while
-  // playing ("", "hint" or "beat"); side, shown: which mistakes are listed, and how many.
-  const state = { me: "X", path: [], resigned: false, aid: "", side: "", shown: 20, won: 0, lost: 0, drawn: 0 };
+  // playing ("", "hint" or "beat").
+  const state = { me: "X", path: [], resigned: false, aid: "", won: 0, lost: 0, drawn: 0 };
   let thinking = 0;
   const here = () => trail(state.path)[state.path.length];
   const over = () => state.resigned || game.ended(here());
@@ -174,6 +174,7 @@
     const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
     let text = `Perfect play: ${found.result === 0 ? "a draw" : `${mover(here())} ${found.result > 0 ? "wins" : "loses"}${distance(found)}`}.`;
     if (moves.every((move) => move.chance === 0)) text += ` ${name} resigns here.`;
+    else if (game.strange(here())) text += ` ${name} knows nothing of this position.`;
     else if (slips > 0) text += slips > 0.9995 ? ` ${name} always goes wrong here.` : ` ${name} goes wrong here ${percent(slips)} of the time.`;
     return [heading, text];
   }
@@ -204,20 +205,6 @@
       }
       return item;
     }));
-  }
-  function drawMoves(moves) {
-    const order = [...moves].sort((a, b) => b.chance - a.chance || b.score - a.score || a.cell - b.cell);
-    byId("moves").tBodies[0].replaceChildren(...order.map((move) => {
-      const named = `${mover(here())} ${move.cell + 1}`;
-      const cell = make("td", {}, move.there ? make("a", { href: "#" + after(here(), move.cell) }, named) : named);
-      const plays = make("td", {}, percent(move.chance) || "\u2013");
-      if (move.slip) plays.append(make("span", { class: "flag", title: "a mistake", "aria-label": "a mistake" }, "!"));
-      return make("tr", {}, cell, make("td", { class: word(move.result) }, worth(move)), plays,
-        make("td", { class: "own" }, valueText(move.value) || "\u2013"));
-    }));
-    const why = data.withinReach ? "was not asked about this position: its own play never leads here"
-      : "has learned nothing about this position";
-    byId("hint").textContent = game.strange(here()) && moves.length ? `${name} ${why}.` : moves.length ? "" : "The game is over.";
   }
   // What each move was worth.
   function reviewed() {
@@ -259,37 +246,18 @@
     }
     return picture;
   }
-  const PAGE = 20;
-  let listed = "";
-  function drawMistakes() {
-    const found = game.mistakes.filter(({ text }) => !state.side || mover(text) === state.side);
-    for (const link of byId("mistakes").querySelectorAll("a")) mark(link, "aria-current", link.hash === "#" + here());
-    const wanted = `${state.side} ${state.shown}`;
-    if (listed === wanted) return;
-    listed = wanted;
-    byId("mistakes").replaceChildren(...found.slice(0, state.shown).map(({ text, cell, move, reach, opponent, reachable, texts }) => {
-      const best = Math.max(...movesOf(text).map((one) => one.result)), result = word(move ? move.result : -1);
-      const what = make("span", {}, make("b", {}, `${mover(text)} ${move ? `plays ${cell + 1}` : "resigns"}`), ": ",
-        make("span", { class: word(best) }, word(best)), make("span", { "aria-hidden": "true" }, " \u2192 "),
-        make("span", { class: "unseen" }, " becomes "), make("span", { class: result }, result));
-      const often = move ? percent(move.chance) + " here" : "always here";
-      const seen = reach ? `; in ${percent(reach / data.unit)} of its games against ${data.opponents[opponent]}` : "";
-      const alike = texts.length > 1 ? `; ${texts.length} alike, turned or mirrored` : "";
-      what.append(make("small", {}, often + (reachable ? seen : "; its own play never leads here") + alike));
-      const link = make("a", { href: "#" + text }, miniature(text, cell), what);
-      mark(link, "aria-current", link.hash === "#" + here());
-      return make("li", {}, link);
-    }));
-    byId("more").hidden = found.length <= state.shown;
-    byId("more").textContent = `Show ${Math.min(PAGE, found.length - state.shown)} more of ${(found.length - state.shown).toLocaleString("en")}`;
-    const reached = new Set(found.filter((kind) => kind.reachable).flatMap((kind) => kind.texts)).size;
-    const wrong = new Set(found.flatMap((kind) => kind.texts)).size, moves = found.reduce((sum, kind) => sum + kind.texts.length, 0);
-    byId("mistakes-count").textContent = !found.length ? "None: it never gives up a better result."
-      : `It can give up a better result in ${counted(wrong, "position")}${state.side && ` as ${state.side}`}` +
-        `, of which ${reached.toLocaleString("en")} can come up in its own games: ${counted(moves, "move")}, ` +
-        `listed once where they are alike but for turning or mirroring the board.`;
-    for (const button of byId("sides").children) press(button, button.dataset.side === state.side);
-  }
+  const LISTED = 100;
+  byId("mistakes").append(...game.mistakes.slice(0, LISTED).map(({ text, cell, move, reach }) => {
+    const best = word(Math.max(...movesOf(text).map((one) => one.result))), result = word(move ? move.result : -1);
+    const what = make("span", {}, make("b", {}, `${mover(text)} ${move ? `plays ${cell + 1}` : "resigns"}`), ": ",
+      make("span", { class: best }, best), make("span", { "aria-hidden": "true" }, " \u2192 "),
+      make("span", { class: "unseen" }, " becomes "), make("span", { class: result }, result),
+      make("small", {}, `${move ? percent(move.chance) : "always"} here; in ${percent(reach)} of its games against random play`));
+    return make("li", {}, make("a", { href: "#" + text }, miniature(text, cell), what));
+  }));
+  byId("mistakes-count").textContent = !game.mistakes.length ? "None: in its own games it never gives up a better result."
+    : `It can give up a better result in ${counted(data.mistaken, "position")} of its own games. ` +
+      `Those that differ only by turning or mirroring the board are listed once${game.mistakes.length > LISTED ? `, the worst ${LISTED}` : ""}.`;
 
   const announce = (text) => { byId("live").textContent = text; };
   // Draw the state.
@@ -313,8 +281,7 @@
       byId("score").textContent = `You ${state.won}, ${name} ${state.lost}, drawn ${state.drawn}`;
     } else {
       drawPath();
-      drawMoves(moves);
-      drawMistakes();
+      for (const link of byId("mistakes").querySelectorAll("a")) mark(link, "aria-current", link.hash === "#" + here());
       byId("home").disabled = byId("back").disabled = !state.path.length;
       byId("agent").disabled = !moves.some((move) => move.chance > 0);
       byId("perfect").disabled = !moves.length;
@@ -333,7 +300,6 @@
   const actions = {
     again: () => begin(other()), undo: () => go(state.path.slice(0, staying())), help: () => help("hint"), beat: () => help("beat"), back,
     home: () => go([]), agent: () => play(likeliest(movesOf(here())).cell), perfect: () => play(perfect(movesOf(here())).cell),
-    more: () => { state.shown += PAGE; render(); },
   };
   const keys = {
     playing: { n: "again", u: "undo", Backspace: "undo", h: "help", b: "beat" },
@@ -365,11 +331,7 @@
   });
   for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
   for (const button of byId("mode").children) button.addEventListener("click", () => begin(button.dataset.mode));
-  for (const button of byId("sides").children)
-    button.addEventListener("click", () => { Object.assign(state, { side: button.dataset.side, shown: PAGE }); render(); });
-  byId("sides").hidden = !data.mistakes.length;
-  document.body.classList.toggle("flawless", !data.mistakes.length);
-  document.body.classList.toggle("valueless", !data.values);
+  document.body.classList.toggle("valueless", !data.values.length);
   document.querySelector("main").hidden = false;
   window.addEventListener("hashchange", follow);
   follow();

@@ -11,13 +11,14 @@ import html
 import zlib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from math import isnan
 from string import Template
 from typing import Any
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
+from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
 from ttt_cli.engine.policy import Policy
@@ -26,8 +27,9 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import Scores, move_scores
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.blunders import Blunders, find_blunders
+from ttt_cli.evaluation.blunders import RESIGNS, find_blunders
 from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.evaluation.verdict import Verdict
 from ttt_cli.evaluation.walk import WALK_BATCH, OutgrownError, walk
@@ -41,11 +43,6 @@ MOST_CELLS = 32
 
 MOST_BYTES = 10_000_000
 """The size limit of a page."""
-
-SHARES = 1_000_000
-"""The resolution of probabilities; only 0 and 1 themselves are rounded to 0 and 1."""
-
-NUMBER_DIGITS = 4
 
 DIGITS = str.maketrans(".OX", "012")
 
@@ -78,22 +75,15 @@ def covered(policy: Policy) -> tuple[Positions, Positions]:
     return Positions.concatenate(boards).distinct(), Positions.concatenate(own).distinct()
 
 
-def page(
-    policy: Policy,
-    name: str,
-    facts: Sequence[Fact],
-    held: tuple[Positions, Positions],
-    opponents: Sequence[tuple[str, Policy]] = (),
-) -> bytes:
+def page(policy: Policy, name: str, facts: Sequence[Fact], held: tuple[Positions, Positions]) -> bytes:
     """Return the page on a player.
 
     :param facts: the facts at the top.
     :param held: the positions on the page, and those that it describes, as ``covered``.
-    :param opponents: the opponents against whom the player's mistakes are weighed.
     :raises UsageError: if the page would be too large, or the value of a move cannot be proved.
     """
     style, script = _part("explore.css"), _part("game.js") + _part("page.js")
-    data = orjson.dumps(page_data(policy, name, held, opponents))
+    data = orjson.dumps(page_data(policy, name, held), option=orjson.OPT_SERIALIZE_NUMPY)
     cells = policy.rules.cells
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
@@ -110,23 +100,16 @@ def page(
     return content.encode()
 
 
-def page_data(
-    policy: Policy,
-    name: str,
-    held: tuple[Positions, Positions],
-    opponents: Sequence[tuple[str, Policy]] = (),
-) -> dict[str, Any]:
+def page_data(policy: Policy, name: str, held: tuple[Positions, Positions]) -> dict[str, Any]:
     """Return the data of a page, which ``game.js`` reads.
 
     ``boards``: for each number of stones the positions in base 3 (``.`` 0, ``O`` 1, ``X`` 2), each as its
     difference from the one before. ``described``: 1 for each of them that what follows is about, else 0.
     ``whole``: whether the positions are all open ones of the game, or else those with the agent to move.
-    ``shares``, ``scores``, ``values``: for every free cell of every position, the probability of the move in
-    units of 1/``unit`` (all 0: the agent resigns), its score (see ``engine.scores``; unless ``whole``,
+    ``chances``, ``scores``, ``values``: for every free cell of every position, the probability of the move
+    (null: the agent was not asked; all 0: it resigns), its score (see ``engine.scores``; unless ``whole``,
     its proved value -1, 0 or 1), and the agent's own value or null. ``unknown``: the numbers of positions of
-    which the agent has learned nothing. ``mistakes``: position number, cell (-1: resigns), the highest
-    probability to reach it against one of the opponents, that opponent, and whether it can be reached at all.
-    ``withinReach``: whether the agent was asked only in positions that its own play can reach.
+    which the agent knows nothing. ``mistakes``, ``mistaken``: see ``_mistakes``.
 
     :raises UsageError: if the value of a move could not be proved.
     """
@@ -135,33 +118,36 @@ def page_data(
     texts = positions.texts()
     codes = np.array([int(text.translate(DIGITS), 3) for text in texts])
     layers = np.split(codes, np.searchsorted(positions.plies, np.arange(1, positions.cells + 1)))
-    mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
     shown = within_reach(policy) if policy.external and whole else policy
-    shares, scores, values, known = [], [], [], []
+    chances, scores, values, known = [], [], [], []
     for piece in described.parts(WALK_BATCH):
-        legal, own, learned = piece.legal, shown.values(piece), shown.known(piece)
-        shares.append(shown.probabilities(piece)[legal])
+        legal, played, own = piece.legal, shown.probabilities(piece), shown.values(piece)
+        learned = shown.known(piece)
+        known.append(np.ones(len(piece), np.bool_) if learned is None else learned)
+        if shown is not policy:
+            played[~known[-1]] = np.nan
+        chances.append(played[legal])
         scores.append(_scores(piece, whole)[legal])
         values.append(own[legal] if whole and own is not None else np.zeros(0))
-        known.append(np.ones(len(piece), np.bool_) if learned is None else learned)
+    mistakes, mistaken = _mistakes(policy, numbers)
     return {
         "agent": {"name": name},
         "rules": policy.rules.fields(),
-        "opponents": [opponent for opponent, _ in opponents],
-        "boards": [np.diff(layer, prepend=0).tolist() for layer in layers],
+        "boards": [np.diff(layer, prepend=0) for layer in layers],
         "described": [int(text in numbers) for text in texts],
         "whole": whole,
-        "unit": SHARES,
-        "shares": _shares(np.concatenate(shares)),
-        "scores": np.concatenate(scores).tolist(),
-        "values": [
-            None if isnan(value) else round(value, NUMBER_DIGITS) for value in np.concatenate(values).tolist()
-        ]
-        or None,
-        "unknown": np.flatnonzero(~np.concatenate(known)).tolist(),
-        "mistakes": _mistakes(mistakes, numbers),
-        **({"withinReach": True} if shown is not policy else {}),
+        "chances": _short(chances),
+        "scores": np.concatenate(scores),
+        "values": _short(values).round(4),
+        "unknown": np.flatnonzero(~np.concatenate(known)),
+        "mistakes": mistakes,
+        "mistaken": mistaken,
     }
+
+
+def _short(parts: Sequence[Floats]) -> NDArray[np.float32]:
+    """Numbers of few digits, of which no probability but 0 is 0."""
+    return np.concatenate(parts).astype(np.float32)
 
 
 def _scores(positions: Positions, whole: bool) -> Scores:
@@ -174,22 +160,19 @@ def _scores(positions: Positions, whole: bool) -> Scores:
     return values
 
 
-def _shares(probabilities: Floats) -> list[int]:
-    shares = np.rint(probabilities * SHARES).astype(np.int64)
-    shares[(probabilities > 0) & (shares == 0)] = 1
-    shares[(probabilities < 1) & (shares == SHARES)] = SHARES - 1
-    return shares.tolist()
-
-
-def _mistakes(found: Blunders, numbers: Mapping[str, int]) -> list[list[int]]:
-    columns = (
-        found.moves["cell"].tolist(),
-        _shares(found.reach.max(axis=1, initial=0.0)),
-        found.reach.argmax(axis=1).tolist() if found.reach.size else [0] * len(found),
-        found.reachable.astype(int).tolist(),
-    )
-    mistakes = zip(found.positions.texts(), *columns, strict=True)
-    return [[numbers[text], *rest] for text, *rest in mistakes if text in numbers]
+def _mistakes(policy: Policy, numbers: Mapping[str, int]) -> tuple[list[list[float]], int]:
+    """Return the mistakes that the player's own play can reach, the worst first, and in how many positions
+    they are. Each has three numbers: that of its position, its cell (-1: resigns), and how likely the
+    position is reached against random play. Of mistakes that are equal but for turning or mirroring the
+    board, the worst is listed."""
+    found = find_blunders(policy, [Uniform(policy.rules)])
+    texts, cells, alike = found.positions.texts(), found.moves["cell"].tolist(), classes(found.positions)
+    kinds: dict[Any, list[float]] = {}
+    for row in np.flatnonzero(found.reachable).tolist():
+        cell, board = cells[row], alike.positions.text(row)
+        kind = board, cell if cell == RESIGNS else int(alike.moves[row, cell])
+        kinds.setdefault(kind, [numbers[texts[row]], cell, float(found.reach[row, 0])])
+    return [*kinds.values()], len(found.positions[found.reachable].distinct())
 
 
 def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
