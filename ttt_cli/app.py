@@ -26,7 +26,7 @@ from ttt_cli.shell.options import player_names
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
 from ttt_cli.store.system import fault
 from ttt_cli.streams import give_up, standard_streams
-from ttt_cli.user_code import describe_error, file_at_fault
+from ttt_cli.user_code import describe_error, place_at_fault
 
 
 class Commands(TyperGroup):
@@ -194,7 +194,7 @@ def _translate(error: BaseException) -> TttError:
     if isinstance(error, MemoryError):
         return TttError("not enough memory", hint="a smaller --board needs less")
     debug = "--debug shows the traceback"
-    if file_at_fault(error) is not None:
+    if place_at_fault(error) is not None:
         return TttError(describe_error(error), hint=debug)
     if any_offered() and isinstance(error, Exception):
         check = "python -m ttt_cli.conformance FILE.py:CLASS checks it"

@@ -6,7 +6,6 @@ the name or reads the file, and for the lists of ``ttt show``. A file is run onl
 whatever such code raises, ``sys.exit`` included, becomes a message of one line.
 """
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
@@ -29,7 +28,7 @@ LEARNER_PLUGINS = "ttt_cli.learners"
 
 T = TypeVar("T")
 
-_files: set[str] = set()
+_files: set[Path] = set()
 """The files and package folders of such code, to tell whose fault an error is."""
 
 
@@ -38,48 +37,41 @@ def is_ours(found: object) -> bool:
     return type(found).__module__.startswith("ttt_cli.")
 
 
-def file_at_fault(error: BaseException) -> Path | None:
-    """Return the last file of other people's code in an error's traceback."""
+def place_at_fault(error: BaseException) -> tuple[Path, int | None] | None:
+    """Return the last place in other people's code that an error's traceback names: a file and a line."""
     from traceback import extract_tb
 
-    files = [Path(frame.filename) for frame in extract_tb(error.__traceback__)]
-    known = (path for path in reversed(files) if not _files.isdisjoint({str(path), *map(str, path.parents)}))
-    return next(known, None)
+    places = [(Path(frame.filename), frame.lineno) for frame in extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):
+        places.append((Path(error.filename or ""), error.lineno))
+    own = (place for place in reversed(places) if not _files.isdisjoint({*place[0].parents, place[0]}))
+    return next(own, None)
 
 
 def describe_error(error: BaseException) -> str:
-    """Describe an error in one line, with its line number in a file of other people's code."""
-    from traceback import extract_tb
-
-    path = file_at_fault(error)
+    """Describe an error in one line, with its place in other people's code."""
     try:
-        text = " ".join(str(error).split())
+        text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
     except Exception:  # __str__ is other people's code too
         text = ""
-    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path)]
-    if isinstance(error, SyntaxError) and error.filename in _files:
-        path, lines, text = Path(error.filename), [error.lineno], error.msg
-    place = f" in line {lines[-1]} of {path}" if lines else ""
-    return f"{type(error).__name__}{': ' * bool(text)}{text}{place}"
+    place = place_at_fault(error)
+    where = f" in line {place[1]} of {place[0]}" if place else ""
+    return f"{type(error).__name__}{': ' * bool(text)}{text}{where}"
 
 
 @contextmanager
 def guarded(where: str, failed: str, kind: type[TttError] = TttError) -> Iterator[None]:
-    """Run other people's code; a process that it forks ends with the block.
+    """Run other people's code.
 
     :param failed: what precedes the description of an error in the message.
     :raises TttError: of this ``kind``, if the code raises anything but KeyboardInterrupt.
     """
-    process = os.getpid()
     try:
         yield
     except (Stopped, TttError, KeyboardInterrupt):
         raise
     except BaseException as error:
         raise kind(f"{failed}{describe_error(error)}", where=where) from error
-    finally:
-        if os.getpid() != process:
-            os._exit(1)
 
 
 def plugin(group: str, name: str, kind: type[T]) -> T | None:
@@ -94,7 +86,7 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
             found = point.load()
         if not point.module.startswith("ttt_cli."):
             whole = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
-            _files.add(str(whole or point.module).removesuffix(f"{os.sep}__init__.py"))
+            _files.add(Path(str(whole or point.module).removesuffix("__init__.py")))
         if not isinstance(found, kind):
             kinds = f"of type {type(found).__name__}, not {kind.__name__}"
             raise TttError(f"the plug-in {point.value} is {kinds}", where=name, hint=f"see {group}")
@@ -142,15 +134,12 @@ def load_object(argument: str, example: str) -> Any:
     path, name = split_name(argument, example)
     try:
         source = path.read_bytes()
-    except FileNotFoundError:
-        raise InvalidFileError("there is no such file", where=str(path), hint=example) from None
     except OSError as error:
-        fault = f"cannot be read: {(error.strerror or str(error)).lower()}"
-        raise InvalidFileError(fault, where=str(path), hint=example) from None
+        raise InvalidFileError(str(error.strerror).lower(), where=str(path), hint=example) from None
     module = ModuleType(f"ttt_player_{path.stem}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses and pickle need it there
-    _files.add(str(path))
+    _files.add(path)
     folder = str(path.parent.resolve())
     sys.path.insert(0, folder)  # as for a script
     try:
@@ -161,10 +150,5 @@ def load_object(argument: str, example: str) -> Any:
     with guarded(argument, "raised "):
         if hasattr(module, name):
             return getattr(module, name)
-        known = [  # without what it imports
-            key
-            for key, value in vars(module).items()
-            if callable(value) and getattr(value, "__module__", "") == module.__name__ and key[0] != "_"
-        ]
-    hint = did_you_mean(name, known) or (f"it has {', '.join(known)}" if known else "")
-    raise UsageError(f"has no {name!r}", where=str(path), hint=hint)
+        known = [key for key in vars(module) if not key.startswith("_")]
+    raise UsageError(f"has no {name!r}", where=str(path), hint=did_you_mean(name, known))

@@ -228,8 +228,8 @@ def test_an_unknown_name_gets_a_hint(ttt: Run) -> None:
         "exec,samples=0:true": "samples is N (from 1), not '0'",
         "exec:": "Error: exec needs a COMMAND",
         "py:bot.py:a b": "py:my_bot.py:choose",
-        "py:nofile.py:f": "nofile.py: there is no such file",
-        "py:mine.py:zzz": "has no 'zzz' (it has pick)",
+        "py:nofile.py:f": "nofile.py: no such file",
+        "py:mine.py:pikc": "has no 'pikc' (did you mean 'pick'?)",
     }.items():
         found = ttt("evaluate", agent)
         assert found.code in (2, 3) and said in found.err and "Traceback" not in found.err, found

@@ -6,6 +6,7 @@ from io import StringIO
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -29,7 +30,8 @@ from ttt_cli.views.tables import draw_table, table
 STYLES = ("green", "dim", "red")
 """The styles of wins, draws and losses."""
 
-BAR = 24
+BAR, NAMES, NUMBERS = 24, 13, 38
+"""The widths of a table of rates: of its bars, at least of its names, and of all between them."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class _Evaluated(Document):
             env.out(" · ".join(line))
         env.out("")
         if isinstance(self.found, Verdict):
-            for part in _drawn(self.found, env.console):
+            for part in _drawn(self.found, env.width):
                 env.draw(part)
         else:
             _show_sample(env, self.found)
@@ -102,40 +104,37 @@ class Sampled(_Evaluated, name="evaluation"):
 def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:
     """Return a verdict as HTML for notebooks, drawn as on a terminal."""
     console = Console(record=True, file=StringIO(), width=80, highlight=False, force_jupyter=False)
-    drawn = _drawn(verdict, console)
-    for part in (Text(name, "bold"), *drawn, *(Text(note, "dim") for note in notes)):
+    for part in (Text(name, "bold"), *_drawn(verdict, 80), *(Text(note, "dim") for note in notes)):
         console.print(part)
     return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
-def _drawn(verdict: Verdict, console: Console) -> Iterator[RenderableType]:
+def _drawn(verdict: Verdict, width: int) -> Iterator[RenderableType]:
     """Draw the rates, with bars if there is room, and the facts that hold against any opponent."""
     known = [*_facts(verdict)]  # before anything is drawn: a proof may have to be compiled
     if verdict.results:
-        rates = _rates(verdict, 0, console.width)
-        room = console.width - console.measure(rates).maximum - 2
-        yield _rates(verdict, min(room, BAR), console.width) if room >= 10 else rates
+        yield _rates(verdict, width)
     facts = Table.grid(padding=(0, 1))
-    facts.add_column(min_width=14 if console.width > 30 else None, style="bold")
+    facts.add_column(min_width=NAMES + 1 if width > 30 else None, style="bold")
     for label, fact in known:
         facts.add_row(label, fact)
     yield Padding(facts, (0, 0, 0, 1))
 
 
-def _rates(verdict: Verdict, bars: int, width: int) -> Table:
-    rows = []
+def _rates(verdict: Verdict, width: int) -> Table:
+    longest = max(NAMES, *(cell_len(result.opponent) for result in verdict.results))
+    room = min(width - longest - NUMBERS - 2, BAR)
+    bars, rows = room >= BAR // 2, []
     for result in verdict.results:
         for side, found in zip("XO", (result.as_x, result.as_o), strict=True):
             shares = (found.win, found.draw, found.loss)
-            strokes = zip(bar(shares, bars), STYLES, strict=True)
-            drawn = [Text.assemble(*strokes)] * bool(bars)
-            rows.append([Text(result.opponent * (side == "X")), side, *map(percent, shares), *drawn])
-    headings = ["against", "as", ">win", ">draw", ">loss", *[">"] * bool(bars)]
-    rates = table(headings, [*rows, []], padding=(0, 1))
-    opponent = rates.columns[0]
-    opponent.max_width, opponent.no_wrap = max(13, width - 38), False
-    if width > 50:
-        opponent.min_width = 13  # as the labels of the facts
+            row = [Text(result.opponent * (side == "X")), side, *map(percent, shares)]
+            if bars:
+                row.append(Text.assemble(*zip(bar(shares, room), STYLES, strict=True)))
+            rows.append(row)
+    rates = table(["against", "as", ">win", ">draw", ">loss", *[""] * bars], [*rows, []], padding=(0, 1))
+    names = rates.columns[0]
+    names.min_width, names.max_width, names.no_wrap = NAMES, max(NAMES, width - NUMBERS), False
     return rates
 
 
@@ -194,18 +193,15 @@ def _show_sample(env: Environment, sample: Sample) -> None:
         env.draw(Text(f"{games}, {distinct}", "bold"))
         rows = []
         for side, found in zip("XO", (match.as_x, match.as_o), strict=True):
-            row = [side]
-            for share, (low, high) in (
-                (found.win, found.win_ci),
-                (found.draw, found.draw_ci),
-                (found.loss, found.loss_ci),
-            ):
-                row += ["none" if share is None else percent(share), f"({100 * low:.1f} to {100 * high:.1f})"]
-            rows.append(row)
-        headings = ["as", ">win", "(95 %)", ">draw", "(95 %)", ">loss", "(95 %)"]
-        draw_table(env, headings, rows, lead=1, groups=[2, 2, 2])
+            shares = (found.win, found.win_ci), (found.draw, found.draw_ci), (found.loss, found.loss_ci)
+            rows.append([side, *(_sampled(share, *interval) for share, interval in shares)])
+        draw_table(env, ["as", ">win (95 %)", ">draw (95 %)", ">loss (95 %)"], rows, lead=1)
     for role, line in sample.lines.items():
         env.out("", f"beatable as {role.name}, by this line of play: {' '.join(map(str, line))}")
+
+
+def _sampled(share: float | None, low: float, high: float) -> str:
+    return f"{'none' if share is None else percent(share)} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[Any]]:

@@ -25,6 +25,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = "osD^vPX*<>"
 """Markers, to tell lines apart in black and white."""
 
+
 def text_plot(
     curves: Sequence[tuple[str, Sequence[Row]]],
     width: int = 80,
