@@ -143,12 +143,7 @@ def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], a
         room = height - len(rows) - 1  # for the lines
         if rows[0].cell_len <= width and room >= min(len(lines), 2):
             gap = [Text()] * (room >= len(lines) + 2)
-            shown = (
-                [*lines[: room - 1], f"{lines[room - 1][: width - 4]} ..."]
-                if len(lines) > room > 0
-                else lines
-            )
-            below = Text("\n".join(shown), no_wrap=True, overflow="crop")
+            below = Text("\n".join(lines[:room]), no_wrap=True, overflow="ellipsis")
             return Group(Text(heading, no_wrap=True), *gap, drawn, *gap, below)
     least = f"{rows[0].cell_len} columns and {len(rows) + 3} lines, and here are {width} and {height}"
     return Text(f"The board needs {least}. {advice}\n{lines[0]}")

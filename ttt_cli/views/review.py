@@ -101,38 +101,27 @@ def summary(review: Review, names: Mapping[Side, str]) -> list[str]:
 def _decision(review: Review, names: Mapping[Side, str]) -> str:
     result = review.game.result
     winner = None if result is None else result.winner
+    if winner is None:
+        missed = [number for number, move in enumerate(review.moves, 1) if move.lost_value]
+        if missed:
+            more = f"; {len(missed)} moves gave something away" if len(missed) > 1 else ""
+            return _mistake(review, missed[-1]) + more
+        proved = all(move.proven for move in review.moves)
+        return f"No move {'gave' if proved else 'is proved to have given'} anything away"
     if review.turning_point is not None:
         return _mistake(review, review.turning_point)
-    if winner is not None:
-        loser = names[winner.other]
-        if review.game.resigned and review.resigned is not None and review.resigned > -1:
-            return f"{loser} resigned what was still a {WORDS[review.resigned]}"
-        own = [(number, move) for number, move in enumerate(review.moves, 1) if move.side is winner.other]
-        hopeful = [(number, move) for number, move in own if move.before != -1]
-        if not hopeful:
-            return f"{loser} could not have escaped the loss against perfect play"
-        number, move = hopeful[-1]
-        if move.after == -1:
-            latest = f"move {_named(number, move)}, at the latest"
-            return f"Lost with {latest}; whether it was lost before is not proved"
-        return "Where the game was lost could not be proved"
-    missed = [number for number, move in enumerate(review.moves, 1) if move.lost_value]
-    if missed:
-        more = f"; {len(missed)} moves gave something away" if len(missed) > 1 else ""
-        return _mistake(review, missed[-1]) + more
-    if all(move.proven for move in review.moves):
-        return "No move gave anything away"
-    return "No move is proved to have given anything away"
+    loser = names[winner.other]
+    if review.game.resigned and review.resigned not in (None, -1):
+        return f"{loser} resigned what was still a {WORDS[review.resigned]}"
+    if all(move.before == -1 for move in review.moves if move.side is winner.other):
+        return f"{loser} could not have escaped the loss against perfect play"
+    return "Where the game was lost could not be proved"
 
 
 def _mistake(review: Review, number: int) -> str:
     move = review.moves[number - 1]
     turned = f"turned a {WORDS.get(move.before)} into a {WORDS.get(move.after)}"
-    return f"Move {_named(number, move)}, {turned}; {_remark(move)}"
-
-
-def _named(number: int, move: MoveReview) -> str:
-    return f"{number}, {move.side.name} on {cells([move.cell or 0])}"
+    return f"Move {number}, {move.side.name} on {cells([move.cell or 0])}, {turned}; {_remark(move)}"
 
 
 def _accuracy(review: Review, names: Mapping[Side, str]) -> list[str]:
