@@ -8,7 +8,7 @@ def test_a_page_for_any_player(ttt):
     assert outcome.code == 0
     content = Path("perfect.html").read_bytes()
     assert len(content) < 400_000
-    assert f"5,478 positions, {len(content):,} bytes" in outcome.out
+    assert f"4,520 positions, {len(content):,} bytes" in outcome.out
     assert "file://" in outcome.err
     assert ttt("explore", "minimax", "-o", "-").out.encode() == content
 

@@ -12,13 +12,14 @@ from ttt_cli import policy
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.verdict import judge
-from ttt_cli.evaluation.walk import layers_of
+from ttt_cli.evaluation.walk import layers_of, walk
 from ttt_cli.evaluation.worst_case import best_response, worst_case
 from ttt_cli.views.page import covered, facts_of, page
 
@@ -338,10 +339,11 @@ def test_after_a_game_the_last_mistake_is_taken_back(browser):
 def test_a_page_of_a_large_board_holds_what_can_happen(browser, tmp_path, monkeypatch):
     monkeypatch.setattr("ttt_cli.engine.state_space.SMALL_SPACE", 10)
     path = tmp_path / "partial.html"
-    positions, described = held = covered(POLICY)
-    path.write_bytes(page(POLICY, "q", [], held))
+    described = covered(POLICY)
+    path.write_bytes(page(POLICY, "q", [], described))
     browser.open(path.as_uri())
-    own = set(described.texts())
+    own, walks = set(described.texts()), [walk(POLICY, side) for side in Side]
+    positions = Positions.concatenate([reached for steps in walks for reached, _ in steps]).distinct()
     for board in positions[::60].texts():
         go(browser, board)
         index = SPACE.index(Position(board))

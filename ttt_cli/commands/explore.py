@@ -53,14 +53,11 @@ def explore(
     if out == "-" and show:
         raise UsageError("a page on stdout cannot be opened", where="--open", hint="-o page.html")
     rules, policy = player.rules, player.policy.tabulated()
-    held = covered(policy)
-    positions, _ = held
+    positions = covered(policy)
     if enumerated(rules) is None:
-        env.say(
-            f"{len(positions):,} positions can occur; proving the value of each move, which may take minutes"
-        )
+        env.say(f"proving the value of each move in {len(positions):,} positions, which may take minutes")
     verdict = judge(policy)
-    content = page(policy, player.name, facts_of(rules, verdict, player.games), held)
+    content = page(policy, player.name, facts_of(rules, verdict, player.games), positions)
     if not write_report(env, out, content, source=player.source):
         return None
     address = Path(out).resolve().as_uri()

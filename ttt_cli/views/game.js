@@ -24,43 +24,39 @@ async function gameOf(packed) {
   const free = (text) => [...text].flatMap((stone, cell) => (stone === "." ? [cell] : []));
   const trail = (moves) => moves.reduce((found, cell) => [...found, after(found[found.length - 1], cell)], [start]);
 
-  // The positions of the page by the number of their stones, as ascending numbers in base 3. Those that the data
-  // describes are numbered, in this order, and ``starts`` says where the numbers of their free cells begin.
+  // The positions that the data describes, as numbers in base 3, ascending for each number of stones; ``layers`` says
+  // where these begin and end, and ``starts`` where the numbers of a position's free cells begin.
   const { chances, scores, values } = data, unknown = new Set(data.unknown);
-  const starts = [], codesOf = [];
-  const OPEN = -1, ENDED = -2;
-  let held = 0, at = 0;
+  const OPEN = -1, ENDED = -2, codes = [], starts = [];
+  let at = 0;
   const layers = data.boards.map((steps, ply) => {
-    const numbers = new Int32Array(steps.length).fill(OPEN);
+    const first = codes.length;
     let code = 0;
-    const codes = Float64Array.from(steps, (step, index) => {
-      code += step;
-      if (data.described[held++]) { numbers[index] = starts.push(at) - 1; codesOf.push(code); at += cells - ply; }
-      return code;
-    });
-    return { codes, numbers };
+    for (const step of steps) { code += step; codes.push(code); starts.push(at); at += cells - ply; }
+    return [first, codes.length];
   });
-  // The number of a position, OPEN or ENDED; undefined if the page does not hold it.
-  function find(text) {
-    const layer = text.length === cells && !/[^.XO]/.test(text) ? layers[stones(text)] : undefined;
-    if (!layer) return undefined;
-    let code = 0, low = 0, high = layer.codes.length;
+  // The number of a position that is described, or ENDED.
+  function look(text) {
+    if (text.length !== cells || /[^.XO]/.test(text)) return undefined;
+    if (winningLine(text) || stones(text) === cells) return ENDED;
+    let [low, high] = layers[stones(text)], code = 0;
     for (const stone of text) code = code * 3 + ".OX".indexOf(stone);
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (layer.codes[middle] < code) low = middle + 1; else high = middle;
+      if (codes[middle] < code) low = middle + 1; else high = middle;
     }
-    if (layer.codes[low] !== code) return undefined;
-    return layer.numbers[low] === OPEN && (winningLine(text) || stones(text) === cells) ? ENDED : layer.numbers[low];
+    return codes[low] === code && low < layers[stones(text)][1] ? low : undefined;
   }
+  // Likewise, or OPEN where the other side moves, all of whose moves the page knows.
+  const find = (text) => look(text) ?? (text.length === cells && free(text).every((cell) => look(after(text, cell)) !== undefined) ? OPEN : undefined);
   function textOf(number) {
     let text = "";
-    for (let cell = 0, code = codesOf[number]; cell < cells; cell++) { text = ".OX"[code % 3] + text; code = Math.floor(code / 3); }
+    for (let cell = 0, code = codes[number]; cell < cells; cell++) { text = ".OX"[code % 3] + text; code = Math.floor(code / 3); }
     return text;
   }
 
   const worthTo = (text) => { // to its mover, of a position that is over or described
-    const number = find(text);
+    const number = look(text);
     if (number === ENDED) return winningLine(text) ? -1 : 0;
     return Math.max(...scores.slice(starts[number], starts[number] + cells - stones(text)));
   };
@@ -89,7 +85,7 @@ async function gameOf(packed) {
   function prospect(text, side) {
     if (known[side].has(text)) return known[side].get(text);
     if (known.X.size + known.O.size > MOST) throw new RangeError("too much can happen");
-    const number = find(text), won = winningLine(text);
+    const number = look(text), won = winningLine(text);
     let found = { win: 0, save: 0 };
     if (number === ENDED) found = { win: won && text[won[0]] !== side ? 1 : 0, save: won && text[won[0]] === side ? 0 : 1 };
     else if (mover(text) === side) {
@@ -139,7 +135,7 @@ async function gameOf(packed) {
       ways.set(goal, best);
       return best;
     };
-    return search(text)[1];
+    return find(text) === undefined ? undefined : search(text)?.[1];
   }
 
   const mistakes = data.mistakes.map(([number, cell, reach]) => {

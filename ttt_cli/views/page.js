@@ -100,14 +100,10 @@
     if (text === "") return state.me ? render() : go([]);
     board.scrollIntoView({ block: "nearest" });
     if (text === here() && !state.me) return render();
-    if (game.find(text) === undefined) {
-      go([], { me: "" });
-      return announce("There is no such position. This is the empty board.");
-    }
-    const passed = trail(state.path).indexOf(text);
-    const next = passed < 0 && !game.ended(here()) ? movesOf(here()).find((move) => after(here(), move.cell) === text) : undefined;
+    const passed = trail(state.path).indexOf(text), next = movesOf(here()).find((move) => after(here(), move.cell) === text);
     const path = passed >= 0 ? state.path.slice(0, passed) : next ? [...state.path, next.cell] : game.pathTo(text);
-    go(path, { me: "" });
+    go(path || [], { me: "" });
+    if (!path) announce("There is no such position. This is the empty board.");
   }
 
   // ---- The board ----------------------------------------------------------------------------------------

@@ -25,14 +25,13 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import Scores, move_scores
-from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import RESIGNS, find_blunders
-from ttt_cli.evaluation.matchup import within_reach
+from ttt_cli.evaluation.matchup import own_play, within_reach
 from ttt_cli.evaluation.verdict import Verdict
-from ttt_cli.evaluation.walk import WALK_BATCH, OutgrownError, walk
+from ttt_cli.evaluation.walk import WALK_BATCH
 from ttt_cli.views.numbers import counted, percent
 
 MOST_WALKED = 2_000_000
@@ -50,40 +49,28 @@ Fact = tuple[str, str]
 """A few words, and their class: ``good``, ``bad``, ``rules`` or empty."""
 
 
-def covered(policy: Policy) -> tuple[Positions, Positions]:
-    """The positions on a policy's page, in their order: all there are, or without a state space those that
-    can be reached when it plays one of the sides; and those whose moves the page describes: the open ones,
-    without a state space where it is to move.
+def covered(policy: Policy) -> Positions:
+    """The positions that a policy's page describes, in their order: all open ones, or without a state space
+    those in which it can be to move.
 
-    :raises UsageError: if that is too much.
+    :raises OutgrownError: if there are too many.
     """
     if (space := enumerated(policy.rules)) is not None:
-        return space, space[~space.terminal]
+        return space[~space.terminal]
     if policy.rules.cells > MOST_CELLS:
         raise UsageError(f"a page holds boards of up to {MOST_CELLS} cells", hint="ttt play needs no page")
-    boards: list[Positions] = []
-    own: list[Positions] = []
-    try:
-        for side in Side:
-            for reached, layer in walk(policy, side, budget=MOST_WALKED):
-                boards.append(reached)
-                if layer.ply % 2 == side:
-                    own.append(reached[layer.open])
-    except OutgrownError as error:
-        what = f"{error.message} when it plays: too many for a page"
-        raise UsageError(what, hint="ttt play needs no page") from None
-    return Positions.concatenate(boards).distinct(), Positions.concatenate(own).distinct()
+    return own_play(policy, budget=MOST_WALKED)[0]
 
 
-def page(policy: Policy, name: str, facts: Sequence[Fact], held: tuple[Positions, Positions]) -> bytes:
+def page(policy: Policy, name: str, facts: Sequence[Fact], described: Positions) -> bytes:
     """Return the page on a player.
 
     :param facts: the facts at the top.
-    :param held: the positions on the page, and those that it describes, as ``covered``.
+    :param described: the positions that the page describes, as ``covered``.
     :raises UsageError: if the page would be too large, or the value of a move cannot be proved.
     """
     style, script = _part("explore.css"), _part("game.js") + _part("page.js")
-    data = orjson.dumps(page_data(policy, name, held), option=orjson.OPT_SERIALIZE_NUMPY)
+    data = orjson.dumps(page_data(policy, name, described), option=orjson.OPT_SERIALIZE_NUMPY)
     cells = policy.rules.cells
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
@@ -100,11 +87,11 @@ def page(policy: Policy, name: str, facts: Sequence[Fact], held: tuple[Positions
     return content.encode()
 
 
-def page_data(policy: Policy, name: str, held: tuple[Positions, Positions]) -> dict[str, Any]:
+def page_data(policy: Policy, name: str, described: Positions) -> dict[str, Any]:
     """Return the data of a page, which ``game.js`` reads.
 
     ``boards``: for each number of stones the positions in base 3 (``.`` 0, ``O`` 1, ``X`` 2), each as its
-    difference from the one before. ``described``: 1 for each of them that what follows is about, else 0.
+    difference from the one before.
     ``whole``: whether the positions are all open ones of the game, or else those with the agent to move.
     ``chances``, ``scores``, ``values``: for every free cell of every position, the probability of the move
     (null: the agent was not asked; all 0: it resigns), its score (see ``engine.scores``; unless ``whole``,
@@ -113,11 +100,10 @@ def page_data(policy: Policy, name: str, held: tuple[Positions, Positions]) -> d
 
     :raises UsageError: if the value of a move could not be proved.
     """
-    whole, (positions, described) = enumerated(policy.rules) is not None, held
+    whole = enumerated(policy.rules) is not None
     numbers = {text: number for number, text in enumerate(described.texts())}
-    texts = positions.texts()
-    codes = np.array([int(text.translate(DIGITS), 3) for text in texts])
-    layers = np.split(codes, np.searchsorted(positions.plies, np.arange(1, positions.cells + 1)))
+    codes = np.array([int(text.translate(DIGITS), 3) for text in numbers], np.int64)
+    layers = np.split(codes, np.searchsorted(described.plies, np.arange(1, described.cells + 1)))
     shown = within_reach(policy) if policy.external and whole else policy
     chances, scores, values, known = [], [], [], []
     for piece in described.parts(WALK_BATCH):
@@ -134,7 +120,6 @@ def page_data(policy: Policy, name: str, held: tuple[Positions, Positions]) -> d
         "agent": {"name": name},
         "rules": policy.rules.fields(),
         "boards": [np.diff(layer, prepend=0) for layer in layers],
-        "described": [int(text in numbers) for text in texts],
         "whole": whole,
         "chances": _short(chances),
         "scores": np.concatenate(scores),
