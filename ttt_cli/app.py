@@ -3,13 +3,11 @@
 import errno
 import gc
 import os
-import re
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from contextvars import copy_context
-from dataclasses import fields, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -18,11 +16,10 @@ from typer.core import TyperCommand, TyperGroup
 from ttt_cli import __version__
 from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, command_module
 from ttt_cli.documents import Error, dumped
-from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
-from ttt_cli.learners import LEARNERS, any_offered
+from ttt_cli.learners import any_offered
 from ttt_cli.shell.command import make_command, split_examples
-from ttt_cli.shell.options import player_names
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
 from ttt_cli.store.system import fault
 from ttt_cli.streams import give_up, standard_streams
@@ -47,9 +44,6 @@ class Commands(TyperGroup):
         """Parse the options of ``ttt`` itself; ``ttt help play`` means ``ttt play --help``."""
         if not args or args[0] == "help":
             args = [*args[1:], "--help"]
-        more = args[1:] if args[0] in ("--install-completion", "--show-completion") else []
-        if more and not ctx.resilient_parsing:  # Typer would ignore it
-            raise UsageError(f"takes no {more[0]!r}", where=args[0], hint="it serves the shell that calls it")
         try:
             return super().parse_args(ctx, args)
         except SystemExit:  # Typer has shown or installed the completion
@@ -65,10 +59,7 @@ class Commands(TyperGroup):
             return self.load(name, rest, not ctx.resilient_parsing)
         if ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        store = Path(ctx.obj.variables.get("TTT_STORE") or ctx.obj.store)
         hint = did_you_mean(name, self.list_commands(ctx)) or "ttt --help lists the commands"
-        if name.partition(":")[0] in [*LEARNERS, *player_names(store)]:
-            hint = f"a player: {command_line('ttt', 'play', name)}, {command_line('ttt', 'evaluate', name)}"
         raise UsageError(f"no such command {name!r}", where="ttt", hint=hint)
 
     def load(self, name: str, arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
@@ -166,8 +157,7 @@ def _report(error: BaseException, env: Environment) -> int:
     if known.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
         env.stderr.write("\n")  # the terminal shows ^C
     if known.exit_code is not ExitCode.CLOSED_PIPE:
-        text = re.sub(r"(\S{150})\S{100,}(\S{150})", r"\1...\2", printable(f"Error: {known}"))
-        text = env.folded(text, env.stderr)
+        text = env.folded(printable(f"Error: {known}"), env.stderr)
         if env.json:
             text = dumped(Error.of(known), indent=env.stderr.isatty())
         env.stderr.write(text + "\n")
@@ -175,67 +165,56 @@ def _report(error: BaseException, env: Environment) -> int:
 
 
 def _translate(error: BaseException) -> TttError:
-    if isinstance(error, TttError):
-        return error
-    if isinstance(error, typer.TyperException):
-        return _usage_error(error)
-    if isinstance(error, BrokenPipeError) or isinstance(
-        error.__context__, BrokenPipeError
-    ):  # Rich exits on it
-        error = Stopped(ExitCode.CLOSED_PIPE)
-    if isinstance(error, KeyboardInterrupt):
-        error = Stopped(ExitCode.INTERRUPTED)
-    if isinstance(error, Stopped):
-        known = TttError(error.exit_code.label)
-        known.exit_code = error.exit_code
-        return known
-    if isinstance(error, OSError):
-        return _file_error(error)
-    if isinstance(error, MemoryError):
-        return TttError("not enough memory", hint="a smaller --board needs less")
     debug = "--debug shows the traceback"
+    if isinstance(error, SystemExit) and error.__context__ is not None:  # Rich exits on a closed pipe
+        error = error.__context__
+    match error:
+        case TttError():
+            return error
+        case typer.TyperException():
+            return _usage_error(error)
+        case Stopped():
+            return _stopped(error.exit_code)
+        case KeyboardInterrupt():
+            return _stopped(ExitCode.INTERRUPTED)
+        case BrokenPipeError():
+            return _stopped(ExitCode.CLOSED_PIPE)
+        case OSError():
+            return _file_error(error)
+        case MemoryError():
+            return TttError("not enough memory", hint="a smaller --board needs less")
     if place_at_fault(error) is not None:
         return TttError(describe_error(error), hint=debug)
-    if any_offered() and isinstance(error, Exception):
-        check = "python -m ttt_cli.conformance FILE.py:CLASS checks it"
-        return TttError(
-            f"the learner that is not built in causes {describe_error(error)}", hint=f"{check}; {debug}"
-        )
+    if any_offered():
+        what = f"the learner that is not built in causes {describe_error(error)}"
+        return TttError(what, hint=f"python -m ttt_cli.conformance FILE.py:CLASS checks it; {debug}")
     return TttError(f"internal error: {type(error).__name__}: {error}", hint=f"please report it; {debug}")
+
+
+def _stopped(code: ExitCode) -> TttError:
+    known = TttError(code.label)
+    known.exit_code = code
+    return known
 
 
 def _file_error(error: OSError) -> TttError:
     unfit = FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError
     unread = isinstance(error, unfit) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
-    where = ""
     if isinstance(error.filename, str | bytes):
         where = os.fsdecode(error.filename)
     elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF):
         return fault(error, "standard output")
-    message = (error.strerror or "").lower() or str(error) or type(error).__name__
-    return (InvalidFileError if unread else TttError)(message, where=where)
+    else:
+        where = ""
+    return (InvalidFileError if unread else TttError)((error.strerror or str(error)).lower(), where=where)
 
 
 def _usage_error(error: typer.TyperException) -> UsageError:
-    """Translate an error of Typer's parser, whose classes are private; their attributes are click's."""
-    context: Any = getattr(error, "ctx", None)
-    option = getattr(error, "option_name", "")
+    """Translate an error of Typer's parser."""
+    context = getattr(error, "ctx", None)
     path = context.command_path if context else "ttt"
-    message, hint = " ".join(error.format_message().split()).rstrip("."), f"see {path} --help"
-    message = re.sub("valid (float|integer|int)( range)?", "valid number", message)
-    common = {f"--{item.name}" for item in fields(Environment) if item.metadata}
-    if isinstance(getattr(context, "command", None), TyperGroup) and option in common:
-        message, hint = f"no such option: {option}", f"it comes after the command; {hint}"
-    elif (
-        hasattr(error, "possibilities")  # an unknown option
-        and any(item.name == "position" for item in context.command.params)
-        and re.fullmatch(r"-[-xo_/.]+", option, re.IGNORECASE)
-    ):
-        hint = f"write -- before a position that starts with a dash; {hint}"
-    elif path == "ttt play" and (extra := re.fullmatch(r".* extra argument\(s\) \((\S+)\)", message)):
-        words = command_line(*path.split(), "--x", context.params["agent"], "--o", extra[1])
-        message, hint = "only one AGENT can play against you", f"{words} lets two agents play"
-    return UsageError(message[:1].lower() + message[1:], where=path, hint=hint)
+    message = " ".join(error.format_message().split()).rstrip(".")
+    return UsageError(message[:1].lower() + message[1:], where=path, hint=f"see {path} --help")
 
 
 def main() -> None:

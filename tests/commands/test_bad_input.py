@@ -172,7 +172,7 @@ USAGE = [
     ("play --watch=yes", "see ttt play --help"),
     ("play -x", "no such option: -x (see ttt play --help)"),
     ("play --watch", "--x q --o random"),
-    ("play random minimax:depth=2", "ttt play --x random --o minimax:depth=2"),
+    ("play random minimax:depth=2", "extra argument(s) (minimax:depth=2)"),
     ("play --x random --o random --watch --delay nan", "--delay"),
     ("study q --vary alpha=2", "alpha"),
     ("study q --vary alhpa=1", "did you mean 'alpha'"),

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-from tests.ttt import GAME_KEYS
 from ttt_cli.commands.show import MOST
 
 
@@ -20,17 +19,6 @@ def test_the_runs_with_most_games_are_listed(ttt):
     assert f"(did you mean '{name}'?)" in ttt("show", f"{name}.json").err
     Path("state_store/td.json").touch()
     assert f"(did you mean '{name}'?)" in ttt("verify", "td.2x3").err
-
-
-def test_the_record_against_people_is_shown_here_and_before_a_game(ttt):
-    for seed in range(3):
-        ttt("play", "td", "--as", "x", "--games", 1, "--seed", seed, stdin=GAME_KEYS)
-    ttt("play", "--x", "td", "--o", "random", "--games", 2, "--learn")
-    people = r"^people +won (\d), drew (\d), lost (\d)$"
-    found = re.search(people, ttt("show", "td").out, re.MULTILINE)
-    assert found and sum(map(int, found.groups())) == 3
-    assert "td against people: won " in ttt("play", "td", stdin="").err
-    assert "against people" not in ttt("play", "random", stdin="").err
 
 
 def test_the_store_is_listed_with_verdicts_and_worst_cases(ttt, monkeypatch):

@@ -128,23 +128,20 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
     loaded = player.loaded
     if loaded is None or loaded.native or enumerated(player.rules) is None:
         return
-    if player.options.keys() & {"ties", "choice", "search", "epsilon"}:
+    state, stated = loaded.state, player.options.keys() & {"ties", "choice", "search", "epsilon"}
+    known = state.learner.name not in PLAYED or state.learner.choice in state.learner.without_ties
+    if stated or known or (state.plays is not None and state.plays.choice == "draw"):  # of beads
         return
-    state, every = loaded.state, ("random", "first", "last", "first-learned")
-    if state.learner.name not in PLAYED or state.learner.choice in state.learner.without_ties:
-        return  # the author's rule is known
-    if state.plays is not None and state.plays.choice == "draw":  # of beads, without ties
-        return
-    rates = [both_sides(play_by(state, ties=ties, **player.options), other.policy) for ties in every]
-    for verb in ("win", "lose"):
-        shares = [[side.win if verb == "win" else side.loss for side in sides] for sides in rates]
-        x_and_o = [f"{percent(x)} as X and {percent(o)} as O" for x, o in shares]
-        by_rates = dict(zip(reversed(x_and_o), reversed(every), strict=True))  # equal rates are named once
-        if len(by_rates) > 1:
-            ways = ", ".join(f"{text} by ties={by_rates[text]}" for text in dict.fromkeys(x_and_o))
-            what = f"{player.source}: the file does not say which of equal values its program takes"
-            env.remark([f"{what}; against {other.name} it {verb}s {ways}"])
-            return
+    ways: dict[str, str] = {}
+    for ties in ("random", "first", "last", "first-learned"):
+        as_x, as_o = both_sides(play_by(state, ties=ties, **player.options), other.policy)
+        wins = f"{percent(as_x.win)} as X and {percent(as_o.win)} as O"
+        losses = f"{percent(as_x.loss)} and {percent(as_o.loss)}"
+        ways.setdefault(f"it loses {losses}, and wins {wins}", ties)  # equal rates are named once
+    if len(ways) > 1:
+        rates = "; ".join(f"{text} by ties={ties}" for text, ties in ways.items())
+        what = f"{player.source}: the file does not say which of equal values its program takes"
+        env.remark([f"{what}; against {other.name} {rates}"])
 
 
 def _judge(

@@ -90,8 +90,7 @@ def export(
     form = _format(player, out, format_name)
     given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
     for name in (name for name, value in given.items() if value and name not in form.options):
-        hint = f"it is for {', '.join(names(other for other in written() if name in other.options))}"
-        raise UsageError(f"does not go with --format {form.name}", where=name, hint=hint)
+        raise UsageError(f"does not go with --format {form.name}", where=name)
     folded = form.name == "svg" and start is None and depth is None
     if folded:
         depth = PICTURE_DEPTH
@@ -113,8 +112,6 @@ def export(
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
         env.remark(_otherwise(agent, form, chunks[0]))
-    if out == "-" and form.binary and env.stdout.isatty():
-        raise UsageError(f"{form.name} is binary: no terminal shows it", where="-o", hint="-o FILE")
     if form.name == FORMAT and player.state is not None and out != "-":
         refuse_source(out, agent.source)
         with locked(env, Path(out), "exported to"):
@@ -151,16 +148,11 @@ def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
     assert isinstance(found, Loaded)
     again, positions = found.state.policy, StateSpace.of(agent.rules)
     difference = again.probabilities(positions) - agent.policy.probabilities(positions)
-    if np.abs(difference).max() <= 1e-9:
-        return
-    what = f"a {form.name} file plays differently from {agent.name}"
-    rates = [both_sides(policy, Uniform(agent.rules)) for policy in (agent.policy, again)]
-    for digits in (2, 6):
-        was, now = (f"{percent(x.win, digits)} as X and {percent(o.win, digits)} as O" for x, o in rates)
-        if was != now:
-            yield f"{what}: read back, it wins {now} against random, not {was}"
-            return
-    yield f"{what} in some positions; against random, both win {was}"
+    if np.abs(difference).max() > 1e-9:
+        rates = [both_sides(policy, Uniform(agent.rules)) for policy in (agent.policy, again)]
+        was, now = (f"{percent(x.win)} as X and {percent(o.win)} as O" for x, o in rates)
+        what = f"a {form.name} file plays differently from {agent.name}"
+        yield f"{what}: read back, it wins {now} against random; {agent.name} wins {was}"
 
 
 def _format(player: ExportSource, out: str, asked: str | None) -> Format:
@@ -168,23 +160,24 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
 
     :raises UsageError: if there is none, or several.
     """
-    known = written()
+    known, ending = written(), Path(out).suffix.lower()
     if asked is not None and (plugged := get(asked)) is not None and plugged.written:
         known.append(plugged)
     fitting = [form for form in known if form.fits(player.state)]
-    ending = Path(out).suffix.lower()
-    found = [form for form in fitting if out != "-" and ending in form.endings]
-    if not found and asked is None:
-        others = [form for form in plugged_formats() if form.written and form.fits(player.state)]
-        found, fitting = [form for form in others if ending in form.endings], fitting + others
-    what = f"{ending} could be several formats" if found else "cannot tell the format from the file's name"
-    hint = f"--format with one of {', '.join(names(found or fitting))}, which ttt show --formats describes"
     if asked is not None:
         found = [form for form in fitting if form.name in (asked, f"ttt-{asked}")]
-        what = f"{player.name} has no {asked} form"
-        spelled = [*names(known), "state"]
-        near = "" if asked in spelled else did_you_mean(asked, spelled)
-        hint = near or f"it has {', '.join(names(fitting))}"
-    if not found or (asked is None and len(found) > 1):
-        raise UsageError(what, where="--format" if asked else out, hint=hint)
+        if not found:
+            spelled = [*names(known), "state"]
+            near = "" if asked in spelled else did_you_mean(asked, spelled)
+            hint = near or f"it has {', '.join(names(fitting))}"
+            raise UsageError(f"{player.name} has no {asked} form", where="--format", hint=hint)
+        return found[0]
+    found = [form for form in fitting if out != "-" and ending in form.endings]
+    if not found:
+        fitting += [form for form in plugged_formats() if form.written and form.fits(player.state)]
+        found = [form for form in fitting if out != "-" and ending in form.endings]
+    if len(found) != 1:
+        what = "could be several formats" if found else "cannot tell the format from the file's name"
+        hint = f"--format with one of {', '.join(names(found or fitting))}; ttt show --formats describes them"
+        raise UsageError(what, where=out, hint=hint)
     return found[0]

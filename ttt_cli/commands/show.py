@@ -23,7 +23,6 @@ from ttt_cli.shell.options import argument, complete_agents, flag, given_rules, 
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
 from ttt_cli.store.formats.format import Loaded
-from ttt_cli.store.games import LOG, record_against_people
 from ttt_cli.store.plays import Plays
 from ttt_cli.user_code import AGENT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import counted, percent
@@ -54,7 +53,6 @@ class StateSummary(Document, name="state-summary"):
     runs: list[RunFields]
     plays: Plays | None = optional()
     units: tuple[str, str] = aside()
-    against_people: tuple[int, int, int] | None = aside()
 
     def show(self, env: Environment) -> None:
         first, second = self.units
@@ -69,9 +67,6 @@ class StateSummary(Document, name="state-summary"):
         if self.plays:
             facts["plays by"] = str(self.plays)
         print_facts(env, [*facts.items(), *(("run", text) for text in _describe_runs(self.runs))])
-        if self.against_people:
-            won, drawn, lost = self.against_people
-            print_facts(env, [("people", f"won {won:,}, drew {drawn:,}, lost {lost:,}")])
 
 
 def _describe_runs(runs: Sequence[RunFields]) -> Iterator[str]:
@@ -240,7 +235,7 @@ def show(
         raise UsageError("there is no such state or player", where=file, hint=near)
     loaded = library.load(library.existing(env.store, file, rules), reading)
     env.remark(loaded.remarks)
-    return _summary(env, loaded)
+    return _summary(loaded)
 
 
 def _players() -> dict[str, BuiltIn]:
@@ -269,7 +264,7 @@ def _formats() -> Formats:
     return Formats(list(rows.values()))
 
 
-def _summary(env: Environment, loaded: Loaded) -> StateSummary:
+def _summary(loaded: Loaded) -> StateSummary:
     import numpy as np
 
     state = loaded.state
@@ -295,5 +290,4 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
         runs=cast("list[RunFields]", runs),
         plays=state.plays,
         units=state.learner.units if by_entries else ("position", "move"),
-        against_people=record_against_people(env.store / LOG, library.display_name(env.store, loaded.path)),
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.environment import Environment
-from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.errors import UsageError
 from ttt_cli.shell.options import given_rules
 from ttt_cli.store import library
 from ttt_cli.store.files import write_bytes
@@ -26,11 +26,8 @@ def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Age
 def locked(env: Environment, path: Path, doing: str, **settings: str | float) -> AbstractContextManager[Lock]:
     """Lock a state for writing; create missing folders of the store.
 
-    :raises InvalidFileError: if the store is not a folder.
     :raises UsageError: if a built-in player has the state's name.
     """
-    if path.parent.exists() and not path.parent.is_dir():
-        raise InvalidFileError("is not a folder", where=str(path.parent))
     stored = library.is_stored(env.store, path)
     if stored and path.stem in BUILT_IN:
         hint = f"-o {path.with_name(f'{path.stem}2{path.suffix}')}"

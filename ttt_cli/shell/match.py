@@ -12,7 +12,7 @@ from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import press
 from ttt_cli.shell.person import seated
 from ttt_cli.shell.signals import graceful, holding
-from ttt_cli.store.games import LOG, record_against_people, record_game
+from ttt_cli.store.games import LOG, record_game
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
 
@@ -20,10 +20,6 @@ from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
 def play_with_people(env: Environment, session: Session, games: int | None) -> int:
     """Play until the people leave."""
     screen = PlayScreen(env, session)
-    for name in [player.name for player in session.players if not player.is_person]:
-        if found := record_against_people(env.store / LOG, name):
-            won, drawn, lost = found
-            env.say(f"{name} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
     if not env.interactive:
         env.say("a number plays that cell; ? lists the other keys")
     last: Review | None = None

@@ -182,18 +182,6 @@ class SoundGames:
             raise self.fault
 
 
-def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
-    """The games that the agent called ``name`` won, drew and lost against people in a log, if any."""
-    if not path.exists():
-        return None
-    quoted, counts = orjson.dumps(name), [0, 0, 0]
-    for game in SoundGames(path, lambda line: b'"human"' in line and (quoted in line or b"\\" in line)):
-        for key, own, other in (("x", game.x, game.o), ("o", game.o, game.x)):
-            if own == name and other == "human":
-                counts[1 if game.result == "draw" else 0 if game.result == key else 2] += 1
-    return (counts[0], counts[1], counts[2]) if any(counts) else None
-
-
 def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
     """The games of the store's log that a state should and can learn, and has not; lines that cannot be read
     are counted in a notice.

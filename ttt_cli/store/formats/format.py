@@ -210,7 +210,6 @@ class Format:
     :cvar options: the options of ``ttt export`` that it takes.
     :cvar spelled: whether it can be read in several ways, of which a user may state one.
     :cvar limit: on such a file's size, in bytes.
-    :cvar binary: whether it cannot be shown in a terminal.
     :cvar then: a command that uses the file, called ``FILE``.
     """
 
@@ -224,7 +223,6 @@ class Format:
     options: ClassVar[tuple[str, ...]] = ()
     spelled: ClassVar[bool] = False
     limit: ClassVar[int] = 64 * 2**20
-    binary: ClassVar[bool] = False
     then: ClassVar[str] = ""
 
     def recognises(self, source: Source, options: Options) -> bool:

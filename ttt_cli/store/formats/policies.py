@@ -273,7 +273,6 @@ class Npz(Format):
     holds = "policy"
     written = True
     endings = (".npz",)
-    binary = True
 
     def recognises(self, source: Source, options: Options) -> bool:
         return is_archive(source.data) and {*ARRAYS} <= {*names(source.data, source.where)}
