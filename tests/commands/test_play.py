@@ -41,8 +41,8 @@ def test_a_game_through_a_pipe(ttt):
 
 def test_wrong_keys_get_one_line_of_help_and_no_move(ttt):
     said = {
-        "5": "cell 5 is taken by X; free cells: 1 2 3 4 6 7 8 9",
-        "00000000000010": "there is no cell 00000000000010",
+        "5": "cell 5 is not free; free cells: 1 2 3 4 6 7 8 9",
+        "00000000000010": "cell 00000000000010 is not free",
         "five": "'five' does nothing; ? lists the keys",
         "": "'enter' does nothing; ? lists the keys",
         "x" * 5000: "'xxxxxxxxxxxxxxxxxxxx' does nothing",

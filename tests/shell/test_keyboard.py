@@ -87,7 +87,7 @@ def test_a_game_by_single_keys(tmp_path: Path):
         game.press("h", r"best: ")
         game.press("\r", r"plays 5")
         game.press("u", r"taken back")
-        game.press("1\r", r"plays 5.*cell 1 is taken by X")  # Enter after a digit does no harm
+        game.press("1\r", r"plays 5.*cell 1 is not free")  # Enter after a digit does no harm
         game.press("3", r"plays 2")
         game.press("4\r", r"wins as O.*8 kept the draw.*Accuracy: X.*t take back move 5, q leaves:")
         game.press("x?", r"press n, r, t or q")

@@ -71,7 +71,7 @@ def test_all_keys_fit_a_small_screen():
     for rules in (STANDARD, Rules(8, 8, 5)):
         shown = placed(40, 12, rules, key="?")
         assert "arrows" in shown and "q         leaves" in shown and "any key goes on" in shown
-        assert ("then Enter" in shown) == (rules.cells > 9)
+        assert ("with Enter" in shown) == (rules.cells > 9)
 
 
 def test_notes_appear_below_the_numbers() -> None:

@@ -9,8 +9,8 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, Stopped, TttError
 from ttt_cli.evaluation.review import Review, review
 from ttt_cli.play.session import Session
-from ttt_cli.shell.keyboard import press
-from ttt_cli.shell.person import seated
+from ttt_cli.shell.keyboard import keyboard, press
+from ttt_cli.shell.person import Person
 from ttt_cli.shell.signals import graceful, holding
 from ttt_cli.store.games import LOG, record_game
 from ttt_cli.views.numbers import counted
@@ -27,17 +27,19 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
         while session.score.games != games:
             if last is not None and not _again(env, session, screen, last):
                 break
-            with seated(screen) as person:
+            with keyboard(screen.env) as keys:
+                person = Person(screen, keys)
+                if keys.by_keys:
+                    env.listen(person.tell)  # notices would spoil the screen
                 while not session.over:
                     if (player := session.to_move).is_person:
                         if not person.act():
-                            break
+                            return ExitCode.DONE
                         continue
                     person.wait(f"{screen.called(player)} is thinking")
                     if (cell := session.machine_move()) is not None:
                         person.replied(f"{screen.called(player)} plays {cell + 1}")
-            if not session.over:
-                break
+            env.listen()
             _record(env, session)
             person.finish()
             last = review(session.game)
@@ -50,6 +52,7 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             _say_kept(env, session)
         return end.exit_code
     finally:
+        env.listen()
         if session.game.moves and not session.over:
             env.say("unfinished game: neither recorded nor learned from")
     return ExitCode.DONE

@@ -3,44 +3,32 @@
 With single keys, one screen is redrawn; with lines, only what is new is printed.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from rich.text import Text
 
 from ttt_cli.play.hints import beat, hint
-from ttt_cli.shell.keyboard import LEAVE, Lines, keyboard
+from ttt_cli.shell.keyboard import LEAVE, Lines
 from ttt_cli.views.advice import Advice, from_hint, from_response
 from ttt_cli.views.board import beside
 from ttt_cli.views.numbers import cells
 from ttt_cli.views.play_screen import PlayScreen, fitted
 
-KEYS = """\
-a number  {number}
+ARROWS = "arrows    move; Enter or Space plays\n"
+HELP = """\
+a number  plays that cell{enter}
 {arrows}h         hint: what each free cell is worth against perfect play
 b         beat it: what each cell can get you against this player
-u         takes back{back}
+u         takes back your last move
 q         leaves, and so does Ctrl-D"""
 """The keys, so short that a window of 40 columns and 12 lines shows them."""
+
+USUAL = "a number plays, or arrows and Enter; h hint, b beat it, u take back, ? keys, q leave"
+TOO_SMALL = "Make the window larger, or type the number of a cell and Enter."
 
 _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 
-@contextmanager
-def seated(screen: PlayScreen) -> "Iterator[Person]":
-    """Seat a person at the keyboard for one game."""
-    with keyboard(screen.env) as keys:
-        person = Person(screen, keys)
-        if keys.by_keys:
-            screen.env.listen(person.tell)  # notices would spoil the screen
-        try:
-            yield person
-        finally:
-            screen.env.listen()
-
-
 class Person:
-    """A person at the board.
+    """A person at the board, for one game.
 
     :ivar help: the keys that exist here.
     :ivar cursor: the cell that Enter plays.
@@ -53,13 +41,8 @@ class Person:
     def __init__(self, screen: PlayScreen, keys: Lines) -> None:
         self.screen, self.keys, self.env, self.session = screen, keys, screen.env, screen.session
         rules = self.session.rules
-        self.help = KEYS.format(
-            number="and then Enter: plays that cell"
-            if keys.by_keys and rules.cells > 9
-            else "plays that cell",
-            arrows="arrows    move; Enter or Space plays\n" if keys.by_keys else "",
-            back="; so does Backspace" if keys.by_keys else " your last move",
-        )
+        enter = " with Enter" if keys.by_keys and rules.cells > 9 else ""
+        self.help = HELP.format(enter=enter, arrows=ARROWS if keys.by_keys else "")
         self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
         self.typed = self.answer = self.reply = ""
         self.heading = screen.heading()
@@ -99,11 +82,8 @@ class Person:
             session.push(cell)
             self.cursor, self.advice = cell, None
         else:
-            taken = 0 <= cell < len(position.text)
-            fault = (
-                f"cell {key} is taken by {position.text[cell]}" if taken else f"there is no cell {key[:20]}"
-            )
-            return f"{fault}; free cells: {cells(free)}" if len(free) <= 16 else fault
+            listed = f"; free cells: {cells(free)}" if len(free) <= 16 else ""
+            return f"cell {key[:20]} is not free{listed}"
         return ""
 
     def tell(self, text: str) -> None:
@@ -143,27 +123,21 @@ class Person:
         self.screen.show_result()
 
     def _draw(self) -> None:
-        screen, advice, rules = self.screen, self.advice, self.session.rules
-        turn = f"{self.session.game.to_move.name} to move"
-        turn += f": {self.typed}, Enter plays it" if self.typed else ""
-        by_digits = rules.cells <= 9 and not self.typed
-        usual = (
-            f"{'a number plays' if by_digits else 'arrows and Enter play'}, h hint, b beat it, u take back, "
-            "? keys, q leave"
-        )
         if self.answer == self.help:
             listed = self.env.folded(self.help, self.env.stdout, indent=10)
             self.keys.paint(Text(f"{listed}\n\nany key goes on"))
             return
+        screen, advice = self.screen, self.advice
+        turn = f"{self.session.game.to_move.name} to move"
+        turn += f": {self.typed}, Enter plays it" if self.typed else ""
 
         def below(legend: str = "") -> str:
-            lines = [turn, self.reply, advice.text if advice else "", legend, self.answer or usual]
+            lines = [turn, self.reply, advice.text if advice else "", legend, self.answer or USUAL]
             return "\n".join(filter(None, lines))
 
         boards = [(screen.board(self.cursor, advice), below(advice.legend))] if advice else []
         boards += [(screen.board(self.cursor, compact=compact), below()) for compact in (False, True)]
-        smaller = "Make the window larger, or type the number of a cell and Enter."
-        self.keys.paint(fitted(self.env, self.heading, boards, smaller))
+        self.keys.paint(fitted(self.env, self.heading, boards, TOO_SMALL))
 
     def _key(self) -> str:
         """Read keys until they make an input: arrows move the cursor, and on boards of more than nine cells
