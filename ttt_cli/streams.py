@@ -6,22 +6,9 @@ write for a complete one, and a full disk under stderr ends the program.
 
 import os
 import sys
-from codecs import register_error
 from contextlib import suppress
 from io import BufferedWriter, FileIO, TextIOWrapper
 from typing import TextIO
-
-ALIKE = str.maketrans("│─┼└█▒·→›", "|-++#=.>>")
-
-
-def _alike(error: UnicodeError) -> tuple[str, int]:
-    """Replace what a stream cannot encode by a character that looks alike, or by its number."""
-    assert isinstance(error, UnicodeEncodeError)
-    text = error.object[error.start : error.end].translate(ALIKE)
-    return text.encode("ascii", "backslashreplace").decode(), error.end
-
-
-register_error("alike", _alike)
 
 
 class _Notices(TextIOWrapper):
@@ -55,7 +42,7 @@ def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
         kind(
             BufferedWriter(FileIO(number, "w", closefd=False)),
             getattr(stream, "encoding", None),
-            errors="alike",
+            errors="backslashreplace",
             line_buffering=True,
         )
         for number, stream, kind in ((1, sys.stdout, TextIOWrapper), (2, sys.stderr, _Notices))

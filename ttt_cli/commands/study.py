@@ -1,6 +1,6 @@
 """``ttt study``: many trainings at once, compared."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from os import cpu_count
@@ -92,6 +92,19 @@ class SettingFields:
             name=study.named(group),
         )
 
+    def rows(self) -> Iterator[list[str | Text]]:
+        """The medians, and the ranges below them, as rows of a table."""
+        medians, ranges = list[str | Text](), list[str | Text]()
+        for name, (_, show) in MEASURES.items():
+            spread: Spread | None = getattr(self, name)
+            medians.append(show(spread.median) if spread else "-")
+            same = spread is None or spread.low == spread.high
+            text = "" if same else f"{show(spread.low).removesuffix(' %')} to {show(spread.high)}"
+            ranges.append(Text(text, "dim"))
+        seconds = "" if self.seconds is None else f"{self.seconds:.1f}"
+        yield [self.name, short(self.games), *medians, f"{self.unbeatable} of {self.seeds}", seconds]
+        yield ["", "", *ranges, "", ""]
+
 
 @dataclass(frozen=True)
 class StudyResult(Document, name="study"):
@@ -115,30 +128,12 @@ class StudyResult(Document, name="study"):
         runs = sum(each.seeds for each in self.settings)
         env.out(f"{self.rules.describe()}: {counted(runs, 'training')}, each from nothing")
         env.out("medians over the seeds, and ranges" if runs > len(self.settings) else "one seed each", "")
-        timed = any(each.seconds is not None for each in self.settings)
-        rows: list[list[str | Text]] = []
-        for each in self.settings:
-            spreads = [(getattr(each, name), show) for name, (_, show) in MEASURES.items()]
-            medians = [show(spread.median) if spread else "-" for spread, show in spreads]
-            ranges = [Text(_range(spread, show) if spread else "", "dim") for spread, show in spreads]
-            seconds = "" if each.seconds is None else f"{each.seconds:.1f}"
-            unbeatable = f"{each.unbeatable} of {each.seeds}"
-            rows.append([each.name, short(each.games), *medians, unbeatable, *[seconds] * timed])
-            rows.append(["", "", *ranges, "", *[""] * timed])
-        names = ["games", *(heading for heading, _ in MEASURES.values()), "unbeatable", *["seconds"] * timed]
+        names = ["games", *(heading for heading, _ in MEASURES.values()), "unbeatable", "seconds"]
+        rows = [row for each in self.settings for row in each.rows()]
         draw_table(env, ["setting", *(f">{name}" for name in names)], rows, lead=1)
         if self.file is not None:
-            env.say(
-                "next:", command_line("ttt", "curve", self.file, "-o", Path(self.file).with_suffix(".svg"))
-            )
-
-
-def _range(spread: Spread, show: Callable[[float], str]) -> str:
-    """``93.1 to 99.2 %``; nothing where all are the same."""
-    if spread.low == spread.high:
-        return ""
-    low, high = show(spread.low), show(spread.high)
-    return f"{low.removesuffix(' %')} to {high}"
+            picture = Path(self.file).with_suffix(".svg")
+            env.say("next:", command_line("ttt", "curve", self.file, "-o", picture))
 
 
 def study(
