@@ -20,7 +20,6 @@ fields do not change the version, so schemas allow unknown fields.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
@@ -99,18 +98,9 @@ def json_text(value: Any, *, indent: bool = False) -> str:
     :raises ValueError: if a number is not finite.
     """
     settings: dict[str, Any] = {"indent": 2} if indent else {"separators": (",", ":")}
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain, **settings)
-    if text.replace("\n", "").isprintable():
-        return text
-    return re.sub(r"[^\n -~]", _escaped, text)
-
-
-def _escaped(char: re.Match[str]) -> str:
-    if char[0].isprintable():
-        return char[0]
-    if "\ud800" <= char[0] <= "\udfff":  # from a file name that is not UTF-8: not allowed in JSON
-        return f"\\\\u{ord(char[0]):04x}"
-    return json.dumps(char[0])[1:-1]
+    dumps = partial(json.dumps, value, allow_nan=False, default=_plain, **settings)
+    text = dumps(ensure_ascii=False)
+    return text if text.replace("\n", "").isprintable() else dumps(ensure_ascii=True)
 
 
 def _plain(value: Any) -> Any:
@@ -315,8 +305,6 @@ def form_of(kind: Any) -> Form:
         return {"enum": list(parts)}, None
     inner = [form_of(part) for part in parts if part is not ...]
     schemas, writers = [schema for schema, _ in inner], [write for _, write in inner if write]
-    if len({*writers}) > 1:
-        raise TypeError(f"{kind}: cannot tell which conversion a value needs")
     write = partial(_each, writers[0]) if writers else None
     if origin in (Union, UnionType):
         return {"anyOf": schemas}, write

@@ -93,11 +93,12 @@ class Environment:
         """
         if not self.bounded(stream) or len(text) <= self.width:
             return text
-        from textwrap import fill
+        from textwrap import TextWrapper
 
-        whole = {"break_long_words": False, "break_on_hyphens": False, "replace_whitespace": False}
-        lead = " " * min(indent, self.width // 3)
-        return "\n".join(fill(line, self.width, subsequent_indent=lead, **whole) for line in text.split("\n"))
+        wrapper = TextWrapper(self.width, subsequent_indent=" " * min(indent, self.width // 3))
+        wrapper.break_long_words = wrapper.break_on_hyphens = False  # a path stays whole
+        wrapper.replace_whitespace = False
+        return "\n".join(map(wrapper.fill, text.split("\n")))
 
     @cached_property
     def console(self) -> "Console":

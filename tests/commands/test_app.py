@@ -166,11 +166,9 @@ def test_only_the_called_command_is_imported_and_libraries_where_they_work() -> 
     assert modules & {"numba", "matplotlib", "distributed", "dask"} == set()
 
 
-def test_the_shell_completes_agents_of_the_store_at_once(tmp_path: Path) -> None:
-    (tmp_path / "mine.json").touch()
-    words = {"COMP_WORDS": f"ttt move --store {tmp_path} mi", "COMP_CWORD": "4"}
-    modules, out = modules_after(_TTT_COMPLETE="complete_bash", **words)
-    assert out == "minimax\nminimax.article\nmine\n" and not modules & (HEAVY - {"numpy", "orjson"})
+def test_the_shell_completes_commands_at_once() -> None:
+    modules, out = modules_after(_TTT_COMPLETE="complete_bash", COMP_WORDS="ttt ev", COMP_CWORD="1")
+    assert out == "evaluate\n" and not modules & HEAVY
 
 
 def test_completion_is_shown_and_installed(ttt: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

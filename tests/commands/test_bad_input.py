@@ -192,7 +192,6 @@ USAGE = [
     ("import nosuch", "there is no such file\n"),
     ("review nosuch", "there is no such log"),
     ("move minimax XXX.OO...", "the game is over"),
-    ("move random X........ --seed 1", "goes with --sample"),
     ("move good.json '\x1b[2J'", "9 cells"),
     ("solve --board 3", "--board 3x3"),
     ("curve good.json -o plot.pdf", "pictures are svg or png"),

@@ -20,17 +20,7 @@ from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.verdict import Verdict, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import resolved, write_report
-from ttt_cli.shell.options import (
-    AgentName,
-    Seed,
-    Walked,
-    argument,
-    complete_agents,
-    file_help,
-    flag,
-    number,
-    option,
-)
+from ttt_cli.shell.options import AgentName, Seed, Walked, argument, file_help, flag, number, option
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_loss
@@ -49,7 +39,7 @@ def evaluate(
     env: Environment,
     agent: AgentName,
     opponents: Annotated[
-        list[str] | None, argument("[OPPONENT]...", f"By default {', '.join(OPPONENTS)}.", complete_agents)
+        list[str] | None, argument("[OPPONENT]...", f"By default {', '.join(OPPONENTS)}.")
     ] = None,
     explain: Annotated[bool, flag("--explain", "Show board by board how it loses.")] = False,
     mistakes: Annotated[
@@ -87,8 +77,6 @@ def evaluate(
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
-    if seed is not None and games is None and enumerated(player.rules) is not None:
-        raise UsageError("--seed goes with --games")
     about = (player.rules, player.loaded is not None, check is not None)
     if not matched and (verdict := _judge(env, player, others, positions, exact, games)) is not None:
         _remark_ties(env, player, others[0])

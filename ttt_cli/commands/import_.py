@@ -78,9 +78,9 @@ def import_(
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
     with locked(env, path, "imported"):
         if out is None and path.exists():
-            both = f"{command_line('ttt', 'merge', file, path)} -o FILE"
-            hint = f"-o FILE saves elsewhere; {both} joins both"
-            raise UsageError("already exists", where=str(path), hint=hint)
+            raise UsageError(
+                "already exists", where=str(path), hint="-o FILE saves elsewhere; ttt merge joins files"
+            )
         save_state(env, state, path)
     held = found.format, state.learner.name, state.games, *state.entries
     return Import(path, *held, found.repaired, found.rejected, found.notes, state)

@@ -50,8 +50,6 @@ def move(
       ttt move q --sample --seed 1 X...O....
       ttt move minimax - < positions.txt
     """
-    if seed is not None and not sample:
-        raise UsageError("goes with --sample", where="--seed")
     players = resolved(env, agent)
     policy, rules = players[0].policy, players[0].rules
     rng = np.random.default_rng(secrets.randbits(63) if seed is None else seed)

@@ -13,16 +13,7 @@ from ttt_cli.play.player import exploration, players_of
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import choose
 from ttt_cli.shell.match import play_machines, play_with_people
-from ttt_cli.shell.options import (
-    Seed,
-    argument,
-    complete_agents,
-    flag,
-    given_rules,
-    number,
-    option,
-    stored_files,
-)
+from ttt_cli.shell.options import Seed, argument, flag, given_rules, number, option, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Loaded, Options
 from ttt_cli.store.games import try_log
@@ -38,20 +29,15 @@ LEVELS = {
 
 def play(
     env: Environment,
-    agent: Annotated[str | None, argument("[AGENT]", "The opponent, by default q.", complete_agents)] = None,
+    agent: Annotated[str | None, argument("[AGENT]", "The opponent, by default q.")] = None,
     side: Annotated[Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as")] = None,
-    x: Annotated[str | None, option("AGENT", "The player of X.", complete=complete_agents)] = None,
-    o: Annotated[str | None, option("AGENT", "The player of O.", complete=complete_agents)] = None,
-    alternate: Annotated[
-        bool | None,
-        flag("--alternate/--no-alternate", "Swap sides after each game; default: without --x, --o."),
-    ] = None,
+    x: Annotated[str | None, option("AGENT", "The player of X.")] = None,
+    o: Annotated[str | None, option("AGENT", "The player of O.")] = None,
     games: Annotated[int | None, number("Stop after N games.", "--games", "-n")] = None,
     watch: Annotated[bool, flag("--watch", "Show the board while machines play.")] = False,
     delay: Annotated[float, option("SECONDS", "Pause between moves of --watch.", min=0, max=60)] = 0.4,
     learn: Annotated[
-        bool | None,
-        flag("--learn/--no-learn", "Learn from games; default: those with people."),
+        bool | None, flag("--learn/--no-learn", "Learn from games; default: those with people.")
     ] = None,
     seed: Seed = None,
 ) -> int:
@@ -83,8 +69,7 @@ def play(
         agents.reverse()
     _introduce(env, agents, learn)
     players = players_of(agents, env.store, learn=learn)
-    alternate = not named if alternate is None else alternate
-    session = Session(agents[0].rules, players, seed=seed, alternate=alternate)
+    session = Session(agents[0].rules, players, seed=seed, alternate=not named)
     if people:
         return play_with_people(env, session, games)
     return play_machines(env, session, games, watch=watch, delay=delay, learn=learn)

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.errors import InvalidFileError
-from ttt_cli.shell.options import argument, complete_states, given_rules
+from ttt_cli.shell.options import argument, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.backups import Backup, backups, original
 
@@ -35,7 +34,7 @@ class Backups(Document, name="backups"):
 
 def restore(
     env: Environment,
-    file: Annotated[str | None, argument("[FILE]", "A state, or a backup of one.", complete_states)] = None,
+    file: Annotated[str | None, argument("[FILE]", "A state, or a backup of one.")] = None,
 ) -> Backups:
     """List the backups of a state (without FILE, of all states), or bring one back.
 
@@ -56,9 +55,4 @@ def restore(
     rules = given_rules(env)
     lost = (Path(file), *library.named(env.store, file, rules))
     kept = (path for path in (library.find(env.store, file, rules), *lost) if path and backups(path))
-    path = next(kept, None) or library.existing(env.store, file, rules, what="file")
-    found = backups(path)
-    if not found and (checked := library.verify(path)).unfit:
-        fault = checked.rejected[0]
-        raise InvalidFileError(f"{fault.why}; there are no backups of it", where=f"{path}, {fault.where}")
-    return Backups(found, None)
+    return Backups(backups(next(kept, None) or library.existing(env.store, file, rules, what="file")), None)

@@ -21,15 +21,9 @@ class Schemas(Document, name="schemas"):
             env.out(f"{name:<15}{what}", indent=15)
 
 
-def complete_names(incomplete: str) -> list[str]:
-    return [name for name in document_types() if name.startswith(incomplete)]
-
-
 def schema(
     env: Environment,
-    name: Annotated[
-        str | None, argument("[NAME]", "A document; without it, list all.", complete_names)
-    ] = None,
+    name: Annotated[str | None, argument("[NAME]", "A document; without it, list all.")] = None,
 ) -> Schemas | None:
     """Print the JSON Schema of a document that --json prints, or of the native state file (state).
 

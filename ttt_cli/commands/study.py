@@ -15,17 +15,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import LEARNERS, learner_class, offer_file
-from ttt_cli.shell.options import (
-    Games,
-    Opponent,
-    Symmetry,
-    argument,
-    complete_learners,
-    flag,
-    given_rules,
-    number,
-    option,
-)
+from ttt_cli.shell.options import Games, Opponent, Symmetry, argument, flag, given_rules, number, option
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.locks import lock
@@ -98,8 +88,9 @@ class SettingFields:
         for name, (_, show) in MEASURES.items():
             spread: Spread | None = getattr(self, name)
             medians.append(show(spread.median) if spread else "-")
-            same = spread is None or spread.low == spread.high
-            text = "" if same else f"{show(spread.low).removesuffix(' %')} to {show(spread.high)}"
+            text = ""
+            if spread and spread.low < spread.high:
+                text = f"{show(spread.low).removesuffix(' %')} to {show(spread.high)}"
             ranges.append(Text(text, "dim"))
         seconds = "" if self.seconds is None else f"{self.seconds:.1f}"
         yield [self.name, short(self.games), *medians, f"{self.unbeatable} of {self.seeds}", seconds]
@@ -139,8 +130,7 @@ class StudyResult(Document, name="study"):
 def study(
     env: Environment,
     learners: Annotated[
-        list[str] | None,
-        argument("[LEARNER]...", "The methods; NAME --help lists parameters.", complete_learners),
+        list[str] | None, argument("[LEARNER]...", "The methods; NAME --help lists parameters.")
     ] = None,
     seeds: Annotated[int | None, number("Seeds 1 to N: 10, or 1 for --presets alone.", most=100_000)] = None,
     vary: Annotated[

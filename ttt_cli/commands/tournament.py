@@ -11,12 +11,9 @@ from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.tournament import MATCH_GAMES, Tournament, play_tournament
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.shell.common import resolved
-from ttt_cli.shell.options import Walked, argument, complete_agents
+from ttt_cli.shell.options import Walked, argument
 from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table
-
-SHOWN = 4
-"""How many of the sampled pairings a notice names; the document marks all."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ class Standings(Document, name="tournament"):
 
 def tournament(
     env: Environment,
-    agents: Annotated[list[str], argument("AGENT AGENT...", "The players.", complete_agents)],
+    agents: Annotated[list[str], argument("AGENT AGENT...", "The players.")],
     positions: Walked = None,
 ) -> Standings:
     """Let everyone play everyone, as X and as O, exactly, and show a cross-table of expected points and a
@@ -67,8 +64,7 @@ def tournament(
     with progress(env, pairings, title="tournament", unit="pairings") as tick:
         found = play_tournament(entered, budget=positions or BUDGET, tick=tick)
     if found.sampled:
-        pairs = list(dict.fromkeys(" and ".join(sorted((one.x, one.o))) for one in found.sampled))
-        more = f", and {len(pairs) - SHOWN:,} more" if len(pairs) > SHOWN else ""
-        what = f"sampled, by a match of {MATCH_GAMES:,} games: {', '.join(pairs[:SHOWN])}{more}"
-        env.remark([f"{what}; too much can happen, or a player's choices vary"])
+        pairs = ", ".join(dict.fromkeys(" and ".join(sorted((one.x, one.o))) for one in found.sampled))
+        why = "too much can happen, or a player's choices vary"
+        env.remark([f"sampled, by a match of {MATCH_GAMES:,} games, since {why}: {pairs}"])
     return Standings(found)

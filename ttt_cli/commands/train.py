@@ -20,16 +20,7 @@ from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners import LEARNERS, learner_class, offer, offer_file, typed_as
 from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
 from ttt_cli.shell.common import locked
-from ttt_cli.shell.options import (
-    Games,
-    Opponent,
-    Symmetry,
-    complete_states,
-    flag,
-    given_rules,
-    number,
-    option,
-)
+from ttt_cli.shell.options import Games, Opponent, Symmetry, flag, given_rules, number, option
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Options as FileOptions
@@ -62,9 +53,7 @@ class Options:
         Literal["unbeatable"] | None, option(None, "Stop once proved; exit 1 if it never is.")
     ] = None
     out: Annotated[Path | None, option("FILE", "The state; by default the store's.", "--out", "-o")] = None
-    source: Annotated[
-        str | None, option("FILE", "Start from another state.", "--from", complete=complete_states)
-    ] = None
+    source: Annotated[str | None, option("FILE", "Start from another state.", "--from")] = None
     fresh: Annotated[bool, flag("--fresh", "Start from nothing; recorded games are learned again.")] = False
     resume: Annotated[bool, flag("--resume", "Resume the unfinished run in the file.")] = False
     checkpoint: Annotated[float, option("SECONDS", "Time between saves.", min=0)] = 60

@@ -60,9 +60,7 @@ class Lines:
         shown = terminal or not self.env.quiet
         if shown:
             self.prompt(prompt)
-        line = rest = self.env.stdin.readline(1000)
-        while rest and not rest.endswith("\n"):
-            rest = self.env.stdin.readline(1 << 16)
+        line = self.env.stdin.readline()
         key = line.strip().lower() if line else "ctrl-d"
         if shown and not (terminal and line):
             self.env.stderr.write(printable(line.strip()[:40]) + "\n")

@@ -1,4 +1,4 @@
-"""Arguments and options that commands share, the numbers people may write, and shell completion."""
+"""Arguments and options that commands share, and the numbers people may write."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ttt_cli.agents.registry import ALIASES, BUILT_IN, players
-from ttt_cli.environment import DEFAULT_STORE, Environment
+from ttt_cli.agents.registry import ALIASES, BUILT_IN
+from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.learners import LEARNERS
 
 if TYPE_CHECKING:
     from ttt_cli.engine.rules import Rules
@@ -55,35 +54,13 @@ def player_names(store: Path) -> list[str]:
     return list(dict.fromkeys([*BUILT_IN, *ALIASES, *(path.stem for path in stored_files(store))]))
 
 
-def complete_agents(context: typer.Context, incomplete: str) -> list[str]:
-    """Complete the name of a player or one of its options; if none fits, the shell completes file names."""
-    player, colon, _ = incomplete.partition(":")
-    names = player_names(Path(context.params.get("store") or DEFAULT_STORE))
-    if colon and player in BUILT_IN:
-        names = [f"{player}:{option}=" for option in players()[player].options]
-    # Anybody may have named a file, and zsh evaluates what it is offered.
-    return [name for name in names if name.startswith(incomplete) and re.fullmatch(r"[\w.,:=@%+/ ~-]*", name)]
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    return typer.Argument(metavar=metavar, help=help, readable=False, **more)
 
 
-def complete_states(context: typer.Context, incomplete: str) -> list[str]:
-    stored = {path.stem for path in stored_files(Path(context.params.get("store") or DEFAULT_STORE))}
-    return [name for name in complete_agents(context, incomplete) if name in stored]
-
-
-def complete_learners(incomplete: str) -> list[str]:
-    return [name for name in LEARNERS if name.startswith(incomplete)]
-
-
-Complete = Callable[..., list[str]] | None
-
-
-def argument(metavar: str, help: str, complete: Complete = None, **more: Any) -> Any:
-    return typer.Argument(metavar=metavar, help=help, autocompletion=complete, readable=False, **more)
-
-
-def option(metavar: str | None, help: str, *names: str, complete: Complete = None, **more: Any) -> Any:
+def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
     """Return an option with a value, named after its parameter unless ``names`` are given."""
-    return typer.Option(*names, metavar=metavar, help=help, autocompletion=complete, readable=False, **more)
+    return typer.Option(*names, metavar=metavar, help=help, readable=False, **more)
 
 
 def number(help: str, *names: str, least: int = 1, most: int = MOST, **more: Any) -> Any:
@@ -94,14 +71,11 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help)
 
 
-AgentName = Annotated[str, argument("AGENT", "A player: a name, a file or a program.", complete_agents)]
-FileNames = Annotated[list[str], argument("FILE...", "States, or any files that ttt reads.", complete_states)]
+AgentName = Annotated[str, argument("AGENT", "A player: a name, a file or a program.")]
+FileNames = Annotated[list[str], argument("FILE...", "States, or any files that ttt reads.")]
 PositionGiven = Annotated[str, argument("POSITION", "Such as X...O....; - reads positions from stdin.")]
 Games = Annotated[int | None, number("Number of games; by default the method's own.", "--games", "-n")]
-Opponent = Annotated[
-    str | None,
-    option("AGENT", "By default itself, or the article's opponent.", complete=complete_agents),
-]
+Opponent = Annotated[str | None, option("AGENT", "By default itself, or the article's opponent.")]
 Out = Annotated[Path | None, option("FILE", "The state to write.", "--out", "-o")]
 Report = Annotated[str, option("FILE", "The file to write; - is stdout.", "--out", "-o")]
 Seed = Annotated[int | None, number("Random seed.", least=0)]
