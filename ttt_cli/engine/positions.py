@@ -171,8 +171,8 @@ class Positions:
                 keys[some] = before.take(rows[some]) + added.take(cells[some])
                 if numbered:
                     keys[some] += np.arange(some.start, some.stop, dtype=np.uint64)
-            if numbered:  # the moves on each cell are in order: merging these runs is faster
-                keys.sort(kind="stable")
+            if numbered:
+                keys.sort()
             else:
                 order = np.argsort(keys, kind="stable")
                 keys = keys[order]

@@ -54,30 +54,22 @@ class Games:
 
     def play(self, positions: Positions, layer: Layer) -> None:
         """Play one ply. To resign (no moves in an open position) is to lose."""
-        after, gone = np.zeros((len(self.reach), layer.following)), np.zeros(self.reach.shape, np.bool_)
-        gone[:, layer.resigning] = True
-        anything = np.ones(layer.cells)
-        for moves in layer.moves:
-            targets, rows = layer.targets[moves.some], moves.rows
-            batch = positions[moves.numbers]
+        after = np.zeros((len(self.reach), layer.following))
+        for some, part in layer.parts():
+            batch, over = positions[some], ~part.open
+            at = None if part.probabilities is not None else part.rows * batch.cells + part.cells
             for game, opponent in enumerate(self._opponents):
-                if layer.probabilities is not None:
-                    chances = layer.probabilities[moves.some]
-                elif opponent is not None and (live := self.reach[game][moves.numbers] > 0).any():
-                    if live.all():  # what the batch has found out already is not found out again
-                        played = opponent.probabilities(batch)
-                    else:
-                        played = np.zeros((len(batch), batch.cells))
-                        played[live] = opponent.probabilities(batch[live])
-                    gone[game, moves.numbers] = live & (played @ anything == 0)
-                    chances = played.ravel().take(moves.at * batch.cells + moves.cells)
-                else:
-                    continue
-                np.add.at(after[game], targets, self.reach[game][rows] * chances)
-        over = ~layer.open
-        for game, reach in enumerate(self.reach):
-            np.add.at(self._wins[game], layer.results[over] + 1, reach[over])
-            self._resigned[game, layer.ply % 2 * 2] += reach[gone[game] & (reach > 0)].sum()
+                reach, chances, gone = self.reach[game, some], part.probabilities, part.resigning
+                if chances is None:
+                    assert opponent is not None
+                    live = part.open & (reach > 0)
+                    played = np.zeros((len(batch), batch.cells))
+                    played[live] = opponent.probabilities(batch if live.all() else batch[live])
+                    gone = live & (played @ np.ones(batch.cells) == 0)
+                    chances = played.ravel().take(at)
+                np.add.at(after[game], part.targets, reach.repeat(part.counts) * chances)
+                np.add.at(self._wins[game], part.results[over] + 1, reach[over])
+                self._resigned[game, layer.ply % 2 * 2] += reach[gone].sum()
         self.reach = after
 
     @property

@@ -7,11 +7,10 @@ nothing proves nothing.
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Floats, Int8s, Int64s
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.walk import line_to
 
 BEAM_WIDTHS = (16, 256, 2048)
 """The positions kept of each ply, in successive attempts."""
@@ -26,29 +25,26 @@ def losing_line(policy: Policy, side: Side) -> tuple[int, ...] | None:
 
 def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
     positions = Positions.start(policy.rules)
-    steps: list[tuple[Int64s, Int8s]] = []
+    lines: list[tuple[int, ...]] = [()]  # one to each position
     while len(positions):
-        if len(steps) % 2 == side:
+        if len(lines[0]) % 2 == side:
             played = policy.probabilities(positions) > 0
             if (resigned := np.flatnonzero(~played.any(axis=1))).size:
-                return line_to(steps, int(resigned[0]))
+                return lines[resigned[0]]
         else:
             played = positions.legal
         cells, rows = np.nonzero(played.T)
         after, places = positions.after(rows, cells)
-        origin = np.empty(len(after), np.int64)
-        origin[places[::-1]] = np.arange(len(places))[::-1]
+        moves = np.unique(places, return_index=True)[1]  # the first to each position
         lost = np.flatnonzero(after.results * side.sign < 0)
+        kept = lost[:1] if lost.size else np.flatnonzero(~after.terminal)
+        if len(kept) > width:
+            score = _threat(after[kept], side.other)
+            kept = np.sort(kept[np.argsort(-score, kind="stable")[:width]])
+        lines = [(*lines[rows[move]], int(cells[move]) + 1) for move in moves[kept].tolist()]
         if lost.size:
-            move = int(origin[lost[0]])
-            return (*line_to(steps, int(rows[move])), int(cells[move]) + 1)
-        going = np.flatnonzero(~after.terminal)
-        if len(going) > width:
-            score = _threat(after[going], side.other)
-            going = np.sort(going[np.argsort(-score, kind="stable")[:width]])
-        moves = origin[going]
-        steps.append((rows[moves], cells[moves].astype(np.int8)))
-        positions = after[going]
+            return lines[0]
+        positions = after[kept]
     return None
 
 

@@ -6,15 +6,17 @@ happen rather than on what exists. Sums are taken in the order of positions and,
 so that a longer walk through the same positions gives the same digits.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import comb
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint8s
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s
+from ttt_cli.engine.policy import Policy, counted
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -46,50 +48,29 @@ class OutgrownError(TttError):
         self.positions = positions
 
 
-class Moves(NamedTuple):
-    """The moves in some open positions of a layer.
-
-    :ivar numbers: int64[k], the positions.
-    :ivar some: which of the layer's moves they are.
-    :ivar at: int64[m], the place among ``numbers`` of the position in which each is made.
-    :ivar cells: int64[m].
-    """
-
-    numbers: Int64s
-    some: slice
-    at: Int64s
-    cells: Int64s
-
-    @property
-    def rows(self) -> Int64s:
-        """int64[m]: the position in which each is made."""
-        return self.numbers[self.at]
-
-
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The ``k`` positions of a walk with equally many stones, which are in order, and their ``m`` moves. The
-    moves of a position, and those that lead to a position, are in the order of cells and of positions.
+    """The ``k`` positions of a walk with equally many stones, which are in order, and their ``m`` moves, in the
+    order of positions and cells.
 
-    :ivar cells: the number of the board's cells; ply: of stones.
+    :ivar ply: the number of stones.
     :ivar results: int8[k], as ``Positions.results``.
     :ivar open: bool[k], the positions in which the game goes on.
-    :ivar chosen: uint8, the moves in each batch of open positions, bool[cells, batch], as bits.
-    :ivar targets: int32[m], the position of the next layer that each move leads to.
+    :ivar counts: int8[k], the number of moves in each position.
+    :ivar cells: int8[m], the cell of each move.
+    :ivar targets: int32[m], the position of the next layer that it leads to.
     :ivar probabilities: float64[m], from the policy to move; None where anything can be played.
-    :ivar resigning: int64[r], the open positions in which the policy to move resigns.
     :ivar known: the number of open positions of which the policy to move has learned something; None where
         anything can be played, and for players that need no experience.
     """
 
-    cells: int
     ply: int
     results: Int8s
     open: Bools
-    chosen: Uint8s
+    counts: Int8s
+    cells: Int8s
     targets: Int32s
     probabilities: Floats | None
-    resigning: Int64s
     known: int | None
 
     def __len__(self) -> int:
@@ -100,15 +81,48 @@ class Layer:
         """The number of positions of the next layer."""
         return int(self.targets.max(initial=-1)) + 1
 
-    @property
-    def moves(self) -> Iterator[Moves]:
-        """Yield the moves, as many at a time as the policy is asked about."""
-        first = 0
-        for at_batch, numbers in enumerate(_batches(self.open)):
-            start, count = at_batch * self.cells * WALK_BATCH // 8, self.cells * len(numbers)
-            bits = np.unpackbits(self.chosen[start:], count=count)
-            cells, at = _cell_by_cell(bits.view(np.bool_), len(numbers))
-            yield Moves(numbers, slice(first, first := first + len(at)), at, cells)
+    @cached_property
+    def starts(self) -> Int64s:
+        """int64[k]: where the moves of each position begin."""
+        return np.cumsum(self.counts, dtype=np.int64) - self.counts
+
+    @cached_property
+    def rows(self) -> Int64s:
+        """int64[m]: the position in which each move is made."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+    @cached_property
+    def resigning(self) -> Bools:
+        """bool[k]: the open positions in which the policy to move resigns."""
+        return self.open & (self.counts == 0)
+
+    def parts(self) -> Iterator[tuple[slice, "Layer"]]:
+        """The layer by parts, so that temporary arrays stay in the processor's cache: the positions of each,
+        and the part."""
+        ends = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
+        for first in range(0, len(self), WALK_BATCH):
+            last = min(first + WALK_BATCH, len(self))
+            some, moves = slice(first, last), slice(ends[first], ends[last])
+            yield (
+                some,
+                replace(
+                    self,
+                    results=self.results[some],
+                    open=self.open[some],
+                    counts=self.counts[some],
+                    cells=self.cells[moves],
+                    targets=self.targets[moves],
+                    probabilities=None if self.probabilities is None else self.probabilities[moves],
+                ),
+            )
+
+    def most(self, of_moves: NDArray[Any], otherwise: NDArray[Any]) -> NDArray[Any]:
+        """[k]: the largest of what is given for the moves of each position; for positions without any, what is
+        given for the position itself."""
+        found, moving = otherwise.copy(), np.flatnonzero(self.counts)
+        if len(moving):
+            found[moving] = np.maximum.reduceat(of_moves, self.starts[moving])
+        return found
 
 
 def walk(
@@ -168,64 +182,31 @@ def forecast(sizes: list[int], rules: Rules) -> float:
 def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
     """The layer of these positions, with the moves that a policy makes or else all legal ones, and the
     positions after them."""
-    ply, still_open = int(positions.plies[0]), ~positions.terminal
-    most = int(still_open.sum()) * (positions.cells - ply)
-    rows, cells = np.empty(most, np.int32), np.empty(most, np.int8)
-    probabilities = None if policy is None else np.empty(most)
-    chosen: list[Uint8s] = [np.zeros(0, np.uint8)]
-    resigning: list[Int64s] = [np.zeros(0, np.int64)]
-    known, first = None, 0
-    for numbers in _batches(still_open):
+    counts, still_open = np.zeros(len(positions), np.int8), np.flatnonzero(~positions.terminal)
+    cells, shares = [np.zeros(0, np.int8)], [np.zeros(0)]
+    board = np.tile(np.arange(positions.cells, dtype=np.int8), min(len(positions), WALK_BATCH))
+    known = None
+    for start in range(0, len(still_open), WALK_BATCH):
+        numbers = still_open[start : start + WALK_BATCH]
         batch = positions[numbers]
         played = batch.legal if policy is None else policy.probabilities(batch)
-        moves = np.ascontiguousarray(played.T > 0)
-        chosen.append(np.packbits(moves))
-        at_cells, at = _cell_by_cell(moves, len(batch))
-        some = slice(first, first := first + len(at))
-        rows[some], cells[some] = numbers[at], at_cells
-        if policy is not None and probabilities is not None:
-            probabilities[some] = played.ravel().take(at * batch.cells + at_cells)
-            resigning.append(numbers[~moves.any(axis=0)])
+        counts[numbers] = counted(played > 0)
+        moves = np.flatnonzero(played > 0)
+        cells.append(board.take(moves))
+        if policy is not None:
+            shares.append(played.ravel().take(moves))
             if (learned := policy.known(batch)) is not None:
                 known = (known or 0) + int(learned.sum())
-    if probabilities is not None:
-        probabilities.resize(first, refcheck=False)  # in place: what it does not need is free
-    after, targets = positions.after(rows[:first], cells[:first])
+    on = np.concatenate(cells)
+    after, targets = positions.after(np.repeat(np.arange(len(counts), dtype=np.int32), counts), on)
     layer = Layer(
-        cells=positions.cells,
-        ply=ply,
+        ply=int(positions.plies[0]),
         results=positions.results,
-        open=still_open,
-        chosen=np.concatenate(chosen),
+        open=~positions.terminal,
+        counts=counts,
+        cells=on,
         targets=targets,
-        probabilities=probabilities,
-        resigning=np.concatenate(resigning),
+        probabilities=None if policy is None else np.concatenate(shares),
         known=known,
     )
     return layer, after
-
-
-def _batches(still_open: Bools) -> Iterator[Int64s]:
-    """The numbers of a layer's open positions, as many at a time as a policy is asked about."""
-    numbers = np.flatnonzero(still_open)
-    return (numbers[start : start + WALK_BATCH] for start in range(0, len(numbers), WALK_BATCH))
-
-
-def _cell_by_cell(moves: Bools, size: int) -> tuple[Int64s, Int64s]:
-    """int64[m] each: the cells and the rows of the moves in a batch, bool[cells, size]."""
-    at = np.flatnonzero(moves)
-    cells = at // size
-    return cells, at - cells * size
-
-
-def line_to(steps: Sequence[tuple[Int32s | Int64s, Int8s]], row: int) -> tuple[int, ...]:
-    """Return the cells, from 1, of a line of play.
-
-    :param steps: for each ply the parents of its positions, int64[k], and the cells that led there, int8[k].
-    :param row: the position of the last ply.
-    """
-    line: list[int] = []
-    for parents, cells in reversed(steps):
-        line.append(int(cells[row]) + 1)
-        row = int(parents[row])
-    return tuple(reversed(line))

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.documents import Cell, CellFromOne, Share
-from ttt_cli.engine.arrays import Floats, Int8s, Int32s
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.walk import BUDGET, Layer, layers_of, line_to
+from ttt_cli.evaluation.walk import BUDGET, Layer, layers_of
 
 ROUNDING = 1e-12
 """Relative difference up to which probabilities are equal but for rounding."""
@@ -49,10 +49,13 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
     losses = [np.zeros(0)]  # the last layer first
     gain, worst = np.zeros(0), np.zeros(0, np.int8)
     for layer in reversed(layers):
-        results = _results(layer, side.other)
-        here = (results > 0).astype(np.float64), results.astype(np.float64), results
-        backward(layer, here, (losses[-1], gain, worst))
-        loss, gain, worst = here
+        found = []
+        for _, part in layer.parts():
+            results = part.results * np.int8(-side.sign)
+            loss = backward(part, (results > 0).astype(np.float64), losses[-1])
+            expected = backward(part, results.astype(np.float64), gain)
+            found.append((loss, expected, backward(part, results, worst)))
+        loss, gain, worst = map(np.concatenate, zip(*found, strict=True))
         losses.append(loss)
     # Rounding must not carry a certainty beyond 1; adding 0.0 makes -0.0 a plain zero.
     return WorstCase(
@@ -63,74 +66,51 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
     )
 
 
-def backward(layer: Layer, values: Sequence[NDArray[Any]], following: Sequence[NDArray[Any]]) -> None:
-    """Find values of a layer's positions for the opponent: floats are those of its best response, and
-    integers the best that can come about at all.
+def backward(layer: Layer, ends: NDArray[Any], after: NDArray[Any]) -> NDArray[Any]:
+    """[k]: values of a layer's positions for the opponent: floats are those of its best response, and integers
+    the best that can come about at all. It is worth 1 to the opponent if the policy resigns.
 
-    :param values: [k] for each kind of value, 0 in open positions, to be filled there.
-    :param following: likewise of the next layer.
+    :param ends: [k], the values of the positions in which the game is over.
+    :param after: the values of the next layer.
     """
-    for here in values:
-        if layer.probabilities is None or here.dtype == np.int8:
-            here[layer.open] = -2  # below anything that a move may be worth
-    for moves in layer.moves:
-        targets, rows = layer.targets[moves.some], moves.rows
-        for here, after in zip(values, following, strict=True):
-            reached = after[targets]
-            if layer.probabilities is None or here.dtype == np.int8:
-                np.maximum.at(here, rows, reached)
-            elif layer.ply:
-                np.add.at(here, rows, layer.probabilities[moves.some] * reached)
-            else:  # the empty board alone: pairwise, which is more precise
-                row = np.zeros(layer.cells)
-                row[moves.cells] = layer.probabilities * reached
-                here[0] = row.sum()
-    for here in values:
-        here[layer.resigning] = 1
+    ends[layer.resigning] = 1
+    reached = after[layer.targets]
+    if layer.probabilities is None or ends.dtype == np.int8:
+        return layer.most(reached, ends)
+    ends[layer.counts > 0] = 0.0
+    return ends + np.bincount(layer.rows, layer.probabilities * reached, len(layer))
 
 
-def _results(layer: Layer, side: Side) -> Int8s:
-    """int8[k]: the results for ``side``, 0 where the game is open."""
-    return layer.results * np.int8(side.sign)
-
-
-def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: list[Floats]) -> tuple[int, ...]:
+def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats]) -> tuple[int, ...]:
     """The cells (from 1) of the likeliest lost game against an opponent whose best response gives ``losses``;
     of equally likely ones the shortest, of these the first."""
-    here, chance = np.zeros(1, np.int32), np.ones(1)  # the positions reached, in the order of their lines
-    steps: list[tuple[Int32s, Int8s]] = []
-    likeliest = 0.0
-    line: tuple[int, ...] = ()
-    for layer, loss, following in zip(layers, losses, losses[1:], strict=False):
-        lost = _results(layer, side) < 0
-        lost[layer.resigning] = True
-        lost = lost[here]
+    here, chance = np.zeros(1, np.int64), np.ones(1)  # the positions reached, in the order of their lines
+    lines: list[tuple[int, ...]] = [()]
+    likeliest, line = 0.0, ()
+    for layer, loss, after in zip(layers, losses, losses[1:], strict=False):
+        lost = ((layer.results * side.sign < 0) | layer.resigning)[here]
         if (top := chance[lost].max(initial=0.0)) > likeliest * (1 + ROUNDING):
             likeliest = top
-            line = line_to(steps, int(np.flatnonzero(lost & (chance >= top * (1 - ROUNDING)))[0]))
-        place = np.full(len(layer), -1, np.int32)
-        place[here] = np.arange(len(here))
-        found = [(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))]
-        for moves in layer.moves:
-            near = np.flatnonzero(place[moves.rows] >= 0)
-            rows, targets = moves.rows[near], layer.targets[moves.some][near]
-            chances, least = chance[place[rows]], loss[rows] * (1 - ROUNDING)
-            if layer.probabilities is not None:
-                chances, least = chances * layer.probabilities[moves.some][near], np.zeros(len(near))
-            likelier = chances > likeliest * (1 + ROUNDING)  # a longer game only becomes less likely
-            chosen = np.flatnonzero(likelier & (following[targets] > 0) & (following[targets] >= least))
-            found.append((place[rows[chosen]], moves.cells[near[chosen]], targets[chosen], chances[chosen]))
-        parents, cells, targets, chances = map(np.concatenate, zip(*found, strict=True))
-        order = np.lexsort((cells, parents))
-        most = np.zeros(len(following))
-        np.maximum.at(most, targets, chances)
-        order = order[chances[order] >= most[targets[order]] * (1 - ROUNDING)]
-        order = order[np.sort(np.unique(targets[order], return_index=True)[1])]
-        if not len(order):
+            line = lines[int(np.flatnonzero(lost & (chance >= top * (1 - ROUNDING)))[0])]
+        counts = layer.counts[here]
+        parents = np.repeat(np.arange(len(here)), counts)
+        moves = np.arange(len(parents)) + np.repeat(layer.starts[here] - np.cumsum(counts) + counts, counts)
+        targets, chances = layer.targets[moves], chance[parents]
+        if layer.probabilities is not None:
+            chances, least = chances * layer.probabilities[moves], 0.0
+        else:
+            least = loss[here[parents]] * (1 - ROUNDING)
+        # A longer game only becomes less likely.
+        hopeful = (chances > likeliest * (1 + ROUNDING)) & (after[targets] > 0) & (after[targets] >= least)
+        most = np.zeros(len(after))
+        np.maximum.at(most, targets[hopeful], chances[hopeful])
+        chosen = np.flatnonzero(hopeful & (chances >= most[targets] * (1 - ROUNDING)))
+        chosen = chosen[np.sort(np.unique(targets[chosen], return_index=True)[1])]
+        if not len(chosen):
             break
-        steps.append((parents[order], cells[order].astype(np.int8)))
-        here = targets[order]
-        chance = most[here]
+        steps = zip(parents[chosen].tolist(), layer.cells[moves[chosen]].tolist(), strict=True)
+        lines = [(*lines[parent], cell + 1) for parent, cell in steps]
+        here, chance = targets[chosen], most[targets[chosen]]
     return line
 
 
@@ -159,15 +139,13 @@ def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -
     :raises OutgrownError: if more than ``budget`` positions can be reached.
     """
     side = Side.to_move(position.plies).other
-    layers = layers_of(policy, side, start=position, budget=budget)
-    after = [np.zeros(0), np.zeros(0)]
-    for layer in reversed(layers[1:]):
-        results = _results(layer, side.other)
-        here = [(results > 0).astype(np.float64), ((results >= 0) & ~layer.open).astype(np.float64)]
-        backward(layer, here, after)
-        after = here
-    first, found = layers[0], np.full((2, policy.rules.cells), np.nan)
-    for moves in first.moves:
-        found[:, moves.cells] = [each[first.targets] for each in after]
+    first, *layers = layers_of(policy, side, start=position, budget=budget)
+    win, save = np.zeros(0), np.zeros(0)
+    for layer in reversed(layers):
+        results = layer.results * side.other.sign
+        win = backward(layer, (results > 0).astype(np.float64), win)
+        save = backward(layer, (results >= 0).astype(np.float64), save)
+    found = np.full((2, policy.rules.cells), np.nan)
+    found[:, first.cells] = win[first.targets], save[first.targets]
     found[found > 1 - ROUNDING] = 1.0  # certain but for rounding
     return Response(*found)
