@@ -6,7 +6,7 @@ import pytest
 
 from ttt_cli import Game, Position, Positions, Rules, Side
 from ttt_cli.evaluation.analysis import analyse
-from ttt_cli.evaluation.review import Choices, Pace, Review, review
+from ttt_cli.evaluation.review import Choices, Review, review
 
 
 def played(cells: str, *board: int, resigned: bool = False) -> Game:
@@ -25,13 +25,6 @@ def test_a_game_without_choices_has_no_accuracy():
     found = review(played("1 2", 1, 2, 2))
     assert found.choices == dict.fromkeys("xo", Choices(0, 0, 0))
     assert found.accuracy["o"] is None
-
-
-def test_slower_wins_and_sooner_losses_cost_time_and_no_accuracy():
-    found = review(played("5 4 9 6 2 3 1"))
-    assert found.moves[4].pace == Pace(5, Side.X, 1, 3, 1, (0,))
-    assert found.moves[3].pace == Pace(4, Side.O, -1, 2, 4, (0,))
-    assert found.accuracy["x"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -87,7 +80,6 @@ def test_on_large_boards_only_proved_mistakes_count(seed: int):
             assert getattr(few, name) in (None, getattr(many, name))
         assert set(few.best) <= set(many.best)
         assert not few.proven or many.proven
-        assert few.pace is many.pace is None
     unproven = [sum(side.unproven for side in found.choices.values()) for found in (little, much)]
     assert unproven[0] > unproven[1]
     assert sum(move.proven for move in little.moves) + unproven[0] == len(game.moves)

@@ -20,7 +20,7 @@ def lost_by_o(*unproved: int) -> Review:
     found = review(game)
     moves = list(found.moves)
     for number in unproved:
-        moves[number] = replace(moves[number], before=None)
+        moves[number] = replace(moves[number], here=replace(moves[number].here, value=None))
         if number:
             moves[number - 1] = replace(moves[number - 1], after=None)
     return replace(found, moves=tuple(moves))

@@ -1,7 +1,6 @@
 """The analysis of positions, many at a time: by perfect play, and by players."""
 
 from dataclasses import dataclass
-from math import isnan
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -64,16 +63,17 @@ def analyse(positions: Positions, *, nodes: int = NODES) -> list[Analysis]:
     found = []
     for at, (text, legal) in enumerate(zip(positions.texts(), positions.legal, strict=True)):
         options = [
-            MoveWorth(cell, _known(moves[at, cell]), None if plies is None else int(plies[at, cell]))
+            MoveWorth(cell, proved(moves[at, cell]), None if plies is None else int(plies[at, cell]))
             for cell in np.flatnonzero(legal).tolist()
         ]
         here = Position.reached(text, positions.rules)
-        found.append(Analysis(here, _known(values[at]), tuple(options)))
+        found.append(Analysis(here, proved(values[at]), tuple(options)))
     return found
 
 
-def _known(value: np.int8) -> int | None:
-    return None if value == UNPROVEN else int(value)
+def proved(value: np.int8) -> int | None:
+    """Return the value of a position, or of a move, which has the opposite sign; None if it is not proved."""
+    return None if abs(value) == UNPROVEN else int(value)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,6 @@ class Opinion:
     """A player's view of a position.
 
     :ivar known: whether it has learned something there; None for players that need no experience.
-    :ivar has_values: whether it has values at all.
     """
 
     DOCUMENT: ClassVar = ("name", "known", "resigns", "moves")
@@ -98,7 +97,11 @@ class Opinion:
     name: str
     known: bool | None
     moves: tuple[OwnMove, ...]
-    has_values: bool
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it has the value of a move."""
+        return any(move.value is not None for move in self.moves)
 
     @property
     def resigns(self) -> bool:
@@ -109,16 +112,11 @@ class Opinion:
 def consult(name: str, policy: Policy, positions: Positions) -> list[Opinion]:
     """Ask a player about some positions."""
     played, values, known = policy.probabilities(positions), policy.values(positions), policy.known(positions)
-    own = np.full(played.shape, np.nan) if values is None else values
-    return [
-        Opinion(
-            name,
-            None if known is None else bool(known[at]),
-            tuple(
-                OwnMove(cell, float(played[at, cell]), None if isnan(own[at, cell]) else float(own[at, cell]))
-                for cell in np.flatnonzero(legal).tolist()
-            ),
-            values is not None,
-        )
-        for at, legal in enumerate(positions.legal)
-    ]
+    found = []
+    for at, legal in enumerate(positions.legal):
+        moves = []
+        for cell in np.flatnonzero(legal).tolist():
+            value = None if values is None or np.isnan(values[at, cell]) else float(values[at, cell])
+            moves.append(OwnMove(cell, float(played[at, cell]), value))
+        found.append(Opinion(name, None if known is None else bool(known[at]), tuple(moves)))
+    return found

@@ -61,7 +61,7 @@ class Games:
             for game, opponent in enumerate(self._opponents):
                 reach, chances, gone = self.reach[game, some], part.probabilities, part.resigning
                 if chances is None:
-                    assert opponent is not None
+                    assert opponent is not None and at is not None
                     live = part.open & (reach > 0)
                     played = np.zeros((len(batch), batch.cells))
                     played[live] = opponent.probabilities(batch if live.all() else batch[live])

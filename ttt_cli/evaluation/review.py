@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ttt_cli.documents import Cell, Count, Share, Worth
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.perfect import NODES, UNPROVEN, values_of
@@ -11,53 +13,63 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.analysis import Analysis, Board, MoveWorth, analyse
+from ttt_cli.evaluation.analysis import Analysis, Board, MoveWorth, analyse, proved
 
 FEW_NODES = 2_000
 """Nodes that each proof may take in a review, on a board without a state space."""
 
 
 @dataclass(frozen=True)
-class Pace:
-    """A move, numbered from 1, that won more slowly or lost sooner than necessary.
-
-    :ivar plies: plies to the end with perfect play, the move included.
-    :ivar best_plies: the same for the best moves.
-    """
-
-    move: Count
-    side: Side
-    value: Worth
-    plies: Count
-    best_plies: Count
-    best: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
 class MoveReview:
     """A move, the values for the mover before and after it, and the cells that keep the value.
 
-    :ivar position: before the move.
+    :ivar here: the position before the move.
     :ivar cell: None if the mover resigns.
-    :ivar before: the value of the position; None if it is not proved.
     :ivar after: the value of the move; None if it is not proved.
-    :ivar best: the cells that are proved to keep ``before``.
-    :ivar is_choice: whether the legal moves differ in value; None if not known.
-    :ivar pace: set if the move kept the value but cost time; None also where distances are not known.
     :ivar probability: how likely the player whose line is explained makes the move; None for other players.
     """
 
     DOCUMENT: ClassVar[tuple[str, ...]] = ("cell", "side", "before", "after", "best", "proven")
 
-    position: Board
-    side: Side
+    here: Analysis
     cell: Cell | None
-    before: Worth | None
     after: Worth | None
-    best: tuple[Cell, ...]
-    is_choice: bool | None
-    pace: Pace | None
     probability: Share | None = None
+
+    @property
+    def position(self) -> Board:
+        """The position before the move."""
+        return self.here.position
+
+    @property
+    def side(self) -> Side:
+        """The side to move."""
+        return Side.to_move(self.position.plies)
+
+    @property
+    def before(self) -> Worth | None:
+        """The value of the position; None if it is not proved."""
+        return 1 if self.after == 1 else self.here.value
+
+    @property
+    def values(self) -> dict[Cell | None, Worth | None]:
+        """The values of all moves, as far as they are proved."""
+        return {move.cell: move.value for move in self.here.moves} | {self.cell: self.after}
+
+    @property
+    def best(self) -> tuple[Cell, ...]:
+        """The cells that are proved to keep the value."""
+        return tuple(
+            cell
+            for cell, value in self.values.items()
+            if cell is not None and value is not None and value == self.before
+        )
+
+    @property
+    def is_choice(self) -> bool | None:
+        """Whether the legal moves differ in value; None if that is not known."""
+        values = {self.before, *self.values.values()}
+        return True if len(values - {None}) > 1 else None if None in values else False
 
     @property
     def proven(self) -> bool:
@@ -76,15 +88,7 @@ class Step(MoveReview):
 
     DOCUMENT = ("position", "to_move", "cell", "probability", "perfect", "before", "after")
 
-    @property
-    def to_move(self) -> Side:
-        """The side to move."""
-        return self.side
-
-    @property
-    def perfect(self) -> tuple[Cell, ...]:
-        """The cells that keep the value."""
-        return self.best
+    to_move, perfect = MoveReview.side, MoveReview.best
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ class Review:
         resigned or the value is not proved.
     """
 
-    DOCUMENT: ClassVar = ("moves", "accuracy", "choices", "pace", "turning_point", "resigned")
+    DOCUMENT: ClassVar = ("moves", "accuracy", "choices", "turning_point", "resigned")
 
     game: Game
     moves: tuple[MoveReview, ...]
@@ -130,11 +134,6 @@ class Review:
         return {
             key: found.kept / found.choices if found.choices else None for key, found in self.choices.items()
         }
-
-    @property
-    def pace(self) -> list[Pace]:
-        """The moves that cost time."""
-        return [move.pace for move in self.moves if move.pace]
 
     @property
     def turning_point(self) -> Count | None:
@@ -161,17 +160,14 @@ def review(game: Game, *, nodes: int = FEW_NODES) -> Review:
     """
     boards = [Position.reached(text, game.rules) for text in game.texts()]
     positions = Positions.batch(boards, game.rules)
-    found = values_of(positions, nodes=nodes).tolist()
-    values = [None if value == UNPROVEN else value for value in found]
-    known = [ply for ply in range(len(game.moves)) if values[ply] is not None]
-    analyses = dict(zip(known, analyse(positions[known], nodes=nodes), strict=True))
+    values = values_of(positions, nodes=nodes)
+    known = np.flatnonzero(values[: len(game.moves)] != UNPROVEN)
+    analyses = dict(zip(known.tolist(), analyse(positions[known], nodes=nodes), strict=True))
     moves = []
-    for ply, cell in enumerate(game.moves):
-        unknown = tuple(MoveWorth(option, None, None) for option in boards[ply].legal)
-        here = analyses.get(ply) or Analysis(boards[ply], None, unknown)
-        after = values[ply + 1]
-        moves.append(_reviewed(here, cell, None if after is None else -after))
-    return Review(game, tuple(moves), values[-1] if game.resigned else None)
+    for ply, (board, cell) in enumerate(zip(boards, game.moves, strict=False)):
+        unknown = Analysis(board, None, tuple(MoveWorth(option, None, None) for option in board.legal))
+        moves.append(MoveReview(analyses.get(ply, unknown), cell, proved(-values[ply + 1])))
+    return Review(game, tuple(moves), proved(values[-1]) if game.resigned else None)
 
 
 def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
@@ -183,40 +179,12 @@ def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
     moves = list(review(game, nodes=NODES).moves)
     if not game.is_over:
         (here,) = analyse(Positions.batch([game.position], game.rules))
-        moves.append(_reviewed(here, None, -1))
+        moves.append(MoveReview(here, None, -1))
     steps = []
     for move in moves:
         chance = None
         if move.side is side:
             asked = Positions.batch([move.position], game.rules)
             chance = 1.0 if move.cell is None else float(policy.probabilities(asked)[0, move.cell])
-        steps.append(Step(**{**vars(move), "probability": chance}))
+        steps.append(Step(move.here, move.cell, move.after, chance))
     return steps
-
-
-def _reviewed(here: Analysis, cell: Cell | None, after: int | None) -> MoveReview:
-    """The review of a move of value ``after``."""
-    before = 1 if after == 1 else here.value
-    values = {move.cell: move.value for move in here.moves}
-    if cell is not None:
-        values[cell] = after
-    best = tuple(option for option, value in values.items() if value is not None and value == before)
-    is_choice = False if None not in values.values() else None
-    if len({before, *values.values()} - {None}) > 1:
-        is_choice = True
-    pace = _pace(here, cell, before, best) if cell is not None and after == before else None
-    side = Side.to_move(here.position.plies)
-    return MoveReview(here.position, side, cell, before, after, best, is_choice, pace)
-
-
-def _pace(here: Analysis, cell: Cell, value: int | None, best: tuple[Cell, ...]) -> Pace | None:
-    """What a move that keeps the value costs in time, if anything."""
-    plies = {move.cell: move.plies for move in here.moves if move.plies is not None}
-    if not value or not plies:
-        return None
-    quickest = min(plies[option] for option in best) if value > 0 else max(plies[option] for option in best)
-    if plies[cell] == quickest:
-        return None
-    ends = tuple(option for option in best if plies[option] == quickest)
-    ply = here.position.plies
-    return Pace(ply + 1, Side.to_move(ply), value, plies[cell], quickest, ends)

@@ -50,8 +50,8 @@ class OutgrownError(TttError):
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The ``k`` positions of a walk with equally many stones, which are in order, and their ``m`` moves, in the
-    order of positions and cells.
+    """The ``k`` positions of a walk with equally many stones, which are in order, and their ``m`` moves, in
+    the order of positions and cells.
 
     :ivar ply: the number of stones.
     :ivar results: int8[k], as ``Positions.results``.
@@ -117,8 +117,8 @@ class Layer:
             )
 
     def most(self, of_moves: NDArray[Any], otherwise: NDArray[Any]) -> NDArray[Any]:
-        """[k]: the largest of what is given for the moves of each position; for positions without any, what is
-        given for the position itself."""
+        """[k]: the largest of what is given for the moves of each position; for positions without any, what
+        is given for the position itself."""
         found, moving = otherwise.copy(), np.flatnonzero(self.counts)
         if len(moving):
             found[moving] = np.maximum.reduceat(of_moves, self.starts[moving])
@@ -189,7 +189,7 @@ def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions
     for start in range(0, len(still_open), WALK_BATCH):
         numbers = still_open[start : start + WALK_BATCH]
         batch = positions[numbers]
-        played = batch.legal if policy is None else policy.probabilities(batch)
+        played: NDArray[Any] = batch.legal if policy is None else policy.probabilities(batch)
         counts[numbers] = counted(played > 0)
         moves = np.flatnonzero(played > 0)
         cells.append(board.take(moves))

@@ -67,8 +67,8 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
 
 
 def backward(layer: Layer, ends: NDArray[Any], after: NDArray[Any]) -> NDArray[Any]:
-    """[k]: values of a layer's positions for the opponent: floats are those of its best response, and integers
-    the best that can come about at all. It is worth 1 to the opponent if the policy resigns.
+    """[k]: values of a layer's positions for the opponent: floats are those of its best response,
+    integers the best that can come about at all. It is worth 1 to the opponent if the policy resigns.
 
     :param ends: [k], the values of the positions in which the game is over.
     :param after: the values of the next layer.
@@ -84,9 +84,9 @@ def backward(layer: Layer, ends: NDArray[Any], after: NDArray[Any]) -> NDArray[A
 def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats]) -> tuple[int, ...]:
     """The cells (from 1) of the likeliest lost game against an opponent whose best response gives ``losses``;
     of equally likely ones the shortest, of these the first."""
-    here, chance = np.zeros(1, np.int64), np.ones(1)  # the positions reached, in the order of their lines
+    here, chance = np.zeros(1, np.int32), np.ones(1)  # the positions reached, in the order of their lines
     lines: list[tuple[int, ...]] = [()]
-    likeliest, line = 0.0, ()
+    likeliest, line = 0.0, lines[0]
     for layer, loss, after in zip(layers, losses, losses[1:], strict=False):
         lost = ((layer.results * side.sign < 0) | layer.resigning)[here]
         if (top := chance[lost].max(initial=0.0)) > likeliest * (1 + ROUNDING):
@@ -96,12 +96,12 @@ def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats
         parents = np.repeat(np.arange(len(here)), counts)
         moves = np.arange(len(parents)) + np.repeat(layer.starts[here] - np.cumsum(counts) + counts, counts)
         targets, chances = layer.targets[moves], chance[parents]
-        if layer.probabilities is not None:
-            chances, least = chances * layer.probabilities[moves], 0.0
+        hopeful = after[targets] > 0
+        if layer.probabilities is None:
+            hopeful &= after[targets] >= loss[here[parents]] * (1 - ROUNDING)
         else:
-            least = loss[here[parents]] * (1 - ROUNDING)
-        # A longer game only becomes less likely.
-        hopeful = (chances > likeliest * (1 + ROUNDING)) & (after[targets] > 0) & (after[targets] >= least)
+            chances = chances * layer.probabilities[moves]
+        hopeful &= chances > likeliest * (1 + ROUNDING)  # a longer game only becomes less likely
         most = np.zeros(len(after))
         np.maximum.at(most, targets[hopeful], chances[hopeful])
         chosen = np.flatnonzero(hopeful & (chances >= most[targets] * (1 - ROUNDING)))

@@ -16,7 +16,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.evaluation.review import MoveReview, Review
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.board import beside, board, worth
-from ttt_cli.views.numbers import cells, cells_in_words, in_plies, percent
+from ttt_cli.views.numbers import cells, cells_in_words, percent
 from ttt_cli.views.tables import table
 
 
@@ -84,10 +84,6 @@ def _remark(move: MoveReview) -> str:
     """Name the better moves, or say why there are none."""
     if move.lost_value:
         return f"{cells_in_words(move.best)} kept the {WORDS.get(move.before)}"
-    if move.pace:
-        own, other, best = move.pace.plies, move.pace.best_plies, cells_in_words(move.pace.best)
-        ends = "wins" if move.after == 1 else "loses"
-        return f"{ends} in {in_plies(own)}; {best} {ends} in {in_plies(other)}"
     if not move.proven:
         return "not proved"
     return "the only move" if move.is_choice and len(move.best) == 1 else ""
