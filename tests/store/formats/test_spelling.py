@@ -118,10 +118,16 @@ def test_names_of_cells_are_found(shape, cell):
 
 
 @pytest.mark.parametrize("shape", ["objects", "lists"])
-@pytest.mark.parametrize(("side", "stones"), [("X", "210"), ("O", "XO."), ("O", "OX."), ("X", "own")])
+@pytest.mark.parametrize(("side", "stones"), [("X", "120"), ("O", "XO."), ("O", "OX."), ("X", "own")])
 def test_a_table_of_one_side_has_its_owners_values(side, stones, shape):
-    """Who moves first follows from the counts, or, where all are equal, from how well the table plays."""
+    """Who moves first follows from the counts, or, where all are equal, is the usual side."""
     reads_as(getattr(Spell(stones=stones), shape)(of_side(side)), goes_by(of_side(side)))
+
+
+def test_who_moves_first_is_asked_where_only_the_values_speak_against_custom():
+    data = Spell(stones="210").objects(of_side("X"))
+    assert "'2' always moves first (spelling.first=2)" in str(refused(data, "who moves first"))
+    reads_as(data, goes_by(of_side("X")), spelling={"first": "2"})
 
 
 @pytest.mark.parametrize(("side", "sign", "stones"), [("X", 1, "210"), ("O", -1, "XO.")])
@@ -189,13 +195,13 @@ def test_positions_whose_value_is_infinite_are_left_out():
 @pytest.mark.parametrize(
     ("table", "value", "why"),
     [
-        (by_cell(MOVES), {1: 0.5, 12: 0.5}, "there is no cell '12'"),
-        (ROWS, [1, 2, 3], "has 3 numbers, but most have 9"),
+        (by_cell(MOVES), {1: 0.5, 12: 0.5}, "the values do not fit them"),
+        (ROWS, [1, 2, 3], "the values do not fit them"),
         ({"X........": []} | dict.fromkeys(ROWS, ["0.5"] * 9), ["0.5"] * 9, "expected a number"),
     ],
 )
-def test_a_value_unlike_the_others_is_named_with_its_key(table, value, why):
-    assert refused(table | {"X........": value}, why).where == "f.json, key 'X........'"
+def test_a_value_unlike_the_others_is_refused(table, value, why):
+    refused(table | {"X........": value}, why)
 
 
 def test_keys_in_columns_may_have_values_in_rows():
@@ -272,23 +278,23 @@ WIDE = [{"s": text, **{f"q{at}": q for at, q in enumerate(row)}, "visits": 5} fo
 
 @pytest.mark.parametrize("form", [list, csv_of])
 @pytest.mark.parametrize(
-    ("records", "name"),
+    ("records", "counts"),
     [
-        *((beside("q_value", **VISITS), "q_value"), (beside("Score", **ENDS), "Score")),
-        *((beside("estimate", **VISITS), "estimate"), (beside("q", reward=lambda row: row % 3 - 1), "q")),
-        *((CODED, "estimate"), (WIDE, "")),
+        *((beside("q_value", **VISITS), VISITS), (beside("Score", **ENDS), ENDS)),
+        *((beside("estimate", **VISITS), VISITS), (CODED, VISITS), (WIDE, VISITS)),
     ],
 )
-def test_the_value_is_chosen_by_its_name(form, records, name):
+def test_counts_beside_the_values_are_left_out(form, records, counts):
     notes = reads_as(form(records), goes_by(MOVES)).notes
-    assert [note for note in notes if "column" in note] == [f"the value is the column '{name}'"] * bool(name)
+    said = [note for note in notes if "column" in note]
+    assert said == [f"left out, as a count: the column '{name}'" for name in counts]
 
 
 @pytest.mark.parametrize("form", [list, csv_of])
-def test_counts_alone_are_recognised_or_asked_about(form):
+def test_a_single_count_is_the_value_and_of_several_columns_none(form):
     refused(form(beside("", **ENDS)), "'wins', 'losses'")
-    refused(form(beside("first", second=lambda row: row % 3 - 1)), "'first', 'second'")
-    assert "the value is the column 'visits'" in read(form(beside("", **VISITS))).notes
+    refused(form(beside("first", second=lambda row: row % 3 - 1)), "hold more than a position")
+    assert entries(read(form(beside("", **VISITS)), values="mover"))
 
 
 def test_lines_with_a_result_are_no_log_of_games():
@@ -352,12 +358,6 @@ ALONE: dict[str, Callable[[str], str]] = {
     "signed digits": lambda text: "".join(symbols(text, "1", "-1", "0")),
     "turn in the tuple": lambda text: str((*symbols(text), 1 if mover(text) == "X" else -1)),
     "turn in front": lambda text: str("XO".index(mover(text)) + 1) + "".join(symbols(text, "1", "2", "0")),
-    "(bits of X, bits of O)": lambda text: str(
-        tuple(sum(1 << cell for cell in range(9) if text[cell] == stone) for stone in "XO")
-    ),
-    "two bits a cell": lambda text: str(
-        sum(".XO".index(stone) << 2 * cell for cell, stone in enumerate(text))
-    ),
     "(board, is X to move)": lambda text: str((text, mover(text) == "X")),
     "own stones": lambda text: str(symbols(text, *((1, -1) if mover(text) == "X" else (-1, 1)), 0)),
     "array of floats": lambda text: str(np.array(symbols(text, 1.0, -1.0, 0.0))),

@@ -14,15 +14,14 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.store.foreign.keys import LAST_FIRST, NUMBERED, Spelling
+from ttt_cli.store.foreign.keys import LAST_FIRST, Spelling
 from ttt_cli.store.foreign.reading import ADDED, LEAST_MAPPED, Images, Reading
 from ttt_cli.store.foreign.values import TURNED, Values, decisions, namings
 
-OTHER_ORDER, UNUSUAL_NUMBER, UNEXPLAINED, ADDED_UP, OTHER_MEANING = 5, 1, 3, 3, 2
-"""The rarity of cells that do not come row by row from the top left; of a number whose powers count from the
-other end than usual; of a part of a key that says nothing; of adding up two tables, which usually belong to
-two players; of moves not valued for the mover, positions not for X or the table's only player, and cells by
-column and row."""
+OTHER_ORDER, LAST_DIGIT_FIRST, ADDED_UP, OTHER_MEANING = 5, 1, 3, 2
+"""The rarity of cells that do not come row by row from the top left; of a number whose lowest digit is the
+first cell; of adding up two tables, which usually belong to two players; of moves not valued for the mover,
+positions not for X or the table's only player, and cells by column and row."""
 
 AS_PLAYED = 0.05
 """The share of numbers at occupied cells beyond which a folded table's cells are not those of its keys."""
@@ -36,7 +35,7 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
 
     :param group: the symmetries that a key stands for, if it does for any.
     """
-    usual, called = NUMBERED.get(spelling.form), dict[str, str]()
+    called = dict[str, str]()
     if (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.turn:
         called = {"x": "o", "o": "x"}  # O moves first in the file, where X here is called O
     for taken, owners, named, cost in _meanings(spelling, values):
@@ -44,15 +43,13 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
         if of_moves and spelling.turn == "moved":
             continue  # moves are valued before they are made
         for oriented in chain([spelling], spelling.reoriented()):
-            is_usual = oriented.order == "rows" or (usual is not None and oriented.order == LAST_FIRST)
-            if is_usual:
-                rarity = UNUSUAL_NUMBER * (oriented.order != (usual or "rows"))
-            elif of_moves and all(reading.faults for reading in found):
+            is_usual, rarity = oriented.order == "rows", 0
+            if spelling.form == "base-3 number" and oriented.order == LAST_FIRST:
+                is_usual, rarity = True, LAST_DIGIT_FIRST
+            elif not is_usual:
                 rarity = OTHER_ORDER  # if no numbers are at occupied cells then
-            elif usual:
-                continue
-            else:
-                break
+                if not of_moves or not all(reading.faults for reading in found):
+                    continue
             rarity += spelling.rarity + cost
             measured = _of_positions(oriented, taken, owners)
             if of_moves:
@@ -68,31 +65,23 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
 def _meanings(
     spelling: Spelling, values: Values
 ) -> Iterator[tuple[Values, Int64s | None, Mapping[str, str], int]]:
-    """The ways to explain the extras of the keys, a move's cell, a player, nothing: the values, of moves if
-    the keys name cells; int64[keys], the player in every key, +1 X, -1 O (None: whoever is to move); facets;
-    and the rarity."""
-    columns = range(len(spelling.extras))
+    """The ways to explain the extras of the keys, a move's cell, a player, always the same: the values, of
+    moves if the keys name cells; int64[keys], the player in every key, +1 X, -1 O (None: whoever is to move);
+    facets; and the rarity."""
     ways: list[tuple[tuple[int, ...], Values]] = [((), values)]
     if values.shape == "position":
         for span, named in _cell_names(spelling):
             names, ids = np.unique(named, return_inverse=True)
-            if any(namings(names.tolist(), spelling.space.rules)):
-                of_cells = replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows])
-                ways.append((span, of_cells))
-        if len(columns) == 1 and (played := _cells_played(spelling.extras[0], spelling)) is not None:
-            cells = [str(cell) for cell in range(spelling.space.cells)]
-            ways.append(((0,), replace(values, shape="cells", names=cells, ids=played[values.rows])))
+            of_cells = replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows])
+            ways += [(span, of_cells)] * any(namings(of_cells.names, spelling.space.rules))
     for span, taken in ways:
-        rest = [spelling.extras[at] for at in columns if at not in span]
-        if any(_may_be_board(column, spelling.space.cells) for column in rest):
-            continue
-        varied = UNEXPLAINED * sum(len(set(column)) > 1 for column in rest)
-        players = [(column, way) for column in rest for way in _players(column, spelling)]
-        if not any(named for _, (named, _, _) in players):
-            yield taken, None, {}, varied
-        for column, (_, facets, owners) in players:
-            rarity = varied - UNEXPLAINED * (len(set(column)) > 1)
-            yield taken, owners, facets, rarity + ADDED_UP * (ADDED in facets.values())
+        rest = [column for at, column in enumerate(spelling.extras) if at not in span]
+        varied = [column for column in rest if len(set(column)) > 1]
+        if not varied:
+            yield taken, None, {}, 0
+        elif len(varied) == 1:
+            for facets, owners in _players(varied[0], spelling):
+                yield taken, owners, facets, ADDED_UP * (ADDED in facets.values())
 
 
 def _cell_names(spelling: Spelling) -> Iterator[tuple[tuple[int, ...], list[str]]]:
@@ -102,78 +91,39 @@ def _cell_names(spelling: Spelling) -> Iterator[tuple[tuple[int, ...], list[str]
         yield span, [*map(",".join, zip(*(spelling.extras[at] for at in span), strict=True))]
 
 
-def second_board(spelling: Spelling) -> str | None:
-    """An extra of the keys that may be a board itself, other than the one after a move."""
-    columns = (column for column in spelling.extras if _may_be_board(column, spelling.space.cells))
-    return next((column[0] for column in columns if _cells_played(column, spelling) is None), None)
-
-
-def _may_be_board(column: Sequence[str], cells: int) -> bool:
-    """Whether a column says more than a player, a cell or a number of plies, so it cannot be ignored."""
-    return len(set(column)) > cells + 1 or _is_board(column, cells)
-
-
-def _is_board(column: Sequence[Sequence[str]], cells: int) -> bool:
-    words = len(set(column)) > 1 and all(len(item) == cells for item in column)
-    return words and not {*chain(*column)} & {*",()[]"}
-
-
-def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[Values]:
-    """The ways to take the values of open positions for moves: as the boards after these, as their cells, or
-    their columns where the keys hold the rows; and, if there is one value for each position, what the cells
-    in the keys, or in one place of a pair, are worth."""
-    yield from _boards_reached(values, spelling)
-    yield from decisions(values)
+def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[tuple[tuple[int, ...], Values]]:
+    """The ways to take the values of open positions for moves, each with the extras of the keys that it takes
+    for parts of them: as their cells, or their columns where the keys hold the rows; and, if there is one
+    value for each position, what the cells in the keys, or in one place of a pair, are worth."""
+    yield from (((), found) for found in decisions(values))
     kinds = {*map(type, values)}
     if kinds == {int}:
-        for column in spelling.extras:
-            yield from decisions([*map("{},{}".format, column, values)])
-    if len(values) >= LEAST_MAPPED and len(np.unique(spelling.indexes)) == len(values):
-        for _, named in _cell_names(spelling):
-            yield from decisions(named)
+        for at, column in enumerate(spelling.extras):
+            yield from (((at,), found) for found in decisions([*map("{},{}".format, column, values)]))
+    if len(values) >= LEAST_MAPPED:
+        for span, named in _cell_names(spelling):
+            yield from ((span, found) for found in decisions(named))
         if kinds == {list} and {*map(len, values)} == {2}:
             for part in zip(*values, strict=True):
-                yield from decisions(part)
+                yield from (((), found) for found in decisions(part))
 
 
-def _boards_reached(values: Sequence[Any], spelling: Spelling) -> Iterator[Values]:
-    """Values as those of a policy: the board after its move, as text or a list of the cells."""
-    boards = [tuple(map(str, value)) if isinstance(value, list) else str(value) for value in values]
-    if (played := _cells_played(boards, spelling)) is not None:
-        rows, names = np.arange(len(boards)), [str(cell) for cell in range(spelling.space.cells)]
-        yield Values("cells", rows, np.ones(len(boards)), names, played, are_decisions=True)
-
-
-def _cells_played(column: Sequence[Sequence[str]], spelling: Spelling) -> Int64s | None:
-    """int64[keys], the cells that lead from each key's position to the board in a column, if all do."""
-    space, digits = spelling.space, {spelling.empty: 0, spelling.second: 1, spelling.first: 2}
-    if spelling.turn or not _is_board(column, space.cells) or not {*chain(*column)} <= digits.keys():
-        return None
-    codes = np.array([[digits[symbol] for symbol in item] for item in column], np.int64) @ space.powers
-    moves = space.legal[spelling.indexes] & (space.successors[spelling.indexes] == space.find(codes)[:, None])
-    return moves.argmax(axis=1) if moves.any(axis=1).all() else None
-
-
-def _players(
-    column: Sequence[str], spelling: Spelling
-) -> Iterator[tuple[bool, dict[str, str], Int64s | None]]:
-    """The ways to take a column for players: whether they are called as their stones, facets, owners."""
+def _players(column: Sequence[str], spelling: Spelling) -> Iterator[tuple[dict[str, str], Int64s | None]]:
+    """The ways to take a column for players: facets, owners."""
     labels, space = sorted(set(column)), spelling.space
     sides, stones = space.movers[spelling.indexes], (spelling.first, spelling.second)
     known = {(stone or "").rstrip(".").lower(): side for stone, side in zip(stones, (1, -1), strict=True)}
-    if len(labels) > 2:
-        return
     if all(label.lower() in known for label in labels) and spelling.turn != "moved":
         owners = np.array([known[label.lower()] for label in column], np.int64)
         mine = owners * sides if spelling.turn else owners  # "mine" belongs to whoever is to move
-        yield True, {}, max(mine, owners, key=lambda found: int((found == sides).sum()))
+        yield {}, max(mine, owners, key=lambda found: int((found == sides).sum()))
     elif len(labels) == 2:
         owners = np.array([1 if label == labels[0] else -1 for label in column], np.int64)
         if len(set((owners * sides)[~space.terminal[spelling.indexes]].tolist())) == 1:
-            yield False, {}, None
-        yield False, {"player-x": labels[0]}, owners
-        yield False, {"player-x": labels[1]}, -owners
-        yield False, {"player-x": ADDED}, None
+            yield {}, None
+        yield {"player-x": labels[0]}, owners
+        yield {"player-x": labels[1]}, -owners
+        yield {"player-x": ADDED}, None
 
 
 def _of_positions(spelling: Spelling, values: Values, owners: Int64s | None) -> Iterator[Measured]:

@@ -5,19 +5,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.keys import spellings
-from ttt_cli.store.foreign.values import COUNTS, DECISIONS, PARTS, POLICIES, SCALARS, decisions, namings
+from ttt_cli.store.foreign.values import COUNTS, POLICIES, SCALARS, namings
 from ttt_cli.store.text import number_in, quoted
 
 MOST_RECORDS = 2
 """The most lists of records in an object that are tried as a table."""
-MOST_NAMES = 9
-"""The most columns that an error names."""
 MOST_PARTS = 100
 """The most objects inside a file's object that are tried as tables."""
 _ARROWS = "->", "=>", ":"
@@ -66,102 +63,79 @@ class Candidate:
 def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     """The tables that a JSON value may be: an object, or the objects in it or in a list, joined; or a list of
     records, or those in an object, which are read as rows of CSV."""
+    names, rows = _records(value)
     whole = _by_board(value, rules)
     if isinstance(whole, dict):
-        yield from _tables_of_object(whole, rules)
-    records = _records(value)
-    if isinstance(value, list) and not records[1] and {*map(type, value)} == {dict}:
-        numbered = {str(number): part for number, part in enumerate(value, 1)}
-        yield from islice(_tables_of_object(numbered, rules), 1, None)  # a number is no board here
-    parts = {"": records}
-    if not records[1] and isinstance(value, dict):
+        yield Candidate([*whole], [*whole.values()])
+    elif not rows and isinstance(value, list):
+        whole = {str(number): part for number, part in enumerate(value, 1)}
+    if isinstance(whole, dict):
+        yield from _tables_in(whole, rules)
+    parts = {"": (names, rows)}
+    if not rows and isinstance(value, dict):
         parts = {name: _records(part) for name, part in value.items()}
     found = {name: part for name, part in parts.items() if len(part[1]) >= len(parts)}
     if not 0 < len(found) <= MOST_RECORDS:
         return
     joined, notes = list[list[Any]](), dict[str, None]()
     for name, (names, rows) in found.items():
-        chosen, said = _value_last(names, rows, where, rules)
+        chosen, said = _value_last(names, rows, where)
         notes |= dict.fromkeys(said)
         joined += [[*[name] * (len(found) > 1), *map(str, row[:-1]), row[-1]] for row in chosen]
     yield from tables_of_rows([*enumerate(joined, 1)], where, rules, unit="record", notes=tuple(notes))
 
 
+def _by_board(value: Any, rules: Rules) -> Any:
+    """A list with a row for each board, as an object keyed by board number; anything else unchanged, also a
+    list of the boards themselves."""
+    if not isinstance(value, list) or len(value) != 3**rules.cells:
+        return value
+    rows = [*map(str, value)]
+    boards = len({*rows}) == len(rows) and len({*_ITEM.findall(" ".join(rows))}) <= 3
+    return value if boards else {str(number): row for number, row in enumerate(value)}
+
+
 def _records(value: Any) -> tuple[list[str], list[list[Any]]]:
     """The rows of records, or of columns under their names, with these names if they have any."""
     if isinstance(value, dict) and len(value) > 1 and {*map(type, value.values())} == {list}:
-        same = len({*map(len, value.values())}) == 1
-        value = (
-            [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)] if same else []
-        )
-    names = list[str]()
-    if not isinstance(value, list) or not value or {*map(type, value)} not in ({dict}, {list}):
+        columns = [*value.values()]
+        rows = zip(*columns, strict=True) if len({*map(len, columns)}) == 1 else ()
+        return [*value], [[*row] for row in rows]
+    if not isinstance(value, list) or not value:
         return [], []
-    if isinstance(value[0], dict):
+    if {*map(type, value)} == {dict} and value[0]:
         if {*map(len, value)} == {1}:
-            value = [[*pair] for item in value for pair in item.items()]
-        elif all(item.keys() == value[0].keys() for item in value):
-            names = [*value[0]]
-            value = [[item[name] for name in names] for item in value]
-    elif not all(row and isinstance(row[0], str | list) for row in value):
-        return [], []
-    return (names, value) if all(isinstance(row, list) and len(row) > 1 for row in value) else ([], [])
+            return [], [[*pair] for item in value for pair in item.items()]
+        if all(item.keys() == value[0].keys() for item in value):
+            return [*value[0]], [[item[name] for name in value[0]] for item in value]
+    lists = all(isinstance(row, list) and len(row) > 1 and isinstance(row[0], str | list) for row in value)
+    return [], value if lists else []
 
 
 def _value_last(
-    names: Sequence[str], rows: list[list[Any]], where: str, rules: Rules
+    names: Sequence[str], rows: list[list[Any]], where: str
 ) -> tuple[list[list[Any]], tuple[str, ...]]:
-    """Rows with the column that is the value last, and without counts; with a note if others might be it. It
-    is the one that is called so, or else the last or one of odd numbers, or if there is none a count.
+    """Rows with the column that is the value last, which is the one that is called so, or else the last; and
+    without counts, unless one is the value. With a note.
 
     :raises InvalidFileError: naming the columns if several may be it.
     """
     lowered = [name.strip().lower() for name in names]
-    columns = [*zip(*rows, strict=True)] if names else []
-    parsed = [[_parse(field) for field in column] for column in columns]
-    numeric = [at for at, column in enumerate(parsed) if {*map(type, column)} <= {int, float}]
-    counts = [at for at in numeric if lowered[at] in COUNTS]
-    boards = [at for at, column in enumerate(columns) if _shows_boards(column, at in numeric, rules)]
-    numbers = [at for at in numeric if at not in (*counts, *boards)]
-    wide = len(numbers) >= rules.cells  # the cells of the board, or their values
-    odd = [at for at in numbers if not wide and _may_be_value(parsed[at], rules)]
-    likely = {len(names) - 1}
-    if likely <= {*numeric} and lowered[-1] not in DECISIONS | PARTS:
-        likely = likely.union(odd if boards else odd[1:]).difference(counts, boards)  # odd[0] may be boards
-    found = [at for at, name in enumerate(lowered) if name in SCALARS or name == "beads"]
-    moves = [at for at, name in enumerate(lowered) if name in DECISIONS and at not in likely]
-    if not found and len(moves) == 1 and not likely <= {*numeric}:
-        found = moves
-    if not 0 < len(found) < rules.cells:
-        found = [] if wide and boards else sorted(likely) or counts
+    counts = [at for at, name in enumerate(lowered) if name in COUNTS]
+    found = [at for at, name in enumerate(lowered) if name in SCALARS]
+    if not found and len(names) - len(counts) < 3:  # a board and perhaps a move: a count must be the value
+        found, counts = counts, []
     if len(found) > 1:
-        columns_named = ", ".join(quoted(names[at]) for at in found[:MOST_NAMES])
-        message = f"any of the columns {columns_named} may be the value"
+        named = ", ".join(quoted(names[at]) for at in found)
+        message = f"any of the columns {named} may be the value"
         raise InvalidFileError(message, where=where, hint="leave the others out")
     keys = [at for at in range(len(names)) if at not in (*found, *counts)]
-    if not keys:
-        return rows, ()
-    others = counts or likely.difference(found, boards)
-    notes = [f"the value is the column {quoted(names[at])}" for at in found if others]
-    return [[row[at] for at in (*keys, *found)] for row in rows], tuple(notes)
+    said = tuple(f"left out, as a count: the column {quoted(names[at])}" for at in counts)
+    return [[row[at] for at in (*keys, *found)] for row in rows] if keys else rows, said
 
 
-def _shows_boards(column: Sequence[Any], numeric: bool, rules: Rules) -> bool:
-    """Whether fields are long enough for a board, or have a digit for each cell."""
-    if not numeric:
-        return len(str(column[0])) >= rules.cells
-    return all(len(str(field)) == rules.cells and str(field).isdigit() for field in column)
-
-
-def _may_be_value(column: Sequence[float], rules: Rules) -> bool:
-    """Whether numbers are too many or odd for cells, players, plies and the numbers of rows."""
-    small = all(0 <= number <= rules.cells and number % 1 == 0 for number in column)
-    counted = range(len(column) + 1)
-    return len({*column}) > 2 and not small and column not in ([*counted[:-1]], [*counted[1:]])
-
-
-def _tables_of_object(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
-    yield Candidate(list(value), list(value.values()))
+def _tables_in(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
+    """The tables that the objects in an object are together, or those in them."""
     level = [("", value)]
     for _ in range(2):
         inner = [(name, _by_board(item, rules)) for _, part in level for name, item in part.items()]
@@ -174,30 +148,17 @@ def _tables_of_object(value: dict[str, Any], rules: Rules) -> Iterator[Candidate
             if len(part) == 3**rules.cells or (not any(namings([*part], rules)) and spellings([*part], rules))
         ]
         # A policy stands apart from the values that led to it.
-        moves = [name.lower() in POLICIES and any(decisions([*part.values()])) for name, part in tables]
-        for are_moves in (True, False):
-            group = [table for table, found in zip(tables, moves, strict=True) if found is are_moves]
+        group = [table for table in tables if table[0].lower() in POLICIES] or tables
+        names = [name for name, part in group for _ in part]
+        notes = [f"the table is {quoted(names[0])}"] if len(group) == 1 < len(level) else []
+        others = dict.fromkeys(name for name, _ in tables if name not in names)
+        notes += [f"left out: the table {quoted(name)}" for name in others]
+        if not tables and len(largest := max((part for _, part in level), key=len)) > len(value):
+            group, names = [("", largest)], []
+        if group:
             keys = [key for _, part in group for key in part]
             values = [item for _, part in group for item in part.values()]
-            names = [name for name, part in group for _ in part]
-            notes = [f"the table is {quoted(names[0])}"] if len(group) == 1 < len(level) else []
-            if are_moves:
-                others = dict.fromkeys(name for name, _ in tables if name not in names)
-                notes += [f"left out: the table {quoted(name)}" for name in others]
-            if group:
-                yield Candidate(keys, values, (names,) if len({*names}) > 1 else (), tuple(notes))
-        if not tables and len(largest := max((part for _, part in level), key=len)) > len(value):
-            yield Candidate(list(largest), list(largest.values()))
-
-
-def _by_board(value: Any, rules: Rules) -> Any:
-    """A list with a row for each board, as an object keyed by board number; anything else unchanged, also a
-    list of the boards themselves."""
-    if not isinstance(value, list) or len(value) != 3**rules.cells:
-        return value
-    rows = [*map(str, value)]
-    boards = len({*rows}) == len(rows) and len({*_ITEM.findall(" ".join(rows))}) <= 3
-    return value if boards else {str(number): row for number, row in enumerate(value)}
+            yield Candidate(keys, values, (names,) if len({*names}) > 1 else (), tuple(notes))
 
 
 def tables_of_rows(
@@ -215,22 +176,9 @@ def tables_of_rows(
     :param unit: what the numbers count; notes: those of the tables.
     :raises InvalidFileError: naming the line that has another number of fields.
     """
-    if all(len(row) == 1 and "," in row[0] for _, row in numbered):  # each row is one quoted field
-        numbered = [(number, row[0].split(",")) for number, row in numbered]
     rows = [row for _, row in numbered]
-    if all(len(row) > 1 and not str(row[-1]).strip() for row in rows):  # each line ends in a comma
-        rows = [row[:-1] for row in rows]
-    widths = {len(row) for row in rows}
-    marks = _MARKS if widths == {1} else _ARROWS
-    if all(len(row) == 1 and len(row[0].split()) == rules.cells + 1 for row in rows):
-        rows = [row[0].split() for row in rows]
-    elif parted := _parted([",".join(map(str, row)) for row in rows], marks, rules):
-        rows = parted
-    elif widths == {rules.cells} and (parted := _parted([row[0] for row in rows], _MARKS, rules)):
-        rows = [[*first, *row[1:]] for first, row in zip(parted, rows, strict=True)]
-    if (paired := _paired(rows)) is not None:
-        yield paired
-        return
+    marks = _MARKS if {*map(len, rows)} == {1} else _ARROWS
+    rows = _parted([",".join(map(str, row)) for row in rows], marks, rules) or rows
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
             message = f"has {len(row)} field{'s' * (len(row) != 1)}, but the first {unit} has {len(rows[0])}"
@@ -250,18 +198,15 @@ def tables_of_rows(
 
 
 def _columns(rows: list[list[Any]], where: str, rules: Rules) -> tuple[list[list[Any]], tuple[str, ...]]:
-    """Rows without their header, with the value last; what only counts them, repeats one or is the same
-    everywhere is left out. With notes.
+    """Rows without their header, with the value last, and without a column that only counts them. With notes.
 
     :raises InvalidFileError: if several columns may be the value, or there are no keys.
     """
-    parsed = [_parse(row[-1]) for row in (*rows[:2], *rows[-1:])]
-    kinds = [float if isinstance(value, int) else type(value) for value in parsed]
-    kinds += [float] * (str in kinds[1:])  # "02" and "11" are both cells
-    unlike = kinds and (kinds[0] not in kinds[1:] or (parsed[0] is None and parsed[1] is not None))
     notes: tuple[str, ...] = ()
-    if rows and isinstance(rows[0][-1], str) and (unlike or _is_heading(rows[0], rules)):
-        rows, notes = _value_last(rows[0], rows[1:], where, rules)
+    parsed = [_parse(row[-1]) for row in rows[:2]]
+    is_headed = len(parsed) > 1 and parsed[0] is None and parsed[1] is not None
+    if is_headed or (rows and isinstance(rows[0][-1], str) and _is_heading(rows[0], rules)):
+        rows, notes = _value_last(rows[0], rows[1:], where)
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
     width, counted = len(rows[0]), [str(number) for number in range(len(rows) + 1)]
@@ -270,15 +215,8 @@ def _columns(rows: list[list[Any]], where: str, rules: Rules) -> tuple[list[list
     elif len(rows) > 1 and width > 2 and [row[0].strip() for row in rows] in (counted[:-1], counted[1:]):
         rows = [row[1:] for row in rows]
     once = [*{str(row): row for row in rows}.values()]
-    if again := len(rows) - len(once):
-        rows, notes = once, (*notes, f"repeated rows count once: {again:,}")
-    while (
-        2 < len(rows[0]) <= rules.cells
-        and len({str(row[-1]) for row in rows}) == 1 < len(rows)
-        and all(_parse(row[-2]) is not None for row in rows)
-    ):
-        rows = [row[:-1] for row in rows]
-    return rows, notes
+    again = len(rows) - len(once)
+    return once, (*notes, *[f"repeated rows count once: {again:,}"] * bool(again))
 
 
 def _is_heading(row: Sequence[str], rules: Rules) -> bool:
@@ -297,17 +235,6 @@ def _parted(lines: Sequence[str], marks: Sequence[str], rules: Rules) -> list[li
             keys = [key.strip() if key[rules.cells :].strip() else key[: rules.cells] for key, *_ in parts]
             return [[key, value] for key, (*_, value) in zip(keys, parts, strict=True)]
     return []
-
-
-def _paired(rows: list[list[Any]]) -> Candidate | None:
-    """The table of rows of different lengths: a position, then alternating cells and values."""
-    if len({len(row) for row in rows}) == 1:
-        return None
-    numbers = [[number_in(str(field)) for field in row[1:]] for row in rows]
-    if any(len(row) % 2 or None in row for row in numbers):
-        return None
-    pairs = [zip(map("{:g}".format, row[::2]), row[1::2], strict=True) for row in numbers]
-    return Candidate([row[0] for row in rows], [[*map(list, row)] for row in pairs])
 
 
 def _parse(field: Any) -> Any:

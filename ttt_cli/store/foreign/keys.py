@@ -30,17 +30,12 @@ LAST_FIRST = "rows from bottom right"
 OWN = "own"
 """The empty symbol where each empty cell shows its own name."""
 
-FORMS = (
-    *("items", "characters", "list", "rows", "divided rows", "signed digits"),
-    *("decimal number", "base-3 number", "two bits a cell", "bit sets"),
-)
+NUMBERS = {"decimal number": 10, "base-3 number": 3}
+"""The forms of a board as a number whose digits are the cells, leading zeros lost, and its base. In base 3
+the first cell may be the lowest digit as well."""
+FORMS = ("items", "characters", "list", "rows", "divided rows", "signed digits", *NUMBERS)
 """The forms of a board: an item of a key for each cell; a character a cell; a list of the cells in one item;
-an item a row; characters with a mark between rows; digits with signs; a number whose digits are the cells,
-leading zeros lost; a number in base 3, or of two bits a cell; a bit set of either side's cells."""
-NUMBERED = {"base-3 number": "rows", "two bits a cell": LAST_FIRST, "bit sets": LAST_FIRST}
-"""The forms that count cells as powers, from either end, and their usual order."""
-NUMBERS = {"decimal number", *NUMBERED}
-"""The forms of a board as a number, which other numbers may look like."""
+an item a row; characters with a mark between rows; digits with signs; numbers."""
 
 _BETWEEN = r"\s,;|:/()\[\]{}<>"
 _TOKEN = re.compile(rf"""[^{_BETWEEN}'"\\]+""")
@@ -48,6 +43,7 @@ _QUOTED = {mark: re.compile(rf"{mark}([^{mark}]*){mark}|([^{_BETWEEN}{mark}]+)")
 _RULE = re.compile(r"[-+=| ]*(?:--|-\+|==)[-+=| ]*|")
 _BRACKETS = dict.fromkeys(map(ord, "[](){}<>'\"\\"))
 _SIGNED = re.compile(r"-?[0-9]")
+_WHOLE = re.compile(r"0|[1-9][0-9]*")
 _WORD = re.compile(r"(?<![A-Za-z0-9])-1|[A-Za-z0-9]+")
 
 _BLANKS = {*" .-_*?#~bBeEnN", "", OWN, "None", "none", "null", "nan", "NaN", "empty", "Empty", "EMPTY"}
@@ -77,7 +73,6 @@ class Spelling:
     :ivar no_board: bool[keys], keys without a board, such as ``epsilon``.
     :ivar extras: for each item besides the board its text in every key.
     :ivar order: the order of the cells.
-    :ivar alternative: the option for a rare spelling that would explain the boards played on.
     """
 
     space: StateSpace
@@ -91,7 +86,6 @@ class Spelling:
     no_board: Bools
     extras: Sequence[Sequence[str]]
     order: str = "rows"
-    alternative: str = ""
 
     @property
     def facets(self) -> dict[str, str]:
@@ -131,6 +125,13 @@ class Spelling:
     def misfits(self) -> Bools:
         """bool[keys], the keys that are not positions for no reason that a program would have."""
         return self.left_out & ~self.played_on & ~self.no_board
+
+    def differs(self, other: "Spelling") -> bool:
+        """Whether another spelling finds other boards in these keys, open ones of both sides."""
+        both = ~self.left_out & ~other.left_out
+        opened = self.indexes[both & ~self.space.terminal[self.indexes]]
+        both_move = len({*(self.space.plies[opened] % 2).tolist()}) == 2
+        return both_move and bool((self.indexes != other.indexes)[both].any())
 
     def is_part_of(self, other: "Spelling") -> bool:
         """Whether another spelling finds the same boards in these keys, and perhaps in more."""
@@ -174,21 +175,10 @@ def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
         return tuple(digits) if "".join(digits) == item else ""
     if form == "characters":
         return item
-    numbers = [_whole(text, rules) for text in items]
-    if -1 in numbers:
+    if not (_WHOLE.fullmatch(item) and len(item) <= cells):
         return ""
-    if form == "bit sets":
-        first, second = numbers
-        sets = ((first >> at & 1) + 2 * (second >> at & 1) for at in reversed(range(cells)))
-        return "" if first & second or (first | second) >> cells else "".join(map(str, sets))
-    base = {"decimal number": 10, "base-3 number": 3, "two bits a cell": 4}[form]
-    written = np.base_repr(numbers[0], base).rjust(cells, "0")
+    written = np.base_repr(int(item), NUMBERS[form]).rjust(cells, "0")
     return "" if written.strip("012") else written
-
-
-def _whole(item: str, rules: Rules) -> int:
-    fits = item.isascii() and item.isdigit() and len(item) <= rules.cells and (item[0] != "0" or item == "0")
-    return int(item) if fits else -1
 
 
 def _quoted_items(key: str) -> list[str]:
@@ -246,7 +236,7 @@ class _Frame(NamedTuple):
 def _frames(keys: Sequence[list[str]], rules: Rules) -> Iterator[_Frame]:
     length = Counter(map(len, keys)).most_common(1)[0][0]
     for form in FORMS:
-        width = {"items": rules.cells, "rows": rules.rows, "bit sets": 2}.get(form, 1)
+        width = {"items": rules.cells, "rows": rules.rows}.get(form, 1)
         for start in range(length - width + 1 if length <= width + MOST_EXTRAS else 0):
             yield _Frame(form, start, start + width, length)
 

@@ -157,36 +157,26 @@ class Reading:
 
     @cached_property
     def faults(self) -> int:
-        """The numbers that should not be where they are; of positions, those won with a value of weight that
-        is worse for the winner than that of open ones on average."""
+        """The numbers that should not be where they are; of positions, those of weight that are worse for
+        their winner than open ones on average."""
         if self.of_moves:
-            texts = int(np.isinf(self.values.numbers[self.left_out[:, 0]]).sum())
-            return texts + self.occupied
-        results, undecided = self.spelling.space.results[self.indexes], self.worth[self.still_open]
-        heavy = np.abs(self.worth) >= 0.5 * np.abs(self.worth).max(initial=0)
-        usual = float(undecided.mean()) if len(undecided) else 0.0
-        return int((heavy & (results != 0) & ((self.worth - usual) * results < 0)).sum())
+            return self.occupied + int(np.isinf(self.values.numbers[self.left_out[:, 0]]).sum())
+        heavy, opened = abs(self.worth) >= 0.5 * abs(self.worth).max(initial=0), self.worth[self.still_open]
+        gained = (self.worth - opened.mean() if len(opened) else self.worth) * self.spelling.space.results[
+            self.indexes
+        ]
+        return int((heavy & (gained < 0)).sum())
 
     @property
     def says_only(self) -> str:
-        """What the numbers of positions say instead of their values, in words; empty if they are values."""
+        """What the numbers say instead of values, in words; empty if they are values."""
         if self.of_moves:
-            return ""
+            is_stones = len(np.unique(self.values.numbers)) <= 3 and not self.values.are_decisions
+            return "which cells are taken" * bool(is_stones and self.occupied and not self.classes)
         if counts_stones(self.spelling.space, self.indexes, self.numbers):
             return "how many stones are on the board"
         names = np.unique(self.numbers[(self.numbers >= 0) & (self.numbers % 1 == 0)])
         return "which board is which" * (LEAST_IDS <= len(names) == len(self.numbers))
-
-    @cached_property
-    def wins(self) -> Floats:
-        """What the moves that win at once are worth, float64 each: all 0 if no opponent ever let it win."""
-        return self.worth[self.spelling.space.results[self.after] != 0]
-
-    @property
-    def rank_of_wins(self) -> float:
-        """The mean rank of the moves that win at once, 0 (worst) to 1: a table that wins knows."""
-        ranks = np.searchsorted(np.sort(self.worth), self.wins)
-        return float(ranks.mean() / len(self.worth)) if self.wins.any() else 1.0
 
     def unfolded(self, group: Images) -> "Reading":
         """The reading over all images of its positions, of a table whose keys are up to symmetry. Where

@@ -6,7 +6,7 @@ whose stones are whose, and about keys that fit no reading for no reason of the 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -17,7 +17,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
-from ttt_cli.store.foreign.combine import policies, readings, second_board
+from ttt_cli.store.foreign.combine import policies, readings
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import LEAST_BOARDS, NUMBERS, Spelling, spellings
 from ttt_cli.store.foreign.reading import (
@@ -41,9 +41,8 @@ SURE = 6.0, 0.5
 of the positions. Numbers that say nothing reach neither."""
 FEW, STATED = 0.2, 0.02
 """The least share of keys that must fit where every board is a key, and where a spelling is stated."""
-GIVES_WAY, STRANGE = 0.1, 0.1
-"""The largest share of keys that a common convention may leave out for an unusual one to give way to it, and
-that may be no boards at all."""
+STRANGE = 0.1
+"""The largest share of keys that may fit no position where others would, or may be no boards at all."""
 MISPLACED = 0.05
 """The largest share of a policy's moves that may go to occupied cells."""
 MOST_SPELLINGS = 24
@@ -95,8 +94,8 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 }
 """The question to ask where readings differ in a facet, and its answers in words by the facet's value; the
 empty value stands for any other."""
-MOST_VALUES, MOST_ANSWERS = 12, 5
-"""The most values of a facet, and answers to a question, that are named."""
+MOST_ANSWERS = 12
+"""The most answers that are named."""
 
 
 OTHERWISE = "--board and --line name another game; ttt import --help says how a spelling is stated"
@@ -168,11 +167,8 @@ def _search(table: Candidate, options: Options, space: StateSpace, where: str) -
         asked += islice(filter(None, unknown), 1)
     if asked:
         raise UndecidedError(asked, where, options)
-    near = []
-    for it in (it for it in ranked if it.spelling.left_out.sum() <= best.spelling.left_out.sum()):
-        never_won = it.of_moves and not it.wins.any() and it.spelling.first != best.spelling.first
-        if never_won or best.score - it.score < LEAD:
-            near.append(it)
+    kept = best.spelling.left_out.sum()
+    near = [it for it in ranked if it.spelling.left_out.sum() <= kept and best.score - it.score < LEAD]
     assumed = {  # what only custom tells
         name: value
         for name, value in sorted(best.facets.items())
@@ -206,28 +202,26 @@ def _readings(
     table: Candidate, options: Options, stated: Mapping[str, str], space: StateSpace, where: str
 ) -> list[Reading]:
     """The readings of a table; if it can be read as a policy, those alone."""
-    spelled = _boards(table, options, stated, space, where)
     found: list[Reading] = []
-    fault: InvalidFileError | None = None
-    for spelling in spelled:
+    faults: list[InvalidFileError] = []
+    for spelling in _boards(table, options, stated, space, where):
         try:
             found += _spelled_readings(table, spelling, options, where)
         except InvalidFileError as error:
-            fault = fault or error
-    if found:
-        return [reading for reading in found if reading.values.are_decisions] or found
-    if other := next(filter(None, map(second_board, spelled)), None):
-        message = f"the keys hold more than a position: {quoted(other)} beside the first"
-        hint = "a key should hold only a board and, if need be, who is to move"
-        raise InvalidFileError(message, where=where, hint=hint)
-    assert fault is not None
-    raise fault
+            faults.append(error)
+    if not found:
+        raise faults[0]
+    return [reading for reading in found if reading.values.are_decisions] or found
 
 
 def _boards(
     table: Candidate, options: Options, stated: Mapping[str, str], space: StateSpace, where: str
 ) -> list[Spelling]:
-    """The spellings of a table's keys that are worth trying with its values."""
+    """The spellings of a table's keys that are worth trying with its values.
+
+    :raises UndecidedError: if two common conventions explain the keys.
+    :raises InvalidFileError: if in no spelling every key is a position, or has a reason not to be one.
+    """
     of_keys = {name: value for name, value in stated.items() if name in OF_KEYS}
     relative = "mine" in stated or "theirs" in stated
 
@@ -238,92 +232,46 @@ def _boards(
     whole = [it for it in found if not it.misfits.any() and it.no_board.mean() <= STRANGE]
     if of_keys:
         # A side moves first in all keys or in none; whose stones are whose may differ from key to key.
-        likely = [it for it in found if relative or not whole or it.misfits.mean() <= GIVES_WAY]
+        likely = [it for it in found if relative or not whole or it.misfits.mean() <= STRANGE]
         fitting = [spelling for spelling in likely if of_keys.items() <= spelling.facets.items()]
         if not fitting:
             counts = [(~it.left_out).sum() for it in spelled(STATED) if of_keys.items() <= it.facets.items()]
             many = f": {max(counts, default=0):,} of {len(table.keys):,} keys would be boards of the game"
             raise _not_borne_out(of_keys, [spelling.facets for spelling in likely], where, many)
-    elif whole:
-        fitting = _usual(whole, any(type(value) is float for value in table.values), where, options)
-    else:
-        raise _misfit(table, found, options, space.rules, where)
-    return fitting[:MOST_SPELLINGS]
-
-
-def _usual(found: list[Spelling], of_positions: bool, where: str, options: Options) -> list[Spelling]:
-    """The usual ones of the spellings under which every key has a reason: those where one side always moves
-    first, if some of them leave out no key or, because games were played on after their end, no more keys
-    than an unusual spelling of mine and theirs would.
-
-    :param found: those that leave out the fewest keys first.
-    :param of_positions: whether positions may be valued, as by a player that looks at them after its move: if
-        the other's stones are then usual ones for whoever is to move, its own are.
-    :raises UndecidedError: if a common spelling of mine and theirs explains the keys as well.
-    """
-    fixed = [spelling for spelling in found if not spelling.turn]
+        return fitting[:MOST_SPELLINGS]
+    if not whole:
+        raise _misfit(table, found, space.rules, where)
+    fixed = [spelling for spelling in whole if not spelling.turn]
     if not fixed or not fixed[0].left_out.any():
-        return [it for it in found if it.left_out.sum() == found[0].left_out.sum()]
-    first, alternative = fixed[0], ""
-    for other in (it for it in found if it.turn):
-        if other.is_unusual and first.left_out.mean() <= min(GIVES_WAY, other.left_out.mean()):
-            alternative = f"spelling.mine={other.first}"
-            continue
-        both = ~first.left_out & ~other.left_out
-        opened = other.indexes[both & ~other.space.terminal[other.indexes]]
-        both_move = len({*(other.space.plies[opened] % 2).tolist()}) == 2
-        if both_move and (first.indexes != other.indexes)[both].any():
-            after_move = other.is_unusual and of_positions and not other.extras
-            ways = [first.facets, {"mine": other.second or ""} if after_move else other.facets]
-            if other.left_out.sum() < first.left_out.sum() and not (other.is_unusual and other.extras):
-                ways.reverse()  # the likelier one is the one to paste
-            raise UndecidedError(_questions(ways)[:1], where, options)
-    return [replace(spelling, alternative=alternative) for spelling in fixed]
+        return [it for it in whole if it.left_out.sum() == whole[0].left_out.sum()][:MOST_SPELLINGS]
+    # Where games went on after their end, stones may be one's own instead: what is rare needs a better fit.
+    rivals = [it for it in whole if it.turn and it.differs(fixed[0])]
+    rivals = [it for it in rivals if not it.is_unusual or it.left_out.sum() < fixed[0].left_out.sum()]
+    if rivals:
+        ways = sorted([fixed[0], rivals[0]], key=lambda it: int(it.left_out.sum()))  # the likelier one first
+        own = [{"mine": stone} for stone in (rivals[0].second, rivals[0].first) if stone]
+        ways_of = [[it.facets] if not it.turn else own[not it.is_unusual :] for it in ways]
+        raise UndecidedError(_questions([it for some in ways_of for it in some])[:1], where, options)
+    return fixed[:MOST_SPELLINGS]
 
 
-def _misfit(
-    table: Candidate, found: Sequence[Spelling], options: Options, rules: Rules, where: str
-) -> InvalidFileError:
-    """The error for a file in which no spelling fits all keys: what each leaves out, and how to state it: the
-    one that leaves out least first, of several such that for which the numbers say most."""
-
-    def evidence(spelling: Spelling) -> float:
-        try:
-            return max(reading.score for reading in _spelled_readings(table, spelling, options, where))
-        except InvalidFileError:
-            return -np.inf
-
-    keys, fixed = table.keys, [spelling for spelling in found if not spelling.turn]
-    begun = len({spelling.first for spelling in fixed}) > 1
-    named = [
-        it
-        for it in found
-        if it.first is not None
-        and (begun or not it.is_unusual)
-        and (it.form not in NUMBERS or len(keys) >= MANY_NUMBERS)
-    ]
-    if not named:
+def _misfit(table: Candidate, found: Sequence[Spelling], rules: Rules, where: str) -> InvalidFileError:
+    """The error for a file in which no spelling fits all keys: what each leaves out, and how to state it."""
+    keys, ways = table.keys, dict[str, str]()
+    for it in sorted(found, key=lambda it: (not it.shows_empty, int(it.left_out.sum()), it.is_unusual)):
+        if it.first is not None and (it.form not in NUMBERS or len(keys) >= MANY_NUMBERS):
+            name, broken = "mine" if it.turn else "first", np.flatnonzero(it.left_out).tolist()
+            shown = ", ".join(quoted(keys[row]) for row in broken[:SHOWN])
+            option, words = _answer(name, it.facets[name])
+            lost = f"{len(broken):,} of {len(keys):,} are not positions ({shown}) where {words} ({option})"
+            ways.setdefault(option, lost)
+    if not ways:
         return _no_positions(table, rules, where)
-    what = "in no spelling are all keys positions"
-    if begun and np.all([it.left_out for it in fixed], axis=0).sum() < found[0].left_out.sum():
-        what = "it holds games that either side began"
-    rows = (it.values() if isinstance(it, dict) else it for it in table.values)
-    learned = np.array([not isinstance(row, Iterable) or any(row) for row in rows])  # and not only listed
-    named.sort(key=lambda it: (not it.shows_empty, it.left_out[learned].sum(), -evidence(it)))
-    ways: dict[str, str] = {}
-    for spelling in named:
-        broken = np.flatnonzero(spelling.left_out).tolist()
-        shown = ", ".join(quoted(keys[row]) for row in broken[:SHOWN])
-        name = "mine" if spelling.turn else "first"
-        option, words = _answer(name, spelling.facets[name])
-        lost = f"{len(broken):,} of {len(keys):,} are not positions ({shown}) where {words}"
-        ways.setdefault(option, lost)
-    listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_ANSWERS])
     paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
     return InvalidFileError(
-        f"{what}: {listed}",
+        f"in no spelling are all keys positions: {'; '.join([*ways.values()][:MOST_ANSWERS])}",
         where=where,
-        hint=f"state the right one to leave the other keys out, as in {paste}",
+        hint=f"if either side began some games, state whose stones count, as in {paste}",
     )
 
 
@@ -342,8 +290,8 @@ def _no_positions(table: Candidate, rules: Rules, where: str) -> NoPositionsErro
 def _spelled_readings(
     table: Candidate, spelling: Spelling, options: Options, where: str
 ) -> Iterator[Reading]:
-    """The readings of a table under one spelling: as a policy if its values name cells, nearly all of them
-    free, and nobody says that they are values."""
+    """The readings of a table under one spelling: as a policy if its values name one cell a position, nearly
+    all of them free, and nobody says that they are values."""
     rows, space = np.flatnonzero(~spelling.left_out), spelling.space
     kept, fitting = table.select(rows.tolist()), spelling.select(rows)
     stated = options.stated.get("spelling.symmetry")
@@ -352,12 +300,14 @@ def _spelled_readings(
     if stated and group and alone(space, fitting.indexes, group) is None:
         raise _not_borne_out({"symmetry": stated}, [{"symmetry": "no"}], where)
     found: list[Reading] = []
-    if "values" not in options.stated:
-        (opened,) = np.nonzero(~space.terminal[fitting.indexes])  # whatever ended boards hold is no move
-        for policy in policies(fitting.select(opened), [kept.values[row] for row in opened.tolist()]):
+    (opened,) = np.nonzero(~space.terminal[fitting.indexes])  # whatever ended boards hold is no move
+    if "values" not in options.stated and len(np.unique(fitting.indexes[opened])) == len(opened):
+        for span, policy in policies(fitting.select(opened), [kept.values[row] for row in opened.tolist()]):
+            rest = [column for at, column in enumerate(fitting.extras) if at not in span]
             most, moves = MISPLACED * len(policy.rows), replace(policy, rows=opened[policy.rows])
             if not found and not counts_stones(space, fitting.indexes[moves.rows], moves.ids):
-                found = [it for it in readings(fitting, moves, group) if it.occupied <= most]
+                every = readings(replace(fitting, extras=rest), moves, group)
+                found = [it for it in every if it.occupied <= most]
     if not found:
         values = collect(kept.values, kept.keys, space.rules, where)
         found = list(readings(fitting, values, group))
@@ -372,30 +322,21 @@ def _spelled_readings(
 
 
 def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> InvalidFileError:
-    """The error for values that fit the positions in no reading: the first one unlike the others, and why."""
-    rules = spelling.space.rules
-    if spelling.space.terminal[spelling.indexes].all():
-        return InvalidFileError(
-            "every board is the end of a game: endgames with labels are not a player", where=where
-        )
+    """The error for values that fit the positions in no reading."""
     ((key, times),) = Counter(zip(table.keys, *table.columns, strict=True)).most_common(1)
-    lengths = np.bincount(values.rows, minlength=len(table.keys))
-    usual = int(np.bincount(lengths).argmax())
-    row = 0
-    if not np.isfinite(values.numbers).any():
-        message = f"{quoted(table.values[0])}: {EXPECTED.format(rules.cells)}"
-    elif odd := values.odd_name(rules):
-        row, message = odd[0], f"there is no cell {odd[1]!r}"
+    hint = "expected a board, perhaps a move or a player; a number each, or numbers for the free cells"
+    if spelling.space.terminal[spelling.indexes].all():
+        message = "every board is the end of a game: endgames with labels are not a player"
+    elif not np.isfinite(values.numbers).any():
+        message = f"{quoted(table.values[0])}: {EXPECTED.format(spelling.space.cells)}"
     elif times > 1:
-        row, message = table.keys.index(key[0]), "the key is repeated"
-    elif values.shape == "free" and usual == rules.cells:
-        row = int((lengths != usual).argmax())
-        message = f"has {lengths[row]} numbers, but most have {usual}"
+        message, where = "the key is repeated", f"{where}, key {quoted(key[0])}"
+    elif any(len({*column}) > 1 for column in spelling.extras):
+        beside = ", ".join(quoted(column[0]) for column in spelling.extras)
+        message = f"the keys hold more than a position: {beside} beside the first"
     else:
         message = "the keys are positions, but the values do not fit them"
-        hint = "expected a number for each position, or numbers for its free cells"
-        return InvalidFileError(message, where=where, hint=hint)
-    return InvalidFileError(message, where=f"{where}, key {quoted(table.keys[row])}")
+    return InvalidFileError(message, where=where, hint=hint)
 
 
 def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
@@ -414,14 +355,11 @@ def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
         and best.rank - other.rank < LEAD
         and (other.rarity <= best.rarity or other.score >= sure)
     ]
-    usual = min(ranked, key=lambda reading: reading.rarity)
-    if usual is not best and not rivals:
-        doubtful = best.spelling.is_unusual
-        if best.of_moves:
-            doubtful |= best.rank_of_wins < usual.rank_of_wins  # it blocks rather than wins
-            doubtful |= best.facets["values"] != usual.facets["values"]
-            doubtful |= best.facets.get("player-x") == ADDED
-        rivals = [usual] * doubtful
+    usual, doubted = min(ranked, key=lambda reading: reading.rarity), ["first", "mine"]
+    if best.of_moves:  # values of positions may measure anybody's good
+        doubted += ["values"] + ["player-x"] * (best.facets.get("player-x") == ADDED)
+    if not rivals and any(best.facets.get(name) != usual.facets.get(name) for name in doubted):
+        rivals = [usual]
     return ranked, rivals
 
 
@@ -497,7 +435,7 @@ def _not_borne_out(
     """The error for stated facets that no reading has, naming what they have instead."""
     known = {name: dict.fromkeys(it[name] for it in found if name in it) for name in stated}
     wrong = {name: value for name, value in stated.items() if value not in known[name]} or stated
-    values = {name: ", ".join(map(quoted, [*known[name]][:MOST_VALUES])) for name in wrong if known[name]}
+    values = {name: ", ".join(map(quoted, [*known[name]][:MOST_ANSWERS])) for name in wrong if known[name]}
     message = f"nothing in the file fits {', '.join(f'{name}={value!r}' for name, value in wrong.items())}"
     hint = "; ".join(f"{name} may be {some}" for name, some in values.items())
     return InvalidFileError(message + more, where=where, hint=hint)

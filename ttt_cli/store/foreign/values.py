@@ -20,14 +20,12 @@ MOST_BEADS = 10_000
 """The most beads of a box that lists them one by one."""
 
 DECISIONS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
-PARTS = {"row", "col", "column"}
 POLICIES = {"policy", "policies", "pi"}
-"""The usual names of fields that hold a move, of those that hold its row or its column, and of tables of
-moves."""
+"""The usual names of fields that hold a move, and of tables of moves."""
 _PLACES = {"row", "col"}, {"row", "column"}, {"y", "x"}
 _BEADS = {"count", "beads"}
 _NUMBERS = {"weight", "value", "q", "score", "probability"}
-SCALARS = {*_NUMBERS, "q_value", "qvalue", "q-value", "values", "q_values", "v", "utility", "mean"}
+SCALARS = {*_NUMBERS, "q_value", "qvalue", "q-value", "values", "q_values", "v", "utility", "mean", "beads"}
 """The usual names of the field of a record that holds the value."""
 COUNTS = {"visits", "visit_count", "num_visits", "count", "counts", "n", "games", "wins", "losses", "draws"}
 """The usual names of fields that tell how much a value is worth, or how it came about."""
@@ -75,14 +73,6 @@ class Values:
         id_of = {name: at for at, name in enumerate(names)}
         ids = np.array([id_of[name] for pairs in entries for name, _ in pairs], np.int64)
         return cls(shape, rows, numbers, names, ids, **flags)
-
-    def odd_name(self, rules: Rules) -> tuple[int, str] | None:
-        """The key and name of the one cell without which all others can be read, if there is one."""
-        for at, name in enumerate(self.names[: 2 * rules.cells] if self.shape == "cells" else ()):
-            others = [other for other in self.names if other != name]
-            if any(namings(others, rules)) and not any(namings(self.names, rules)):
-                return int(self.rows[self.ids == at][0]), name
-        return None
 
 
 def _number(value: Any) -> float:

@@ -130,8 +130,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
 def left_out(reading: Reading, table: Candidate) -> list[Rejected]:
     """What is left out: keys that are not positions, and values that are not numbers."""
     spelling, values, places = reading.spelling, reading.values, [f"key {quoted(key)}" for key in table.keys]
-    late = "the game went on after it was won, or ended otherwise"
-    late += f" (unless {spelling.alternative})" if spelling.alternative else ""
+    late = "the game went on after it was won, or stones are one's own (spelling.mine)"
     wrong, none, text = "not a position in this spelling", "no value", "not a finite number"
     found = [
         Rejected(places[row], late if spelling.played_on[row] else wrong)
