@@ -29,29 +29,24 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_another_process_sees_who_holds_it_until_it_is_killed(path):
-    """Also where a worker that it has forked lives on, with its parent's open files."""
     reading, writing = os.pipe()
 
-    def parent():
+    def holder():
         lock(path, "trained")
-        os.write(writing, str(forked(lambda: time.sleep(50))).encode())
+        os.write(writing, b"locked")
         time.sleep(50)
 
-    pid = forked(parent)
-    worker = int(os.read(reading, 20))
-    try:
-        with pytest.raises(BusyError) as caught:
-            lock(path, "merged into", remedy="train beside it with -o other.json and merge later")
-        assert str(caught.value) == (
-            f"busy: q.json is being trained by process {pid}; "
-            "train beside it with -o other.json and merge later"
-        )
-        assert caught.value.exit_code == 4
-        os.kill(pid, signal.SIGKILL)
-        assert ended(pid) == -signal.SIGKILL
-        lock(path, wait=1).release()
-    finally:
-        os.kill(worker, signal.SIGKILL)
+    pid = forked(holder)
+    assert os.read(reading, 20) == b"locked"
+    with pytest.raises(BusyError) as caught:
+        lock(path, "merged into", remedy="train beside it with -o other.json and merge later")
+    assert str(caught.value) == (
+        f"busy: q.json is being trained by process {pid}; train beside it with -o other.json and merge later"
+    )
+    assert caught.value.exit_code == 4
+    os.kill(pid, signal.SIGKILL)
+    assert ended(pid) == -signal.SIGKILL
+    lock(path, wait=1).release()
 
 
 def test_two_holders_in_one_process_exclude_each_other(path):

@@ -8,7 +8,6 @@ import errno
 import os
 import re
 import shutil
-from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -46,11 +45,12 @@ def backups(path: Path) -> list[Backup]:
 
 def newest(path: Path) -> Path:
     """The path of the newest backup of a file, whether it exists or not."""
-    return path.with_name(f"{path.name}.bak")
+    real = Path(os.path.realpath(path))
+    return real.with_name(f"{real.name}.bak")
 
 
 def keep(target: Path) -> None:
-    """Link the file at ``target`` as its newest backup too, renaming the previous one to a number."""
+    """Link the file at ``target`` as its newest backup too, and number the previous one; remove the oldest."""
     backup = newest(target)
     if backup.exists():
         if backup.samefile(target):
@@ -63,16 +63,11 @@ def keep(target: Path) -> None:
         if error.errno == errno.ENOSPC:
             raise
         shutil.copy2(target, backup)
-
-
-def prune(path: Path) -> None:
-    """Remove the oldest backups of a file, all but those to keep."""
-    found, most = backups(path), allowed()
-    best = max(found, key=lambda one: one.games or 0, default=None)
+    found, most = backups(target), allowed()
+    best = max(found, key=lambda one: one.games or 0)
     for one in found[most:]:
         if one is not best or not most:
-            with suppress(OSError):
-                one.file.unlink()
+            one.file.unlink(missing_ok=True)
 
 
 def original(path: Path) -> Path | None:

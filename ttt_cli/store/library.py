@@ -18,15 +18,16 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import board_options, command_line, store_option
 from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
-from ttt_cli.store.backups import newest, original, prune
+from ttt_cli.store.backups import newest, original
 from ttt_cli.store.files import write_bytes, writing
 from ttt_cli.store.formats import plugged_format, recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Verification, fault_of
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
 from ttt_cli.store.games import SoundGames, holds_games
-from ttt_cli.store.locks import held_lock, lock, stamp
+from ttt_cli.store.locks import held_lock, lock
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.system import stamp
 from ttt_cli.store.text import as_text
 
 T = TypeVar("T")
@@ -323,11 +324,7 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
         )
     if held is not None:
         held.seen = stamp(path)
-    if not kept:
-        return None
-    prune(path)
-    backup = newest(Path(os.path.realpath(path)))
-    return backup if backup.exists() else None
+    return backup if kept and (backup := newest(path)).exists() else None
 
 
 def save_over(state: State, path: Path) -> Path | None:
@@ -365,7 +362,6 @@ def restore(backup: Path) -> Path:
         raise InvalidFileError("is not a backup", where=str(backup), hint="ttt restore lists them")
     with lock(path, "restored"):
         write_bytes(path, Source(backup).blocks(), keep_backup=True)
-        prune(path)
     return path
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ttt_cli.errors import BusyError, InvalidFileError
-from ttt_cli.store.system import NO_WAITING, AnyPath, fault, status, translate_os_errors
+from ttt_cli.store.system import NO_WAITING, AnyPath, fault, stamp, translate_os_errors
 
 FOLDER = ".locks"
 _held: "dict[Path, Lock]" = {}
@@ -35,25 +35,14 @@ class Lock(AbstractContextManager["Lock", None]):
             _held[path] = self
 
     def release(self) -> None:
-        """Release the lock; do nothing the second time, or in a forked child."""
+        """Release the lock; do nothing the second time."""
         if self.file and not self.file.closed:
-            fcntl.flock(self.file, fcntl.LOCK_UN)  # a child forked just now may still have it open
+            fcntl.flock(self.file, fcntl.LOCK_UN)  # a forked child may still have it open
             self.file.close()
             del _held[self.path]
 
     def __exit__(self, *_: object) -> None:
         self.release()
-
-
-def _close_copies() -> None:
-    """Close the copies of a forked child, lest locks outlive a killed parent."""
-    for held in _held.values():
-        if held.file:
-            held.file.close()
-    _held.clear()
-
-
-os.register_at_fork(after_in_child=_close_copies)
 
 
 def lock_path(path: AnyPath) -> Path:
@@ -65,12 +54,6 @@ def lock_path(path: AnyPath) -> Path:
 def held_lock(path: AnyPath) -> Lock | None:
     """The lock of ``path`` if this process holds it."""
     return _held.get(Path(os.path.realpath(path)))
-
-
-def stamp(path: AnyPath) -> tuple[int, ...] | None:
-    """What identifies a version of a file; None if there is no file."""
-    known = status(path)
-    return None if known is None else (known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns)
 
 
 def lock(
@@ -94,10 +77,9 @@ def lock(
     with translate_os_errors(path, "cannot be locked"):
         if parents:
             real.parent.mkdir(parents=True, exist_ok=True)
-        known = status(real)
-        if known is not None and stat.S_ISDIR(known.st_mode):
+        if real.is_dir():
             raise fault(IsADirectoryError(errno.EISDIR, ""), path, "cannot be locked", InvalidFileError)
-        if known is not None and not stat.S_ISREG(known.st_mode):
+        if real.exists() and not real.is_file():
             return Lock(real)
         mode = stat.S_IMODE(os.stat(real.parent).st_mode)
         with suppress(FileExistsError):
@@ -108,10 +90,9 @@ def lock(
         file = os.fdopen(os.open(place, flags, 0o666), "rb", 0)
         while not take(file):
             if time.monotonic() >= until:
+                holder = file.read(100).decode(errors="ignore")
                 file.close()
-                text = place.read_bytes()[:100].decode(errors="replace")
-                sound = text and text.isprintable() and "\ufffd" not in text
-                holder = text if sound else "written by another process"
+                holder = holder if holder.isprintable() and holder else "written by another process"
                 raise BusyError(f"busy: {real.name} is being {holder}; {remedy}")
             time.sleep(0.01)
     with suppress(OSError):  # of another user, or on a full disk

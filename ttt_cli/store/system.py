@@ -14,16 +14,15 @@ AnyPath = str | os.PathLike[str]
 NO_WAITING = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 """Flags with which opening a pipe or a device never waits for its other end."""
 
+_PERMISSIONS = "change the permissions of the file or its folder, or use another path"
 _HINTS = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space, or use a path on another disk"),
-    **dict.fromkeys(
-        (errno.EACCES, errno.EPERM), "change the permissions of the file or its folder, or use another path"
-    ),
+    errno.ENOSPC: "free some space, or use a path on another disk",
+    errno.EDQUOT: "free some space, or use a path on another disk",
+    errno.EACCES: _PERMISSIONS,
+    errno.EPERM: _PERMISSIONS,
     errno.EROFS: "use a path on another disk",
     errno.EISDIR: "name a file in it",
     errno.EFBIG: "raise the limit (ulimit -f)",
-    errno.EMFILE: "raise the limit (ulimit -n)",
-    errno.EIO: "check the disk before anything else is written to it",
 }
 
 
@@ -55,6 +54,12 @@ def status(path: AnyPath) -> os.stat_result | None:
         return os.stat(path)
     except FileNotFoundError:
         return None
+
+
+def stamp(path: AnyPath) -> tuple[int, ...] | None:
+    """What identifies a version of a file; None if there is no file."""
+    known = status(path)
+    return None if known is None else (known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns)
 
 
 LIMIT = 256 * 2**20
