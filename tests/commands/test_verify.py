@@ -15,9 +15,8 @@ def test_every_fault_is_listed_with_its_place(ttt, tmp_path):
     whole = path.read_bytes()
     for size in (300, len(whole) // 2):  # in the header, in an entry
         path.write_bytes(whole[:size])
-        assert [item["why"][:19] for item in ttt("verify", "q", "--json").json["rejected"]] == [
-            "ends in the middle:"
-        ]
+        (fault,) = ttt("verify", "q", "--json").json["rejected"]
+        assert "ends in the middle" in fault["why"]
     state = json.loads(whole)
     places = sorted(state["entries"])[5:8]
     for text, fault in zip(places, ([], {"99": [1, 1]}, {"1": ["a", 1]}), strict=True):

@@ -156,17 +156,17 @@ def test_a_changed_file_is_refused_with_the_place(tmp_path, in_blocks):
     content = library.content(trained("q"))
     lines = content.split(b"\n")
     path = tmp_path / "q.json"
-    for changed, why, line in (
-        ([*lines[:30], lines[30].replace(b":", b";"), *lines[31:]], "cut off, damaged or edited", 31),
-        ([*lines[:30], lines[31], lines[30], *lines[32:]], "is out of order", None),
-        (lines[:40], "ends in the middle: it was cut off", 4),
-        ([*lines[:40], lines[40][:20]], "ends in the middle: it was cut off", 41),
-        ([*lines, b"more"], "cut off, damaged or edited", None),
+    for changed, why, place in (
+        ([*lines[:30], lines[30].replace(b":", b";"), *lines[31:]], "is not valid JSON", ", line 31"),
+        ([*lines[:30], lines[31], lines[30], *lines[32:]], "damaged or was edited", ""),
+        ([*lines[:40], b""], "ends in the middle: it was cut off", ", line 41"),
+        ([*lines[:40], lines[40][:20]], "ends in the middle: it was cut off", ", line 41"),
+        ([*lines, b"more"], "follows the end", f", line {len(lines) + 1}"),
     ):
-        path.write_bytes(b"\n".join(changed) + b"\n" * (len(changed) not in (41, len(lines) + 1)))
+        path.write_bytes(b"\n".join(changed))
         for read in (library.load, library.import_file):
             with pytest.raises(InvalidFileError, match=why) as refused:
                 read(path)
-            assert refused.value.where.startswith(f"{path}: line {line}" if line else str(path))
-            accepts = f"ttt verify --accept {path}" in refused.value.hint
-            assert accepts == ("in the middle" not in why)  # what is not there cannot be accepted
+            assert refused.value.where.startswith(f"{path}{place}")
+            assert "ttt restore lists backups" in refused.value.hint
+            assert (f"ttt verify --accept {path}" in refused.value.hint) == (not place)

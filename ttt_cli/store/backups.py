@@ -50,7 +50,7 @@ def newest(path: Path) -> Path:
 
 
 def keep(target: Path) -> None:
-    """Link the file at ``target`` as its newest backup too, and number the previous one; remove the oldest."""
+    """Link the file at ``target`` as its newest backup too, numbering the previous one; remove the oldest."""
     backup = newest(target)
     if backup.exists():
         if backup.samefile(target):

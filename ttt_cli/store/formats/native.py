@@ -9,21 +9,21 @@
     …
     }}
 
-Entries are one a line, sorted, and read block by block; only an edited file is parsed as a whole. ``digest``
-is that of the file with the digest itself left empty, so that any damage and any edit is noticed. A state is
-identified by the same digest without learning curves, which are no part of what it has learned.
+Entries are one a line, sorted, and read block by block; a file in another layout is parsed as a whole.
+``digest`` is that of the file with the digest itself left empty, so that any damage and any edit is noticed.
+A state is identified by the same digest without learning curves, which are no part of what it has learned.
 """
 
 import gc
 import hashlib
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
-from itertools import chain, groupby, islice, pairwise
-from operator import itemgetter, le
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -36,7 +36,7 @@ from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner
 from ttt_cli.learners.base import Entry
-from ttt_cli.learners.entries import MAX_COUNT, all_faults
+from ttt_cli.learners.entries import MAX_COUNT, MOST_FAULTS, all_faults
 from ttt_cli.store.formats.format import (
     ANY_SIZE,
     DEFAULTS,
@@ -46,24 +46,24 @@ from ttt_cli.store.formats.format import (
     Format,
     Loaded,
     Options,
+    Rejected,
     Verification,
     fault_of,
 )
+from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, written
 from ttt_cli.store.plays import PLAYED, Plays
 from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.system import LIMIT, scaled
 from ttt_cli.store.text import decode, load_json, quoted
 from ttt_cli.store.typed import check, rules_of
 
 VERSION = 1
-BATCH = 1000
-"""Entries that are written at a time."""
 
 _NO_DIGEST, _STATED = b'"digest":""', b'"digest":"%s"'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
-_ENTRIES = re.compile(rb',?\r?\n"entries":\{\r?\n')
 _LONG = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
 _NUMBERS = re.compile(r"[0-9]{1,19} [0-9]{1,19} [0-9]{1,19}")
 
@@ -71,8 +71,6 @@ MARK = b"#ttt-state "
 COLUMNS = ["position", "move", "plies", "result", "run", "count"]
 
 _GOOD_COPY = "go back to a good copy (ttt restore lists backups)"
-_CUT_OFF = "ends in the middle: it was cut off"
-_OTHERWISE = "is not as this program writes it: cut off, damaged or edited"
 
 
 class Digest:
@@ -99,17 +97,6 @@ class Digest:
     def learned(self) -> str:
         """The digest of the file without learning curves."""
         return f"sha256:{self._learned.hexdigest()}"
-
-
-class ChangedError(InvalidFileError):
-    """A file is not as this program has written it."""
-
-    def __init__(self, where: str, why: str, line: int = 0) -> None:
-        hint = _GOOD_COPY
-        if why != _CUT_OFF:
-            accept = command_line("ttt", "verify", "--accept", where)
-            hint = f"if you edited it on purpose: {accept}; if not, {hint}"
-        super().__init__(why, where=f"{where}: line {line}" if line else where, hint=hint)
 
 
 def write_sealed(parts: Iterable[bytes], file: BinaryIO) -> None:
@@ -206,26 +193,13 @@ def _with_table(state: State, entries: Iterable[Entry]) -> State:
     return replace(state, learner=learner, table=table)
 
 
-def _check_order(keys: list[str], where: str) -> str:
-    """Check that keys are sorted; returns the last."""
-    if any(map(le, keys[1:], keys)):
-        first = next(after for before, after in pairwise(keys) if after <= before)
-        raise ChangedError(where, f"{_OTHERWISE} (position {quoted(first)} is out of order)")
-    return keys[-1]
-
-
-@dataclass(frozen=True)
-class _AtMost:
-    """Entries, and a bound on their number, for which a table makes room."""
-
-    entries: Iterable[Entry]
-    most: int
-
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(self.entries)
-
-    def __length_hint__(self) -> int:
-        return self.most
+def _in_order(entries: Iterable[Entry]) -> Iterator[Entry]:
+    last = ""
+    for entry in entries:
+        if entry[0] <= last:
+            raise OtherLayoutError
+        last = entry[0]
+        yield entry
 
 
 class NativeFormat(Format):
@@ -240,37 +214,48 @@ class NativeFormat(Format):
         """The content of a state's file in parts, the digest in the first still empty."""
         raise NotImplementedError
 
-    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Iterable[Entry]]:
+    def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> tuple[Any, Iterable[Entry]]:
         """The header and the entries of a file.
 
         :param blocks: its content, in blocks of whole lines.
-        :param edited: whether to accept another layout than this program writes.
+        :param whole: whether it may have any layout; else ``OtherLayoutError`` is raised for one that this
+            program does not write.
         :raises InvalidFileError: also while iterating over the entries.
         """
         raise NotImplementedError
 
     def read(self, source: Source, options: Options) -> Loaded:
-        digest, where, fault = Digest(), source.where, None
-        blocks = digest.over(source.blocks())
-        found, entries = self.parsed(source, blocks, edited=options.trust_edits)
+        where = source.where
+        try:
+            return self._read(source.blocks(), where, options)
+        except OtherLayoutError:
+            if source.size > scaled(LIMIT):
+                why = "is not as this program writes it: cut off, damaged or edited"
+                raise InvalidFileError(why, where=where, hint=_GOOD_COPY) from None
+        try:
+            return self._read(iter([source.data]), where, options, whole=True)
+        except InvalidFileError as error:
+            raise InvalidFileError(error.message, where=error.where, hint=error.hint or _GOOD_COPY) from None
+
+    def _read(self, blocks: Iterator[bytes], where: str, options: Options, *, whole: bool = False) -> Loaded:
+        digest, fault = Digest(), None
+        blocks = digest.over(blocks)
+        found, entries = self.parsed(blocks, where, whole=whole)
         state = _read_header(found, where)
         if (learner := state.learner).suffix not in self.endings:
             raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
         try:
             if options.table:
-                least = len('"":{"1":1},\n') + state.rules.cells
-                state = _with_table(state, _AtMost(entries, source.size // least))
-        except ChangedError:
-            raise
+                state = _with_table(state, entries if whole else _in_order(entries))
         except TttError as error:
             place = error.where if error.where.startswith(where) else f"{where}: {error.where}"
             fault = InvalidFileError(error.message, where=place, hint=error.hint)
         deque(blocks, maxlen=0)
         if not options.trust_edits and str(digest) != found["digest"]:  # damage explains a fault
             why = "the content does not match its digest: the file is damaged or was edited"
-            changed = ChangedError(where, why)
-            changed.hint = _GOOD_COPY if fault else changed.hint  # what has a fault cannot be accepted
-            raise changed
+            accept = command_line("ttt", "verify", "--accept", where)
+            hint = "" if fault else f"if you edited it on purpose: {accept}; if not, "
+            raise InvalidFileError(why, where=where, hint=hint + _GOOD_COPY)
         if fault:
             raise fault
         return Loaded(state, Path(where), FORMAT, digest.learned, options)
@@ -283,21 +268,18 @@ class NativeFormat(Format):
         return [sealed(self.content(player.state))]
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
-        """Report an edit, and all wrong entries or the first other fault."""
-        try:
-            return super().check(source, options)
-        except TttError as error:
-            first, found = error, Verification(FORMAT)
-        edited = isinstance(first, ChangedError)
+        """Report an edit and all wrong entries, or the first other fault."""
         with all_faults() as wrong:
             try:
-                if first.message != _CUT_OFF:
-                    found = super().check(source, replace(options, trust_edits=edited))
+                found = super().check(source, options)
             except TttError as error:
-                further = TttError("nothing is checked before these are repaired", where="further on")
-                wrong.append(further if wrong else error)
-        faults = dict.fromkeys(fault_of(error, source.where) for error in (first, *wrong))
-        return replace(Verification(FORMAT) if wrong else found, rejected=[*faults], unfit=True)
+                wrong.insert(0, error)
+        if not wrong:
+            return found
+        faults = [*dict.fromkeys(fault_of(error, source.where) for error in wrong)]
+        if len(faults) > MOST_FAULTS:
+            faults.append(Rejected("further on", "nothing is checked before these are repaired"))
+        return Verification(FORMAT, rejected=faults, unfit=True)
 
 
 class StateJson(NativeFormat):
@@ -311,62 +293,23 @@ class StateJson(NativeFormat):
         return b'"ttt-state"' in source.start and not source.start.startswith(b"#")
 
     def content(self, state: State) -> Iterator[bytes]:
-        yield b"{" + _lines([*_header(state).items()]) + b',\n"entries":{\n'
-        entries, separator = state.learner.to_entries(state.table), b""
-        while batch := list(islice(entries, BATCH)):
-            lines = _lines(batch)
-            if b"null" in lines:
+        head = as_lines(_header(state).items(), sort=True)
+        entries = state.learner.to_entries(state.table)
+        for number, part in enumerate(written(b"{" + head + b',\n"entries":{\n', entries, sort=True)):
+            if number and b"null" in part:
                 message = "cannot be saved: a value is not finite"
                 raise TttError(message, hint="the old file is kept")
-            if any(abs(int(match[1])) > MAX_COUNT for match in _LONG.finditer(lines)):
+            if number and any(abs(int(match[1])) > MAX_COUNT for match in _LONG.finditer(part)):
                 message = f"cannot be saved: a count has grown beyond {MAX_COUNT:,}"
                 raise TttError(message, hint="the old file is kept")
-            yield separator + lines
-            separator = b",\n"
-        yield b"\n}}\n"
+            yield part
 
-    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Iterable[Entry]]:
-        where, head = source.where, b""
-        if edited:
-            found = load_json(source.data, where)
-            whole = found.get("entries") if isinstance(found, dict) else None
-            return found, whole.items() if isinstance(whole, dict) else ()
-        while not (begun := _ENTRIES.search(head)):
-            if not (block := next(blocks, b"")):
-                raise ChangedError(where, _OTHERWISE if head.rstrip().endswith(b"}") else _CUT_OFF)
-            head += block
-        line = head.count(b"\n", 0, begun.end()) + 1
-        entries = _json_entries(chain([head[begun.end() :]], blocks), line, where)
-        return load_json(head[: begun.start()] + b',"entries":{}}', where), entries
-
-
-def _lines(items: Sequence[tuple[str, Any]]) -> bytes:
-    """The members of an object, one a line."""
-    dumps, keys = orjson.dumps, orjson.OPT_SORT_KEYS
-    return b",\n".join([dumps(name) + b":" + dumps(value, option=keys) for name, value in items])
-
-
-def _json_entries(blocks: Iterable[bytes], line: int, where: str) -> Iterator[Entry]:
-    """The entries in blocks of lines, the first of which has the number ``line``."""
-    ended, last = False, ""
-    for block in blocks:
-        text = block.rstrip()
-        if ended and text:
-            raise ChangedError(where, _OTHERWISE, line)
-        ended = ended or text == b"}}" or text.endswith(b"\n}}")
-        text = text.removesuffix(b"}}" * ended).rstrip(b",\r\n")
-        try:
-            found = orjson.loads(b"{" + text + b"}")
-        except orjson.JSONDecodeError as error:
-            why = _OTHERWISE if block.endswith(b"\n") or b"\n}}" in text else _CUT_OFF
-            raise ChangedError(where, why, line + error.lineno - 1) from None
-        if len(found) != text.count(b"\n") + bool(text):
-            raise ChangedError(where, _OTHERWISE, line)
-        last = _check_order([last, *found], where)
-        yield from found.items()
-        line += block.count(b"\n")
-    if not ended:
-        raise ChangedError(where, _CUT_OFF, line)
+    def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> tuple[Any, Iterable[Entry]]:
+        if not whole:
+            return split(blocks, "entries", where, orjson.loads)
+        found = load_json(b"".join(blocks), where)
+        entries = found.get("entries") if isinstance(found, dict) else None
+        return found, entries.items() if isinstance(entries, dict) else ()
 
 
 class StateCsv(NativeFormat):
@@ -388,22 +331,25 @@ class StateCsv(NativeFormat):
             lines = [",".join([key, *map(str, row)]) for key, rows in batch for row in rows]
             yield "".join(f"{line}\n" for line in lines).encode()
 
-    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Iterable[Entry]]:
-        where, lines = source.where, _text_lines(blocks, source.where)
-        if source.start.startswith(MARK):
+    def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> tuple[Any, Iterable[Entry]]:
+        first = next(blocks)
+        if first.startswith(MARK):
+            lines = _text_lines(chain([first], blocks), where)
             found = load_json(next(lines)[1].encode()[len(MARK) :], f"{where}: line 1")
             if isinstance(found, dict):
                 found["entries"] = {}
-            return found, _by_position(_rows(lines, found, "", where), "" if edited else where)
-        digest = str(Digest([source.data]))
-        listed = list(_rows(lines, None, digest.removeprefix("sha256:")[:24], where))
+            rows = _rows(lines, found, "", where)
+            return found, _by_position(sorted(rows, key=itemgetter(0)) if whole else rows)
+        data = b"".join([first, *blocks])
+        digest = str(Digest([data]))
+        listed = list(_rows(_text_lines([data], where), None, digest.removeprefix("sha256:")[:24], where))
         games = Counter[str]()
         for text, (_, _, _, run, count) in listed:
             games[run] += 0 if text.strip(".") else count
         runs = tuple(Run(run, "import", games[run] or None) for run in sorted(games))
         state = State(learner_of("book", "default"), STANDARD, False, None, runs)
         header = {**_header(state), "digest": digest, "entries": {}}
-        return header, _by_position(listed)
+        return header, _by_position(sorted(listed, key=itemgetter(0)))
 
 
 def _text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
@@ -444,14 +390,8 @@ def _rows(
         yield cells[0], [move, plies, cells[3], run, count]
 
 
-def _by_position(rows: Iterable[tuple[str, list[Any]]], where: str = "") -> Iterator[tuple[str, list[Any]]]:
-    """The rows of each position.
-
-    :param where: the file, if its rows must be sorted.
-    """
-    last = ""
-    for text, group in groupby(rows if where else sorted(rows, key=itemgetter(0)), itemgetter(0)):
-        last = _check_order([last, text], where)
+def _by_position(rows: Iterable[tuple[str, list[Any]]]) -> Iterator[Entry]:
+    for text, group in groupby(rows, itemgetter(0)):
         yield text, [row for _, row in group]
 
 

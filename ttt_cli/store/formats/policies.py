@@ -17,7 +17,10 @@ error.
 import io
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
 from math import isnan, nan
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -31,10 +34,11 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Options
+from ttt_cli.store.formats.lines import OtherLayoutError, split, written
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LIMIT
-from ttt_cli.store.text import csv_rows, number_in, quoted
+from ttt_cli.store.text import csv_rows, load_json, number_in, quoted
 
 HEADER = b"position,move,probability,value"
 ARRAYS = ("positions", "probabilities", "values")
@@ -51,16 +55,17 @@ class Recorded(Policy):
     """The policy in a file."""
 
     def __init__(self, where: str, positions: Positions, probabilities: Floats, values: Floats) -> None:
-        """:param positions: the open positions in the file.
+        """:param positions: the positions in the file.
         :param probabilities: float64[k, cells].
         :param values: float64[k, cells], NaN: none.
         :raises InvalidFileError: if a position is not open, repeated, or has no probabilities of its moves.
         """
         self.rules, self._where, space = positions.rules, where, enumerated(positions.rules)
-        order = np.argsort(codes := _codes(positions), kind="stable")
-        self._codes, self._probabilities, self._values = codes[order], probabilities[order], values[order]
-        again = np.zeros(len(order), np.bool_)
-        again[order[1:]] = self._codes[1:] == self._codes[:-1]
+        codes = _codes(positions)
+        self._codes, order, times = np.unique(codes, return_index=True, return_counts=True)
+        self._probabilities, self._values = probabilities[order], values[order]
+        again = np.zeros(len(codes), np.bool_)
+        again[order[times > 1]] = True
         unsound = ~are_sound(probabilities, positions.legal, EQUAL)
         for wrong, why in (
             (~positions.reachable | positions.terminal, "is not an open position that a game leads to"),
@@ -127,11 +132,12 @@ def _recorded(where: str, rules: Rules | None, moves: Iterable[Move]) -> Recorde
         values.append(value)
     positions = _positions(where, rules or STANDARD, list(texts))
     played, opinions = np.zeros(positions.legal.shape), np.full(positions.legal.shape, nan)
-    held = np.frombuffer(at, np.int64), np.frombuffer(cells, np.int8)
-    keys, times = np.unique(held[0] * positions.cells + held[1], return_counts=True)
-    for key in keys[times > 1][:1].tolist():
-        row, cell = divmod(key, positions.cells)
-        raise InvalidFileError(f"has move {cell + 1} twice", where=f"{where}, position {list(texts)[row]!r}")
+    times, held = np.zeros(played.shape, np.int64), (np.frombuffer(at, "q"), np.frombuffer(cells, "b"))
+    np.add.at(times, held, 1)
+    for row, cell in np.argwhere(times > 1)[:1].tolist():
+        raise InvalidFileError(
+            f"has move {cell + 1} twice", where=f"{where}, position {positions.text(row)!r}"
+        )
     played[held], opinions[held] = np.frombuffer(probabilities), np.frombuffer(values)
     return Recorded(where, positions, played, opinions)
 
@@ -211,9 +217,17 @@ class PolicyJson(Format):
     def read(self, source: Source, options: Options) -> Recorded:
         where = source.where
         try:
-            found, held = _in_lines(source) if source.large else (source.json, None)
+            found, held = split(source.blocks(), "positions", where, partial(load_json, where=where))
+            return self._recorded(found, held, where, options)
+        except OtherLayoutError:
+            return self._recorded(source.json, None, where, options)
+
+    def _recorded(
+        self, found: Any, held: Iterable[tuple[str, Any]] | None, where: str, options: Options
+    ) -> Recorded:
+        try:
             rules = Rules(**{name: found["rules"][name] for name in ("rows", "cols", "line")})
-            held = held or found["positions"].items()
+            held = found["positions"].items() if held is None else held
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidFileError(f"has no valid rules and positions: {error}", where=where) from None
         except UsageError as error:
@@ -238,31 +252,12 @@ class PolicyJson(Format):
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
         """A position a line."""
         head = {"schema": "ttt-policy", "version": 1, "rules": player.answers.rules.fields()}
-        separator = orjson.dumps(head)[:-1] + b',"positions":{\n'
-        for positions in player.positions.parts():
-            found: dict[str, dict[str, dict[str, float | None]]] = {}
-            for text, cell, probability, value in _rows(player.answers, positions):
-                found.setdefault(text, {})[str(cell)] = {"probability": probability, "value": value}
-            if found:
-                lines = (orjson.dumps({text: moves})[1:-1] for text, moves in found.items())
-                yield separator + b",\n".join(lines)
-                separator = b",\n"
-        yield separator.removesuffix(b",\n") + b"\n}}\n"
+        return written(orjson.dumps(head)[:-1] + b',"positions":{\n', self._entries(player))
 
-
-def _in_lines(source: Source) -> tuple[Any, Iterator[tuple[str, Any]]]:
-    """The head of a large file, and its positions, which are one a line."""
-    lines, where = (line for block in source.blocks() for line in block.splitlines()), source.where
-    head = _parsed(next(lines) + b"}}", where)
-    entries = (_parsed(b"{" + line.removesuffix(b",") + b"}", where) for line in lines if line != b"}}")
-    return head, (item for entry in entries for item in entry.items())
-
-
-def _parsed(text: bytes, where: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        raise InvalidFileError("a file of this size must have a position a line", where=where) from None
+    def _entries(self, player: ExportSource) -> Iterator[tuple[str, Any]]:
+        rows = (row for positions in player.positions.parts() for row in _rows(player.answers, positions))
+        for text, moves in groupby(rows, itemgetter(0)):
+            yield text, {str(cell): {"probability": p, "value": value} for _, cell, p, value in moves}
 
 
 class Npz(Format):

@@ -1,0 +1,80 @@
+"""JSON objects whose last member holds many entries, one a line: written in batches, read in blocks.
+
+{"format":"ttt-state",
+…
+"entries":{
+".........":{"1":[0.25,1200],…},
+…
+}}
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+import orjson
+
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.learners.base import Entry
+from ttt_cli.store.text import load_json
+
+BATCH = 1000
+"""Entries that are written at a time."""
+
+
+class OtherLayoutError(Exception):
+    """An object is cut off, damaged, or not laid out as this program writes it."""
+
+
+def as_lines(members: Iterable[Entry], *, sort: bool = False) -> bytes:
+    """The members of an object, one a line; those of their values sorted by name, or as they are."""
+    dumps, option = orjson.dumps, orjson.OPT_SORT_KEYS if sort else 0
+    return b",\n".join([dumps(name) + b":" + dumps(value, option=option) for name, value in members])
+
+
+def written(head: bytes, entries: Iterable[Entry], *, sort: bool = False) -> Iterator[bytes]:
+    """The parts of an object, the first of which, ``head``, ends with the line that opens its last member."""
+    yield head
+    remaining, separator = iter(entries), b""
+    while batch := list(islice(remaining, BATCH)):
+        yield separator + as_lines(batch, sort=sort)
+        separator = b",\n"
+    yield b"\n}}\n"
+
+
+def split(
+    blocks: Iterator[bytes], last: str, where: str, loads: Callable[[bytes], Any]
+) -> tuple[Any, Iterator[Entry]]:
+    """An object without the entries of its last member, and these.
+
+    :param blocks: its text, in blocks of whole lines.
+    :param loads: parses the entries of a block.
+    :raises OtherLayoutError: if entries are not one a line, also while iterating over them.
+    """
+    opening, head = re.compile(rb',?\r?\n?"%b":\{\r?\n' % last.encode()), b""
+    while not (begun := opening.search(head)):
+        if not (block := next(blocks, b"")):
+            raise OtherLayoutError
+        head += block
+    found = load_json(head[: begun.start()] + b',"%b":{}}' % last.encode(), where)
+    return found, _entries(chain([head[begun.end() :]], blocks), loads)
+
+
+def _entries(blocks: Iterable[bytes], loads: Callable[[bytes], Any]) -> Iterator[Entry]:
+    ended = False
+    for block in blocks:
+        text = block.rstrip()
+        if ended and text:
+            raise OtherLayoutError
+        ended = ended or text == b"}}" or text.endswith(b"\n}}")
+        text = text.removesuffix(b"}}" * ended).rstrip(b",\r\n")
+        try:
+            found = loads(b"{" + text + b"}")
+        except (orjson.JSONDecodeError, InvalidFileError):
+            raise OtherLayoutError from None
+        if len(found) != text.count(b"\n") + bool(text):
+            raise OtherLayoutError
+        yield from found.items()
+    if not ended:
+        raise OtherLayoutError
