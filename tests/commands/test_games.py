@@ -111,17 +111,6 @@ def test_a_log_that_is_a_link_to_something_else_is_left_alone(tmp_path):
     assert [game.id for game in SoundGames(tmp_path / LOG)] == ["first", "second"]
 
 
-def test_verify_lists_games_whose_state_is_gone(ttt: Run):
-    log = Path("state_store/games.jsonl")
-    for name in ("q.json", "../mine.json", "td"):
-        record_game(log.parent, replace(GAME, id=name, teaches=(name,)))
-    Path("mine.json").write_bytes(b"")
-    (log.parent / "td.json").write_bytes(b"")
-    found = ttt("verify", log)
-    assert found.code == 1 and "games kept for 'q.json', which is missing: 1" in found.out
-    assert "mine" not in found.out and "td" not in found.out
-
-
 def test_a_torn_line_hides_no_game(ttt: Run):
     """What a process that was killed in the middle of a line leaves; the next game is a line of its own."""
     log = Path("state_store") / LOG

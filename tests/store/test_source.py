@@ -170,12 +170,6 @@ def test_the_size_is_limited_before_reading(tmp_path):
     refused(path, "1,000,000,000,000 bytes")
 
 
-def test_a_missing_file_suggests_its_neighbours(tmp_path):
-    (tmp_path / "q_table.json").touch()
-    assert refused(tmp_path / "q_tabel.json", "no such file").hint == "did you mean 'q_table.json'?"
-    assert refused(tmp_path / "entirely-different", "no such file").hint == ""
-
-
 def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):
     """Its lines are read one at a time; only a single line is limited."""
     path = tmp_path / "games.jsonl"

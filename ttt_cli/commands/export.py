@@ -9,11 +9,11 @@ import numpy as np
 
 from ttt_cli.agents.grammar import Agent
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.documents import Count, Document, aside
+from ttt_cli.documents import Count, Document
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import StateSpace, enumerated
-from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.evaluation.matchup import both_sides, own_play
 from ttt_cli.evaluation.walk import OutgrownError
@@ -40,12 +40,9 @@ class Export(Document, name="export"):
     format: str
     file: str
     bytes: Count
-    then: str = aside()
 
     def show(self, env: Environment) -> None:
         env.out(f"saved {self.file} ({self.format}, {self.bytes:,} bytes)")
-        if self.then:
-            env.say("next:", self.then.replace("FILE", command_line(self.file)))
 
 
 def written() -> list[Format]:
@@ -88,8 +85,8 @@ def export(
     given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
     for name in (name for name, value in given.items() if value and name not in form.options):
         raise UsageError(f"does not go with --format {form.name}", where=name)
-    folded = form.name == "svg" and start is None and depth is None
-    if folded:
+    shortened = form.name == "svg" and start is None and depth is None
+    if shortened:
         depth = PICTURE_DEPTH
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
         env.say(f"{agent.name}: the {len(reached):,} open positions that its own play can reach")
@@ -101,11 +98,10 @@ def export(
             raise UsageError(f"a state does not hold {name}", where=agent.name, hint="leave it out")
         player = replace(player, state=state.playing(ties=agent.options.get("ties")))
     position = None if start is None else Position.parse(start, agent.rules)
-    chunks = form.write(player, ExportOptions(Path(out).suffix.lower(), position, depth, best, folded))
-    if folded:
+    chunks = form.write(player, ExportOptions(Path(out).suffix.lower(), position, depth, best))
+    if shortened:
         chunks = [*chunks]  # what cannot be drawn is refused first
-        what = f"drawn to a depth of {depth} plies, with one of each set of symmetric positions"
-        env.say(f"{what}; --depth N and --from POSITION draw other parts")
+        env.say(f"drawn to a depth of {depth} plies; --depth N and --from POSITION draw other parts")
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
         env.remark(_otherwise(agent, form, chunks[0]))
@@ -115,7 +111,7 @@ def export(
             save_state(env, player.state, Path(out))
     elif not write_report(env, out, chunks, source=agent.source):
         return None
-    return Export(agent.name, form.name, out, Path(out).stat().st_size, form.then)
+    return Export(agent.name, form.name, out, Path(out).stat().st_size)
 
 
 def _reached(env: Environment, agent: Agent) -> Positions | None:

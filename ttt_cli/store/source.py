@@ -9,13 +9,12 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property
 from io import BytesIO
-from pathlib import Path
 from typing import Any, BinaryIO
 
-from ttt_cli.errors import InvalidFileError, did_you_mean
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.system import LIMIT, NO_WAITING, AnyPath, fault, scaled, too_large
 from ttt_cli.store.text import csv_rows, decode, load_json, refuse_binary
 
@@ -143,11 +142,7 @@ def _open(path: AnyPath) -> Iterator[BinaryIO]:
                 return
             kind = "a pipe" if stat.S_ISFIFO(mode) else kind
     except FileNotFoundError:
-        neighbours: list[str] = []
-        with suppress(OSError):
-            neighbours = [it.name for it in Path(path).parent.iterdir() if it.is_file() and it.name[0] != "."]
-        hint = did_you_mean(Path(path).name, neighbours)
-        raise InvalidFileError("there is no such file", where=name, hint=hint) from None
+        raise InvalidFileError("there is no such file", where=name) from None
     except OSError as error:
         if error.errno != errno.ENXIO:
             raise fault(error, path, "cannot be read", InvalidFileError) from None

@@ -19,8 +19,8 @@ NASTY = '<script>alert("x")</script> & "quoted\\"'
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def wanted(start: str = "." * 9, depth: int | None = None, folded: bool = False) -> ExportOptions:
-    return ExportOptions(start=Position.parse(start), depth=depth, folded=folded)
+def wanted(start: str = "." * 9, depth: int | None = None) -> ExportOptions:
+    return ExportOptions(start=Position.parse(start), depth=depth)
 
 
 def graph_of(policy: PolicyTable, *options: object) -> PositionGraph:
@@ -89,13 +89,3 @@ def test_svg_is_well_formed_and_says_everything_without_colour():
     used = {use.get("href") for use in tree.iter(f"{SVG}use")}
     assert used == {"#grid", "#x", "#o"}
     assert b"http" not in data.replace(b"http://www.w3.org/2000/svg", b"")
-
-
-def test_a_folded_graph_has_each_class_of_positions_once():
-    graph, folded = (graph_of(tables.uniform(SPACE), "." * 9, 3, fold) for fold in (False, True))
-    plies = SPACE.plies[folded.nodes]
-    assert [int((plies == ply).sum()) for ply in range(4)] == [1, 3, 12, 38]
-    assert set(folded.starts) | set(folded.ends) == set(folded.nodes) <= set(graph.nodes)
-    assert len(set(zip(folded.starts.tolist(), folded.ends.tolist(), strict=True))) == len(folded.starts)
-    before = {tuple(pair) for pair in np.column_stack([graph.starts, graph.cells])}
-    assert {tuple(pair) for pair in np.column_stack([folded.starts, folded.cells])} <= before

@@ -16,7 +16,6 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
-from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store.plays import Plays, entries_of, values_by_move
 from ttt_cli.store.runs import Run
@@ -185,14 +184,12 @@ class ExportOptions:
     :ivar start: the position that a graph begins with; None: all that the player knows.
     :ivar depth: the number of plies of a graph.
     :ivar best: only the moves that the player would play.
-    :ivar folded: only one of positions that a turn or mirror makes equal.
     """
 
     ending: str = ""
     start: Position | None = None
     depth: int | None = None
     best: bool = False
-    folded: bool = False
 
 
 class Format:
@@ -210,7 +207,6 @@ class Format:
     :cvar options: the options of ``ttt export`` that it takes.
     :cvar spelled: whether it can be read in several ways, of which a user may state one.
     :cvar limit: on such a file's size, in bytes.
-    :cvar then: a command that uses the file, called ``FILE``.
     """
 
     name: ClassVar[str]
@@ -223,7 +219,6 @@ class Format:
     options: ClassVar[tuple[str, ...]] = ()
     spelled: ClassVar[bool] = False
     limit: ClassVar[int] = 64 * 2**20
-    then: ClassVar[str] = ""
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether a file is meant to be in this format, sound or not."""
@@ -234,8 +229,7 @@ class Format:
 
         :raises InvalidFileError: naming the place and what is wrong there.
         """
-        hint = f"what it is for: {self.then.replace('FILE', command_line(source.where))}"
-        raise InvalidFileError(f"is a {self.name} file, not a player", where=source.where, hint=hint)
+        raise InvalidFileError(f"is a {self.name} file, not a player", where=source.where, hint=self.about)
 
     def player(self, source: Source, options: Options) -> Loaded | Policy:
         """What ``read`` returns; a plug-in's may return anything.

@@ -14,7 +14,6 @@ from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import solve
-from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.state import State
@@ -58,23 +57,6 @@ class PositionGraph:
         self.nodes = np.flatnonzero(reached)
         self.starts, self.cells = np.nonzero(moves & reached[:, None])
         self.ends = space.successors[self.starts, self.cells]
-        if wanted.folded:
-            self._fold()
-
-    def _fold(self) -> None:
-        """Keep the first of positions that a turn or mirror makes equal, and its likeliest move to each."""
-        space, starts, cells = self.policy.space, self.starts, self.cells
-        kinds = space.rows(classes(space[self.nodes]).positions)
-        _, firsts, kinds = np.unique(kinds, return_index=True, return_inverse=True)
-        stands_for = np.zeros(len(space), np.int32)
-        stands_for[self.nodes] = self.nodes[firsts[kinds]]
-        ends = stands_for[self.ends]
-        order = np.lexsort((-self.policy.played[starts, cells], ends, starts))
-        order = order[stands_for[starts[order]] == starts[order]]
-        pairs = np.column_stack([starts[order], ends[order]])
-        kept = order[np.unique(pairs, axis=0, return_index=True)[1]]
-        self.nodes = np.sort(self.nodes[firsts])
-        self.starts, self.cells, self.ends = starts[kept], cells[kept], ends[kept]
 
     def boards(self) -> Iterator[tuple[int, str, str, tuple[str, str]]]:
         """Each position's index, text, score, and fill and ink. The score shows by a sign, or by X or O, for
@@ -133,7 +115,6 @@ class Dot(Format):
     written = True
     endings = (".dot", ".gv")
     options = ("--from", "--depth")
-    then = "dot -Tsvg FILE -o graph.svg"
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
         """A rank for each ply."""
