@@ -18,8 +18,7 @@ from ttt_cli.store.state import State, learner_of
 
 @pytest.fixture
 def in_blocks(monkeypatch: pytest.MonkeyPatch):
-    """Files count as large from 1,000 bytes on, are read in blocks of 2,000, and written in two goes."""
-    monkeypatch.setattr(source, "LARGE", 1000)
+    """Files are read in blocks of some 2,000 bytes."""
     monkeypatch.setattr(source, "BLOCK", 2000)
 
 

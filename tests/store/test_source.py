@@ -97,7 +97,6 @@ def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path, monkeypatch):
     path, lines = tmp_path / "q.json", b'{"a":\n1}\n'
     path.write_bytes(BOM + lines)
     assert Source(path).json == {"a": 1} and Source(path).start == lines == b"".join(Source(path).lines())
-    monkeypatch.setattr(source, "LARGE", 1)
     assert b"".join(Source(path).blocks()) == lines
 
 
@@ -175,7 +174,6 @@ def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):
     path = tmp_path / "games.jsonl"
     path.write_bytes(b"[1]\n" * 3 + b"torn")
     monkeypatch.setattr(source, "LIMIT", 5)
-    monkeypatch.setattr(source, "LARGE", 0)
     assert list(Source(path).lines()) == [b"[1]\n"] * 3 + [b"torn"]
     path.write_bytes(b"[1, 2]\n")
     monkeypatch.setattr(source, "BLOCK", 3)

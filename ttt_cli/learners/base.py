@@ -190,10 +190,6 @@ class Learner(ABC, Generic[T]):
         :raises InvalidFileError: naming an entry that it cannot lead to.
         """
 
-    def entry_visits(self, entry: Any) -> int | None:
-        """A count in a sound entry that further games can only increase; None if it has none."""
-        return None
-
     def entry_moves(self, entry: Any) -> int:
         """The number of moves, or other members (``units``), of a sound entry."""
         return len(entry)

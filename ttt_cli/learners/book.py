@@ -239,9 +239,6 @@ class Book(TableLearner[BookTable]):
 
     # ---- Files ----
 
-    def entry_visits(self, entry: list[list[Any]]) -> int:
-        return sum(row[4] for row in entry)
-
     def entry_moves(self, entry: list[list[Any]]) -> int:
         return len({row[0] for row in entry})
 

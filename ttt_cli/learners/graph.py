@@ -201,10 +201,6 @@ class Graph(TableLearner[Table]):
 
     # ---- Files ----
 
-    def entry_visits(self, entry: dict[str, Any]) -> int:
-        visits: int = entry["visits"]
-        return visits
-
     def entry_moves(self, entry: dict[str, Any]) -> int:
         return len(entry["next"])
 

@@ -430,8 +430,5 @@ class NTuple(Learner[NTupleTable]):
         read_batches(entries, read)
         return table
 
-    def entry_visits(self, entry: Any) -> int:
-        return int(entry[1])
-
     def entry_moves(self, entry: Any) -> int:
         return 1

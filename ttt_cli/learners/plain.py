@@ -199,9 +199,6 @@ class PlainLearner(Learner[Table]):
         read_batches(entries, read)
         return table
 
-    def entry_visits(self, entry: Any) -> int | None:
-        return entry[1] if self.numbers == "means" else None
-
     def entry_moves(self, entry: Any) -> int:
         return 1
 

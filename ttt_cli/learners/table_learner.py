@@ -246,10 +246,6 @@ class TableLearner(Learner[AnyTable]):
                     fault = f"a {column.name} beyond what learning gives, {least:g} to {most:g}"
                     report(entry_error(text, fault))
 
-    def entry_visits(self, entry: Any) -> int | None:
-        pairs = [pair for pair in entry.values() if isinstance(pair, list)]
-        return sum(pair[1] for pair in pairs) if pairs else None
-
     def seen(self, table: AnyTable) -> Positions:
         rows = table.rows_with(table.entries[table.learned[-1]] != 0)
         return table.all_positions(table.positions(rows))

@@ -6,12 +6,12 @@ preset, ``q.3x4-3`` is a state for another board.
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count, product
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -20,7 +20,7 @@ from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, di
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import newest, original
 from ttt_cli.store.files import write_bytes, writing
-from ttt_cli.store.formats import plugged_format, recognise
+from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Verification, fault_of
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
 from ttt_cli.store.games import SoundGames, holds_games
@@ -29,8 +29,6 @@ from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.system import stamp
 from ttt_cli.store.text import as_text
-
-T = TypeVar("T")
 
 SUFFIXES = (".json", ".csv")
 """The endings of state files."""
@@ -243,29 +241,19 @@ def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
     :raises UsageError: if it cannot become a table of the learner that is named.
     """
     source = Source(path)
-    return _in_its_format(source, options, lambda form: form.player(source, options))
+    return _format_of(source, options).player(source, options)
 
 
-def _in_its_format(source: Source, options: Options, use: Callable[[Format], T]) -> T:
-    """What ``use`` makes of a file's format; of a plug-in's, if no built-in format can be used."""
-
-    def used(form: Format) -> T:
-        unused: dict[str, object] = {} if form.spelled else {**options.stated}
-        if isinstance(form, NativeFormat) and options.visits != DEFAULTS.visits:
-            unused["visits"] = options.visits
-        if unused:
-            name, value = next(iter(unused.items()))
-            message = f"{name}={value} does not apply: a {form.name} file can be read in only one way"
-            raise UsageError(message, where=source.where)
-        return use(form)
-
-    try:
-        return used(recognise(source, options))
-    except InvalidFileError:
-        plugged = plugged_format(source, options)
-        if plugged is None:
-            raise
-        return used(plugged)
+def _format_of(source: Source, options: Options) -> Format:
+    """The format of a file; raises UsageError if the options state what such a file leaves no choice of."""
+    form = recognise(source, options)
+    stated: dict[str, object] = {} if form.spelled else {**options.stated}
+    if isinstance(form, NativeFormat) and options.visits != DEFAULTS.visits:
+        stated["visits"] = options.visits
+    for name, value in stated.items():
+        message = f"{name}={value} does not apply: a {form.name} file can be read in only one way"
+        raise UsageError(message, where=source.where)
+    return form
 
 
 def table_of(loaded: Loaded) -> Any:
@@ -369,6 +357,6 @@ def verify(path: Path, options: Options = DEFAULTS) -> Verification:
     """Read a file of any kind and report every fault in it, with its place."""
     try:
         source = Source(path)
-        return _in_its_format(source, options, lambda form: form.check(source, options))
+        return _format_of(source, options).check(source, options)
     except TttError as error:
         return Verification("", rejected=[fault_of(error, str(path))], unfit=True)

@@ -6,8 +6,7 @@ The states' runs decide which experience is new; the learner then merges tables 
 from collections import Counter, UserList
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from heapq import merge as in_order
-from itertools import groupby, repeat
+from itertools import zip_longest
 from typing import Any
 
 from ttt_cli.errors import InvalidFileError
@@ -46,7 +45,7 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     for loaded in kept[::-1]:  # of two that are alike the first stays
         others = (other for other in kept if other is not loaded and other.state.contains(loaded.state))
         if whole := next(others, None):
-            _check_contained(loaded, whole)
+            _check_alike(loaded, whole)
             kept.remove(loaded)
             contained.insert(0, loaded)
     state, duplicates = kept[0].state, _shared_runs(inputs)
@@ -65,7 +64,7 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     elif allow_overlap:
         runs = (_overlap_run(kept),)
     else:
-        raise _overlapping(kept, games, overlap)
+        raise _overlapping(kept, "game", games) if games else _overlapping(kept, "run", overlap)
     if learner.keeps_runs_apart and (games or overlap):
         table = _in_one_run(kept, runs[0])
     else:
@@ -117,16 +116,14 @@ def _in_one_run(inputs: Sequence[Loaded], run: Run) -> Any:
     return state.learner.from_entries(state.rules, state.symmetric, entries)
 
 
-def _overlapping(inputs: Sequence[Loaded], games: Sequence[str], runs: Sequence[str]) -> InvalidFileError:
-    if games:
-        shared = [it for it in inputs if games[0] in it.state.learned_games]
-        more = f" and {len(games) - 1:,} others" if len(games) > 1 else ""
-        what, hint = f"have both learned game {games[0]}{more}, each", "--allow-overlap counts them twice"
-    else:
-        shared = [it for it in inputs if any(runs[0] in (run.id, *run.mixed) for run in it.state.runs)]
-        what, hint = f"both hold run {', '.join(runs)}, mixed", "--allow-overlap counts it twice"
-    paths = " and ".join(str(loaded.path) for loaded in shared[:2])
-    return InvalidFileError(f"{paths} {what} with other experience, and cannot be separated", hint=hint)
+def _overlapping(inputs: Sequence[Loaded], what: str, shared: Sequence[str]) -> InvalidFileError:
+    def holds(run: Run) -> bool:
+        return shared[0] in (run.id, *run.mixed, *run.game_ids)
+
+    paths = [str(loaded.path) for loaded in inputs if any(map(holds, loaded.state.runs))]
+    more = f" and {len(shared) - 1:,} others" if len(shared) > 1 else ""
+    why = f"both hold {what} {shared[0]}{more}, each with other experience, and cannot be separated"
+    return InvalidFileError(f"{' and '.join(paths[:2])} {why}", hint="--allow-overlap counts it twice")
 
 
 def _check_same_kind(inputs: Sequence[Loaded]) -> None:
@@ -145,24 +142,17 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
                 raise InvalidFileError(why, where=str(loaded.path), hint=hint)
 
 
-def _check_contained(part: Loaded, whole: Loaded) -> None:
-    """Check that ``part`` can be the experience that ``whole`` has from the same runs."""
-    if part.digest == whole.digest:
+def _check_alike(one: Loaded, other: Loaded) -> None:
+    """Check that states of the same runs hold the same experience, whose values may differ by rounding."""
+    recorded = any(run.kind == "play" for run in one.state.runs)  # the order of recorded games matters
+    if one.digest == other.digest or recorded or not one.state.contains(other.state):
         return
-    learner = whole.state.learner
-    played = any(run.kind == "play" for run in part.state.runs)  # the order of recorded games matters
-    equal = part.state.contains(whole.state) and not played
-    streams = [zip(learner.to_entries(table_of(loaded)), repeat(loaded)) for loaded in (part, whole)]
-    for key, group in groupby(in_order(*streams, key=lambda item: item[0][0]), lambda item: item[0][0]):
-        entries = {loaded: entry for (_, entry), loaded in group}
-        mine, theirs = entries.get(part), entries.get(whole)
-        fewer, more = (0 if entry is None else learner.entry_visits(entry) for entry in (mine, theirs))
-        what = "different entries" if equal and not alike(mine, theirs, TOLERANCE) else ""
-        if fewer is not None and more is not None and fewer > more:
-            what = f"{fewer:,} and {more:,} visits"
-        if what:
+    learner = one.state.learner
+    tables = (learner.to_entries(table_of(loaded)) for loaded in (one, other))
+    for mine, theirs in zip_longest(*tables, fillvalue=()):
+        if not alike([*mine], [*theirs], TOLERANCE):
             raise InvalidFileError(
-                f"{part.path} and {whole.path} contradict each other: the same runs, but {what}",
-                where=f"position {key}",
+                f"{one.path} and {other.path} contradict each other: the same runs, but different entries",
+                where=f"position {min(entry[0] for entry in (mine, theirs) if entry)}",
                 hint="one of them was edited, or damaged and accepted; merge the other one alone",
             )

@@ -16,10 +16,10 @@ from typing import Any, BinaryIO
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.system import LIMIT, NO_WAITING, AnyPath, fault, scaled, too_large
-from ttt_cli.store.text import csv_rows, decode, load_json, refuse_binary
+from ttt_cli.store.text import csv_rows, load_json, refuse_binary
 
-LARGE, BLOCK = 16 * 2**20, 2**20
-"""Larger files are read in blocks where their format allows it, of about so many bytes."""
+BLOCK = 2**17
+"""Files are read in blocks of about so many bytes where their format allows it."""
 BOM = b"\xef\xbb\xbf"
 """The byte order mark that some editors put before a text: no part of its content."""
 JSON_LIMIT = 32 * 2**20
@@ -32,7 +32,6 @@ class Source:
     :ivar where: the file's name, for errors.
     :ivar start: its first 4,096 bytes, as all its content without a byte order mark.
     :ivar size: in bytes.
-    :ivar large: whether it is better read in blocks.
     """
 
     def __init__(self, path: AnyPath, data: bytes | None = None) -> None:
@@ -43,12 +42,10 @@ class Source:
         self.where = os.fspath(path)
         if data is None:
             with _open(path) as file:
-                self.size, start = os.fstat(file.fileno()).st_size, file.read(4096)
-            self.start = start.removeprefix(BOM)
-            self.large = self.size > LARGE
+                self.size, self.start = os.fstat(file.fileno()).st_size, file.read(4096).removeprefix(BOM)
         else:
-            data = data.removeprefix(BOM)
-            self.size, self.start, self.large, self.data = len(data), data[:4096], False, data
+            self.data = data.removeprefix(BOM)
+            self.size, self.start = len(self.data), self.data[:4096]
 
     @cached_property
     def data(self) -> bytes:
@@ -62,11 +59,11 @@ class Source:
         return data
 
     def blocks(self) -> Iterator[bytes]:
-        """The whole content; that of a large file, of any length, in blocks of whole lines.
+        """The whole content, of any length, in blocks of whole lines.
 
         :raises InvalidFileError: if one of its lines is above the limit.
         """
-        if not self.large:
+        if "data" in self.__dict__:
             yield self.data
             return
         with _open(self.where) as file:
@@ -117,11 +114,7 @@ class Source:
     @cached_property
     def first_line(self) -> str:
         """The first line of a text that is not blank; empty if there is none, or the file is JSON."""
-        if self.is_json:
-            return ""
-        if not self.large:
-            decode(self.data, self.where)
-        lines = self.start.decode(errors="replace").splitlines()
+        lines = [] if self.is_json else self.start.decode(errors="replace").splitlines()
         return next((line for line in lines if line.strip()), "")
 
     @cached_property

@@ -62,10 +62,8 @@ def _check(value: Any, schema: Schema, where: str) -> None:
             if part := known.get(name, others):
                 _check(item, part, f'{where}: "{name}"')
     elif isinstance(value, list):
-        items = fitting.get("items", {})
-        if items.get("type") in (None, "array", "object") or not all(_fits(item, items) for item in value):
-            for number, item in enumerate(value, 1):
-                _check(item, items, f"{where}: record {number}")
+        for number, item in enumerate(value, 1):
+            _check(item, fitting["items"], f"{where}: record {number}")
 
 
 def _fits(value: Any, schema: Schema) -> bool:

@@ -74,7 +74,7 @@ def plugged_formats() -> Iterator[Format]:
 
 
 def recognise(source: Source, options: Options = DEFAULTS) -> Format:
-    """The format of a file.
+    """The format of a file. That of a plug-in is found before the one that takes any file.
 
     :raises InvalidFileError: if it is empty, damaged, too large, or in no known format.
     """
@@ -84,16 +84,15 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
             hint += " of a state, ttt restore lists backups; an empty brain: ttt import --learner graph FILE"
         raise InvalidFileError("is empty", where=source.where, hint=hint)
     for form in all_formats():
+        if form.name == "position-keyed" and (plugged := _plugged_format(source, options)) is not None:
+            return plugged
         fits = form.holds and (form.rules is None or options.rules in (None, form.rules))
         if fits and source.size <= scaled(form.limit) and form.recognises(source, options):
             return form
-    if source.size > scaled(Format.limit):
-        raise too_large(f"has {source.size:,} bytes, too many for another program's file", source.where)
-    raise InvalidFileError("is in no known format", where=source.where, hint="ttt show --formats lists them")
+    raise too_large(f"has {source.size:,} bytes, too many for another program's file", source.where)
 
 
-def plugged_format(source: Source, options: Options = DEFAULTS) -> Format | None:
-    """The plug-in's format that a file is in, for a file that no built-in format reads."""
+def _plugged_format(source: Source, options: Options) -> Format | None:
     for form in plugged_formats():
         with suppress(TttError), guarded(source.where, ""):  # a plug-in that fails does not recognise it
             if form.holds and form.recognises(source, options):

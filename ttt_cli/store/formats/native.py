@@ -20,7 +20,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -193,13 +193,23 @@ def _with_table(state: State, entries: Iterable[Entry]) -> State:
     return replace(state, learner=learner, table=table)
 
 
-def _in_order(entries: Iterable[Entry]) -> Iterator[Entry]:
-    last = ""
-    for entry in entries:
-        if entry[0] <= last:
-            raise OtherLayoutError
-        last = entry[0]
-        yield entry
+@dataclass(frozen=True)
+class _InOrder:
+    """Entries that must be in order, and a bound on their number, for which a table makes room."""
+
+    entries: Iterable[Entry]
+    most: int
+
+    def __iter__(self) -> Iterator[Entry]:
+        last = ""
+        for entry in self.entries:
+            if entry[0] <= last:
+                raise OtherLayoutError
+            last = entry[0]
+            yield entry
+
+    def __length_hint__(self) -> int:
+        return self.most
 
 
 class NativeFormat(Format):
@@ -225,28 +235,29 @@ class NativeFormat(Format):
         raise NotImplementedError
 
     def read(self, source: Source, options: Options) -> Loaded:
-        where = source.where
         try:
-            return self._read(source.blocks(), where, options)
+            return self._read(source, options, whole=False)
         except OtherLayoutError:
             if source.size > scaled(LIMIT):
                 why = "is not as this program writes it: cut off, damaged or edited"
-                raise InvalidFileError(why, where=where, hint=_GOOD_COPY) from None
+                raise InvalidFileError(why, where=source.where, hint=_GOOD_COPY) from None
         try:
-            return self._read(iter([source.data]), where, options, whole=True)
+            return self._read(source, options, whole=True)
         except InvalidFileError as error:
-            raise InvalidFileError(error.message, where=error.where, hint=error.hint or _GOOD_COPY) from None
+            error.hint = error.hint or _GOOD_COPY
+            raise
 
-    def _read(self, blocks: Iterator[bytes], where: str, options: Options, *, whole: bool = False) -> Loaded:
-        digest, fault = Digest(), None
-        blocks = digest.over(blocks)
+    def _read(self, source: Source, options: Options, *, whole: bool) -> Loaded:
+        where, digest, fault = source.where, Digest(), None
+        blocks = digest.over([source.data] if whole else source.blocks())
         found, entries = self.parsed(blocks, where, whole=whole)
         state = _read_header(found, where)
         if (learner := state.learner).suffix not in self.endings:
             raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
         try:
             if options.table:
-                state = _with_table(state, entries if whole else _in_order(entries))
+                least = len('"":{"1":1},\n') + state.rules.cells
+                state = _with_table(state, entries if whole else _InOrder(entries, source.size // least))
         except TttError as error:
             place = error.where if error.where.startswith(where) else f"{where}: {error.where}"
             fault = InvalidFileError(error.message, where=place, hint=error.hint)
