@@ -23,7 +23,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.q import Q
-from ttt_cli.training.blocks import SHARDS, Plan, train_blocks, train_shards
+from ttt_cli.training.blocks import SHARDS, Plan, train_blocks
 from ttt_cli.training.workers import local_workers
 
 Row = tuple[str, float, str, str]
@@ -95,15 +95,15 @@ def worker_rows(full: bool, folder: Path) -> Iterator[Row]:
     """Two workers against one, without starting them."""
     learner, games = Q(), 100_000_000 if full else 20_000_000
 
-    def train(trainer: Any, number: int = games) -> None:
+    def train(spread: Any, number: int = games) -> None:
         plan = Plan(learner, number, 1, shards=SHARDS)
-        for _ in train_blocks(plan, learner.empty(STANDARD), trainer=trainer):
+        for _ in train_blocks(plan, learner.empty(STANDARD), spread=spread):
             pass
 
     with local_workers(2) as two:
-        for trainer in (train_shards, two):
-            train(trainer, 16 * SHARDS)  # starts the workers, and compiles
-        times = alternate({"1": lambda: train(train_shards), "2": lambda: train(two)}, 3)
+        for spread in (map, two):
+            train(spread, 16 * SHARDS)  # starts the workers, and compiles
+        times = alternate({"1": lambda: train(map), "2": lambda: train(two)}, 3)
     how = f"{games:,} games in {times['1']:.1f} s and {times['2']:.1f} s"
     yield "2 workers / 1 worker", times["1"] / times["2"], ">= 1.7", how
 

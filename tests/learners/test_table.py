@@ -33,7 +33,6 @@ def growing(complete: tables.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator
     with monkeypatch.context() as patch:
         patch.setattr(tables, "enumerated", lambda rules: None)
         patch.setattr(tables, "COUNTED", counted)
-        patch.setattr(tables, "COPIED", 1000)  # so that some grow in place
         yield
 
 

@@ -21,7 +21,7 @@ from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
 from ttt_cli.training import workers
-from ttt_cli.training.blocks import Plan, ShardTrainer, train_blocks, train_shards
+from ttt_cli.training.blocks import Plan, ShardMap, train_blocks
 from ttt_cli.training.workers import cluster_workers
 
 missing = pytest.mark.skipif(not find_spec("distributed"), reason="distributed is not installed")
@@ -54,9 +54,9 @@ class Fragile(Q):
         return counted
 
 
-def trained(learner: Fragile, trainer: ShardTrainer = train_shards) -> tuple[bytes, list[int]]:
+def trained(learner: Fragile, spread: ShardMap = map) -> tuple[bytes, list[int]]:
     """The learner's table after blocks of one and of eight shards, and the results of its games."""
-    *_, last = train_blocks(Plan(learner, GAMES, seed=1, shards=8), learner.empty(Rules()), trainer=trainer)
+    *_, last = train_blocks(Plan(learner, GAMES, seed=1, shards=8), learner.empty(Rules()), spread=spread)
     return content(learner, last.table), last.results.tolist()
 
 

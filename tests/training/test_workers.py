@@ -9,7 +9,7 @@ from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
 from ttt_cli.training import workers as training_workers
-from ttt_cli.training.blocks import Plan, ShardTrainer, train_blocks, train_shards
+from ttt_cli.training.blocks import Plan, ShardMap, train_blocks
 from ttt_cli.training.workers import local_workers
 
 
@@ -19,12 +19,12 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
     kind = learner_class(name)
     learner = type(kind.__name__, (kind,), {"block_games": 1000, "shard_games": 500}).from_params()
 
-    def trained(trainer: ShardTrainer) -> bytes:
+    def trained(spread: ShardMap) -> bytes:
         plan = Plan(learner, 4000, seed=1, shards=8)
-        *_, last = train_blocks(plan, learner.empty(Rules(2, 4, 3)), trainer=trainer)
+        *_, last = train_blocks(plan, learner.empty(Rules(2, 4, 3)), spread=spread)
         return content(learner, last.table)
 
-    found = {trained(train_shards)}
+    found = {trained(map)}
     for count in (2, 7):
         with local_workers(count) as workers:
             found.add(trained(workers))
@@ -37,10 +37,9 @@ def test_an_error_in_a_worker_is_raised_and_stops_the_others() -> None:
             raise MemoryError("no room")
 
     with pytest.raises(MemoryError, match="no room"), local_workers(2) as workers:
-        list(train_blocks(Plan(Broken(), 8000, seed=1, shards=8), Broken().empty(STANDARD), trainer=workers))
+        list(train_blocks(Plan(Broken(), 8000, seed=1, shards=8), Broken().empty(STANDARD), spread=workers))
 
 
-def test_a_worker_of_another_version_is_refused_before_its_first_shard(monkeypatch):
-    monkeypatch.setattr(training_workers, "train_shard", lambda *_: pytest.fail("has trained"))
+def test_a_worker_of_another_version_is_refused_before_its_first_shard() -> None:
     with pytest.raises(TttError, match="runs another version of ttt"):
-        training_workers.train_alike("another digest", None, None, None)
+        training_workers.train_alike("another digest", lambda shard: pytest.fail("has trained"), None)

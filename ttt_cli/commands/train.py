@@ -26,7 +26,7 @@ from ttt_cli.store import library
 from ttt_cli.store.formats.format import Options as FileOptions
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
-from ttt_cli.training.blocks import SHARDED_FROM, ShardTrainer, train_shards
+from ttt_cli.training.blocks import SHARDED_FROM, ShardMap
 from ttt_cli.training.curve import Curve, is_kept
 from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run, warm_up
 from ttt_cli.views.numbers import counted
@@ -285,7 +285,7 @@ class Call:
         self.env.say(f"learned {counted(lesson.learnt, 'game')} from {games_from}{skipped}")
         return lesson.state
 
-    def _trainer(self, run: TrainingRun) -> AbstractContextManager[ShardTrainer]:
+    def _workers(self, run: TrainingRun) -> AbstractContextManager[ShardMap]:
         from ttt_cli.training.workers import cluster_workers, local_workers
 
         workers, cluster = self.options.workers, self.options.cluster
@@ -295,7 +295,7 @@ class Call:
             return local_workers(workers)
         if workers > 1:
             self.env.say(f"a run of fewer than {SHARDED_FROM:,} games is not split: one worker trains it")
-        return nullcontext(train_shards)
+        return nullcontext(map)
 
     def train(self, run: TrainingRun) -> Training:
         """Carry out the run; --until and the progress bar look at it between its blocks."""
@@ -311,7 +311,7 @@ class Call:
             curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
         warm_up(run.state)
         with (
-            self._trainer(run) as trainer,
+            self._workers(run) as spread,
             graceful(env, "stopping after this block (Ctrl-C again: back to the last save)") as stopping,
             progress(env, run.plan.games, done=run.before, title=self.learner) as tick,
         ):
@@ -326,7 +326,7 @@ class Call:
                 curve=curve,
                 after_block=after_block,
                 stopping=stopping,
-                trainer=trainer,
+                spread=spread,
                 store=env.store,
             )
         if run.backup:

@@ -6,11 +6,9 @@ is complete from the start; on any other it grows, by a row for each position th
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
-from threading import Lock
 from typing import Any, Self
 
 import numpy as np
@@ -37,17 +35,10 @@ CHUNK = 1 << 14
 FEW_ROWS = 500
 """Rows that are linked uncompiled, in a tenth of a second; more are always linked by compiled code."""
 
-COPIED = 1 << 20
-"""Tables of up to this many rows grow by a factor of eight: copying one costs more than learning what is in
-it, and room takes no memory until it is used. Larger ones grow by a sixteenth, in place if they can: a copy
-would take as much memory again."""
-
 COUNTED = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977}
 """Known numbers of positions, and of classes, of boards without a state space."""
 
 LINKING = (link_rows, link_rows.composed("link_rows_symmetric", SYMMETRIC=True))
-
-_linking = Lock()
 
 
 @dataclass(frozen=True)
@@ -114,7 +105,8 @@ class Table:
             self._add(Positions.start(rules))
         elif row_columns or move_columns:
             bare = complete_table(rules, symmetric)
-            self._resize(len(bare.rows), len(bare.moves))
+            self._rows = enlarged(self._rows, len(bare.rows))
+            self._moves = enlarged(self._moves, len(bare.moves))
             for own, copied in ((self._rows, bare.rows), (self._moves, bare.moves)):
                 for name in copied.dtype.names or ():
                     own[name] = copied[name]
@@ -166,10 +158,7 @@ class Table:
         if self.complete:
             return
         cells, (count, moves_now, _) = self.rules.cells, self.used.tolist()
-        rows, moves = count + games * (cells + 1), moves_now + games * cells * (cells + 1) // 2
-        if rows > len(self._rows) or moves > len(self._moves):
-            more = 7.0 if count <= COPIED else 0.0625
-            self._resize(max(rows, int(count * (1 + more))), max(moves, int(moves_now * (1 + more))))
+        self._make_room(count + games * (cells + 1), moves_now + games * cells * (cells + 1) // 2)
         self._grow_slots(games * (cells + 1))
         self.link()
 
@@ -202,8 +191,7 @@ class Table:
         return part
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        with _linking:  # once, not again in each shard's copy
-            self.link()
+        self.link()
         copied = copy(self)
         copied._rows = enlarged(self.rows, len(self._rows))
         copied._moves = enlarged(self.moves, len(self._moves))
@@ -214,14 +202,12 @@ class Table:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_rows": self.rows, "_moves": self.moves}
 
-    def _resize(self, rows: int, moves: int) -> None:
-        rows, moves = max(rows, len(self._rows)), max(moves, len(self._moves))
-        if len(self._rows) > COPIED:
-            with suppress(ValueError):  # somebody else holds a view of them
-                self._rows.resize(rows)
-                self._moves.resize(moves)
-                return
-        self._rows, self._moves = enlarged(self.rows, rows), enlarged(self.moves, moves)
+    def _make_room(self, rows: int, moves: int) -> None:
+        """Room takes no memory until it is used."""
+        if rows > len(self._rows):
+            self._rows = enlarged(self.rows, max(rows, 4 * len(self.rows)))
+        if moves > len(self._moves):
+            self._moves = enlarged(self.moves, max(moves, 4 * len(self.moves)))
 
     def _grow_slots(self, more: int) -> None:
         """Keep the hash table at most two thirds full now, and never full after ``more`` rows."""
@@ -241,8 +227,7 @@ class Table:
             parts.append((part.results, legal.sum(axis=1, dtype=np.uint8), cells_of))
         results, numbers, cells = map(np.concatenate, zip(*parts, strict=True))
         rows_then, moves_then = rows + len(numbers), moves + len(cells)
-        if rows_then > len(self._rows) or moves_then > len(self._moves):
-            self._resize(rows_then + rows // 2, moves_then + moves // 2)
+        self._make_room(rows_then, moves_then)
         new = self._rows[rows:rows_then]
         new["x"], new["o"], new["end"], new["number"] = positions.x, positions.o, results, numbers
         new["first"] = moves + np.cumsum(numbers, dtype=np.uint32) - numbers
@@ -270,10 +255,11 @@ class Table:
 
     def link(self) -> None:
         """Set the links of the rows that were added without them."""
-        if self._unlinked is not None and not self.complete:
-            kernel, count = LINKING[self.symmetric], len(self.rows) - self._unlinked
-            link = kernel.run_uncompiled if count <= FEW_ROWS else kernel.compiled_call
-            link(*self.buffers, self.growth, self._unlinked)
+        start = self._unlinked  # read once: the shards of a block may link one table at the same time
+        if start is not None and not self.complete:
+            kernel = LINKING[self.symmetric]
+            link = kernel.run_uncompiled if len(self.rows) - start <= FEW_ROWS else kernel.compiled_call
+            link(*self.buffers, self.growth, start)
         self._unlinked = None
 
     # ---- Looking up ----

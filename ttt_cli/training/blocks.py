@@ -5,9 +5,10 @@ the same bytes whoever computes the shards, and resuming it is starting the next
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from itertools import count, pairwise
 from typing import Any, NamedTuple
 
@@ -31,8 +32,8 @@ Learnt = tuple[Any, Int64s]
 """What ``Learner.merge`` needs of a shard's table (the whole table if it is the only shard), and the counts
 of ``Learner.train``."""
 
-ShardTrainer = Callable[[Learner[Any], Any, Sequence[Shard]], Sequence[Learnt]]
-"""Trains each shard from the same table, which is not used afterwards."""
+ShardMap = Callable[[Callable[[Shard], Learnt], Sequence[Shard]], Iterable[Learnt]]
+"""How the shards of a block are trained: a ``map``, in this thread, in others or on other machines."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,22 +103,14 @@ class Progress(NamedTuple):
     table: Any
 
 
-def train_shard(learner: Learner[Any], table: Any, shard: Shard, alone: bool = False) -> Learnt:
-    """Train a shard on a copy of the table."""
-    part = deepcopy(table)
+def train_shard(learner: Learner[Any], table: Any, alone: bool, shard: Shard) -> Learnt:
+    """Train a shard, on a copy of the table if it is not ``alone`` in its block."""
+    part = table if alone else deepcopy(table)
     results = learner.train(part, shard)
     return part if alone else learner.changes(table, part), results
 
 
-def train_shards(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Learnt]:
-    if len(shards) == 1:  # it needs no copy
-        return [(table, learner.train(table, shards[0]))]
-    return [train_shard(learner, table, shard) for shard in shards]
-
-
-def train_blocks(
-    plan: Plan, table: Any, *, done: int = 0, trainer: ShardTrainer = train_shards
-) -> Iterator[Progress]:
+def train_blocks(plan: Plan, table: Any, *, done: int = 0, spread: ShardMap = map) -> Iterator[Progress]:
     """Train block by block from ``table``, which must not be used afterwards.
 
     :param done: the games of the run that are already in the table.
@@ -127,9 +120,10 @@ def train_blocks(
         if games >= plan.games:
             break
         shards = plan.block(index)
-        trained = trainer(plan.learner, table, shards)
+        alone = len(shards) == 1
+        trained = list(spread(partial(train_shard, plan.learner, table, alone), shards))
         parts = [part for part, _ in trained]
-        table = parts[0] if len(parts) == 1 else plan.learner.merge(table, parts)
+        table = parts[0] if alone else plan.learner.merge(table, parts)
         results = results + sum(counted for _, counted in trained)
         games += sum(shard.games for shard in shards)
         yield Progress(games, results, table)

@@ -24,7 +24,7 @@ from ttt_cli.store.curves import Row, from_record, to_record
 from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach_waiting
-from ttt_cli.training.blocks import Plan, ShardTrainer, train_blocks, train_shards
+from ttt_cli.training.blocks import Plan, ShardMap, train_blocks
 from ttt_cli.training.curve import Curve
 
 log = logging.getLogger("ttt_cli")
@@ -186,11 +186,11 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     return TrainingRun(path, plan, state, record, games)
 
 
-def advance(run: TrainingRun, trainer: ShardTrainer = train_shards) -> Iterator[int]:
+def advance(run: TrainingRun, spread: ShardMap = map) -> Iterator[int]:
     """Train block by block, updating the run and its time; yields its games so far."""
     before = run.record.results or run.results
     since = monotonic()
-    for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, trainer=trainer):
+    for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, spread=spread):
         run.seconds += monotonic() - since
         run.results = dict(zip(ENDS, map(int, results), strict=True))
         total = {key: before[key] + run.results[key] for key in ("x", "o", "draw")}
@@ -208,7 +208,7 @@ def execute(
     curve: Curve | None = None,
     after_block: Callable[[TrainingRun], bool] = lambda run: False,
     stopping: Callable[[], bool] = lambda: False,
-    trainer: ShardTrainer = train_shards,
+    spread: ShardMap = map,
     store: Path | None = None,
 ) -> None:
     """Carry out a run and save its state; its file must be locked.
@@ -233,7 +233,7 @@ def execute(
 
     look(run.before)
     last_save = monotonic()
-    for games in advance(run, trainer):
+    for games in advance(run, spread):
         run.enough = after_block(run)
         look(games, now=run.enough)
         if run.enough or stopping():

@@ -8,16 +8,15 @@ workers that die, and repeats their shards.
 import hashlib
 import logging
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.learners.base import Learner, Shard
-from ttt_cli.training.blocks import Learnt, ShardTrainer, train_shard
+from ttt_cli.learners.base import Shard
+from ttt_cli.training.blocks import Learnt, ShardMap
 
 notices = logging.getLogger("ttt_cli")
 
@@ -38,7 +37,7 @@ def code_digest() -> str:
     return digest.hexdigest()
 
 
-def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alone: bool = False) -> Learnt:
+def train_alike(code: str, train: Callable[[Shard], Learnt], shard: Shard) -> Learnt:
     """Train a shard if this is the same version of the program.
 
     :param code: the ``code_digest`` where the shard comes from.
@@ -50,25 +49,21 @@ def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alon
             where="--cluster",
             hint="install the same one everywhere",
         )
-    return train_shard(learner, table, shard, alone)
+    return train(shard)
 
 
 @contextmanager
-def local_workers(count: int) -> Iterator[ShardTrainer]:
+def local_workers(count: int) -> Iterator[ShardMap]:
     """``count`` threads of this process."""
     pool = ThreadPoolExecutor(count)
-
-    def trained(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Learnt]:
-        return [*pool.map(partial(train_shard, learner, table, alone=len(shards) == 1), shards)]
-
     try:
-        yield trained
+        yield pool.map
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager
-def cluster_workers(address: str) -> Iterator[ShardTrainer]:
+def cluster_workers(address: str) -> Iterator[ShardMap]:
     """The workers of the Dask cluster whose scheduler listens at ``address``.
 
     :raises UsageError: if Dask is not installed.
@@ -96,10 +91,9 @@ def cluster_workers(address: str) -> Iterator[ShardTrainer]:
             raise TttError("no worker is connected", where=f"--cluster {address}", hint=hint) from None
         executor, code, warned = client.get_executor(pure=False, retries=ATTEMPTS), code_digest(), False
 
-        def trained(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Learnt]:
+        def spread(train: Callable[[Shard], Learnt], shards: Sequence[Shard]) -> list[Learnt]:
             nonlocal warned
-            task = partial(train_alike, code, learner, table, alone=len(shards) == 1)
-            futures = [executor.submit(task, shard) for shard in shards]
+            futures = [executor.submit(train_alike, code, train, shard) for shard in shards]
             while wait(futures, PATIENCE).not_done:
                 if not (warned or client.nthreads()):
                     warned, again = True, f"dask worker {address}"
@@ -107,7 +101,7 @@ def cluster_workers(address: str) -> Iterator[ShardTrainer]:
             return [future.result() for future in futures]
 
         try:
-            yield trained
+            yield spread
         except KilledWorker:
             raise TttError(
                 "workers died too often", where=f"--cluster {address}", hint="do they have enough memory?"
