@@ -37,7 +37,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s, Uint32s, Uint64s
+from ttt_cli.engine.arrays import Bools, Floats, Int64s, Uint32s
 from ttt_cli.engine.bits import ONE, ZERO, popcount
 from ttt_cli.engine.bits import first as lowest
 from ttt_cli.engine.kernel import Inlined, Part, u32
@@ -66,7 +66,7 @@ DISCOUNT = 0.9
 ALL = np.uint64(2**64 - 1)
 
 KEYS = {"next", "seen", "visits"}
-"""The members of an entry; those of an earlier version may have ``score`` too, which follows from these."""
+"""The members of an entry."""
 
 MOST_NODES = 2**31
 
@@ -133,18 +133,18 @@ class Graph(TableLearner[Table]):
         for name in ("tried", "best", "low", "high"):
             records[name] = 0
         records["score"] = records["end"]
-        for ply, nodes, edges, at, starts in backwards(table):
-            scores, side = records["score"][after[edges]], 1 - 2 * (ply % 2)
-            for name, sign in (("low", -1.0), ("high", 1.0)):
+        for side, nodes, edges, at, starts, scores in backwards(table):
+            for name, sign in (("low", -side), ("high", side)):
                 most, first_edges = largest_of(sign * scores, at)
                 records[name][nodes] = np.where(most > -1, after[edges[first_edges]], OPEN)
-            most, backed_up = largest_of(side * scores, at)
-            bits = place_bits(table, nodes[at], edges) * (most[at] == side * scores)
+            most, backed_up = largest_of(scores, at)
+            places = (edges - records["first"][nodes[at]].astype(np.int64)).astype(np.uint64)
+            bits = (ONE << places) * (most[at] == scores)
             records["best"][nodes] = np.bitwise_or.reduceat(bits, starts)
             records["tried"][nodes] = np.bincount(at)
             if self.choice == "article":
                 _, backed_up = largest_of(np.abs(scores), at)
-            records["score"][nodes] = DISCOUNT * scores[backed_up] + 0.0
+            records["score"][nodes] = side * DISCOUNT * scores[backed_up] + 0.0
 
     def policy(self, table: Table) -> Policy:
         """The machine's choices; the values are the known successors' scores for the mover."""
@@ -242,17 +242,15 @@ class Graph(TableLearner[Table]):
     def read(self, table: Table, keys: list[str], entries: list[Any]) -> None:
         positions = parse_keys(keys, table.rules, table.symmetric)
         legal = table.legal(positions)
-        fits = all(isinstance(entry, dict) and entry.keys() - {"score"} == KEYS for entry in entries)
-        require(fits, 'expected an object of "next", "seen" and "visits"')
+        expected = 'expected an object of "next", "seen" and "visits"'
+        require(all(isinstance(entry, dict) and entry.keys() == KEYS for entry in entries), expected)
         following, seen, visits = ([entry[name] for entry in entries] for name in ("next", "seen", "visits"))
-        places = as_counts(
-            seen, '"seen" must be a place in the order of first sight, from 0', 0, MOST_NODES - 1
-        )
+        places = as_counts(seen, '"seen" must be a place in the order of first sight', most=MOST_NODES - 1)
         visited = as_counts(visits, '"visits" must be a whole number from 0')
         fault = '"next" must be empty: the game is over'
         if legal[0].any():
             fault = f'"next" must hold different ones of the {cells_of(legal)}'
-        require(all(isinstance(cells, list) for cells in following), fault)
+        require({*map(type, following)} == {list}, fault)
         at = places_of_members(following)
         played = as_counts(flatten(following), fault, 1, table.rules.cells) - 1
         edges = np.zeros(legal.shape, np.bool_)
@@ -280,21 +278,19 @@ def edges_of(table: Table) -> tuple[Int64s, Int64s]:
     return owners, edges[np.argsort(table.rows["first"][owners].astype(np.int64) + order[edges])]
 
 
-def place_bits(table: Table, owners: Int64s, moves: Int64s) -> Uint64s:
-    """uint64[k]: for each of some moves the bit of its place in its row, given the rows."""
-    return ONE << (moves - table.rows["first"][owners].astype(np.int64)).astype(np.uint64)
-
-
-def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64s]]:
-    """The edges by plies, from the last ply to the first: the ply; its nodes; its edges, node by node in the
-    order of first sight; the place of each edge's node among the nodes; and where each node's edges start."""
+def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64s, Floats]]:
+    """The edges by plies, from the last ply to the first: the side to move, +1 X, -1 O; its nodes; its edges,
+    node by node in the order of first sight; the place of each edge's node among the nodes; where each node's
+    edges start; and the scores after the edges, for that side."""
     owners, edges = edges_of(table)
     plies = table.positions(owners).plies
     for ply in range(table.rules.cells - 1, -1, -1):
         (here,) = np.nonzero(plies == ply)
         if len(here):
             nodes, starts, at = np.unique(owners[here], return_index=True, return_inverse=True)
-            yield ply, nodes, edges[here], at, starts
+            scores = table.rows["score"][table.moves["after"][edges[here]]]
+            side = 1 - 2 * (ply % 2)
+            yield side, nodes, edges[here], at, starts, side * scores
 
 
 def walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:
@@ -332,15 +328,14 @@ def sound_moves(table: Table) -> Bools:
     largest mean result, if the opponent replies with any known move and this side goes on in the same way;
     untried moves if the best is a loss."""
     records, chosen = table.rows, np.zeros(len(table.moves), np.bool_)
-    for parity, sign in ((0, 1.0), (1, -1.0)):
-        hope = sign * records["end"]  # the mean result of one side
-        for ply, nodes, edges, at, starts in backwards(table):
+    for mine in (1, -1):
+        hope = 1.0 * mine * records["end"]  # the mean result of one side
+        for side, nodes, edges, at, starts, scores in backwards(table):
             after = hope[table.moves["after"][edges]]
-            if ply % 2 == parity:
-                lost = sign * records["score"][nodes] < 0
-                desperate = lost & (records["tried"][nodes] < records["number"][nodes])
-                is_best = records["best"][nodes[at]] & place_bits(table, nodes[at], edges) > 0
-                after[~is_best | desperate[at]] = -np.inf
+            if side == mine:
+                most = np.maximum.reduceat(scores, starts)
+                desperate = (most < 0) & (records["tried"][nodes] < records["number"][nodes])
+                after[(scores < most[at]) | desperate[at]] = -np.inf
                 promised = np.where(desperate, np.inf, np.maximum.reduceat(after, starts))
                 chosen[table.moves_of(nodes[desperate])[1]] = True
                 chosen[edges] = after >= promised[at] - 1e-12  # within rounding
@@ -474,8 +469,8 @@ def back_up_from(rows: Any, moves: Any, rule: Any, path: Any, plies: int, new: n
 def scored_anew(rows: Any, moves: Any, row: int, ply: int, article: bool) -> bool:
     """Back up the scores of a node's successors, which have ``ply`` stones; return whether it changes."""
     start, low, high, best, sign = rows[row].first, u32(OPEN), u32(OPEN), ZERO, 2 * (ply & 1) - 1
-    least, most, largest, top = 1.0, -1.0, 0.0, -2.0
-    lows, highs, largests = 0, 0, 0  # the places of those edges in the order of first sight
+    least, most, top = 1.0, -1.0, -2.0
+    lows, highs = 0, 0  # the places of those edges in the order of first sight
     for place in range(rows[row].number):
         move = moves[start + u32(place)]
         order, after = move.order, move.after
@@ -485,14 +480,13 @@ def scored_anew(rows: Any, moves: Any, row: int, ply: int, article: bool) -> boo
                 low, least, lows = after, score, order
             if score > most or (score == most and order < highs):
                 high, most, highs = after, score, order
-            if article and (abs(score) > abs(largest) or (abs(score) == abs(largest) and order < largests)):
-                largest, largests = score, order
             if sign * score > top:
                 top, best = sign * score, ZERO
             if sign * score == top:
                 best |= ONE << np.uint64(place)
+    by_size = least if -least > most or (-least == most and lows < highs) else most
     rows[row].low, rows[row].high, rows[row].best = low, high, best
-    score = DISCOUNT * largest if article else DISCOUNT * (sign * top)
+    score = DISCOUNT * by_size if article else DISCOUNT * (sign * top)
     changed = score != rows[row].score
     rows[row].score = score
     return changed
