@@ -67,21 +67,26 @@ def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
 
 
 @Part
-def successor(rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, ply: int) -> int:
-    """The row after a move on this cell, or the one that represents it."""
-    _, _, lines, _, sources, misere = growth
-    stone = ONE << np.uint64(cell)
-    own = (o if ply & 1 else x) | stone
-    unseen = u32(DRAWN) if ply + 1 == lines.shape[0] else u32(OPEN)
-    if is_line(lines, own, cell):
-        unseen = u32(X_WON) if (ply & 1 == 0) != misere else u32(O_WON)
-    if ply & 1:
-        o = own
-    else:
-        x = own
+def own_board(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np.uint64, int]:
+    """The position that has the row: in a table of classes the class's own board; and the symmetry that leads
+    to it."""
+    sources, image = growth[4], 0
     if SYMMETRIC:
         image = image_of_class(sources, x, o)
         x, o = turned(sources, x, image), turned(sources, o, image)
+    return x, o, image
+
+
+@Part
+def successor(rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, ply: int) -> int:
+    """The row after a move on this cell, or the one that represents it."""
+    _, _, lines, _, _, misere = growth
+    stone = ONE << np.uint64(cell)
+    x, o = (x, o | stone) if ply & 1 else (x | stone, o)
+    unseen = u32(DRAWN) if ply + 1 == lines.shape[0] else u32(OPEN)
+    if is_line(lines, o if ply & 1 else x, cell):
+        unseen = u32(X_WON) if (ply & 1 == 0) != misere else u32(O_WON)
+    x, o, _ = own_board(growth, x, o)
     found = find(rows, growth, x, o)
     return found if found != OPEN else unseen
 
@@ -92,14 +97,8 @@ def predecessor(
 ) -> tuple[int, int]:
     """The row of a position before the last stone was placed on this cell, or ``OPEN``; and the symmetry that
     takes it to its class's own board."""
-    sources, stone, image = growth[4], ONE << np.uint64(cell), 0
-    if ply & 1:
-        x ^= stone
-    else:
-        o ^= stone
-    if SYMMETRIC:
-        image = image_of_class(sources, x, o)
-        x, o = turned(sources, x, image), turned(sources, o, image)
+    stone = ONE << np.uint64(cell)
+    x, o, image = own_board(growth, x ^ stone if ply & 1 else x, o if ply & 1 else o ^ stone)
     return find(rows, growth, x, o), image
 
 
@@ -153,10 +152,8 @@ def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, p
     slots, used, lines, _, sources, _ = growth
     x, o, stone = np.uint64(rows[parent].x), np.uint64(rows[parent].o), ONE << np.uint64(moves[move].cell)
     x, o = (x, o | stone) if ply & 1 else (x | stone, o)
-    if SYMMETRIC:
-        image = image_of_class(sources, x, o)
-        x, o = turned(sources, x, image), turned(sources, o, image)
-    else:
+    x, o, _ = own_board(growth, x, o)
+    if not SYMMETRIC:
         used[2] = touched(growth, x, o, ply + 1)
     unseen, row, place = moves[move].after, used[0], used[1]
     rows[row] = rows[unseen]

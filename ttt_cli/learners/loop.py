@@ -200,6 +200,13 @@ def composed(
     )
 
 
+def recorded(cells: int, moves: Int8s) -> tuple[Int8s, Floats, int, Uint64s, Int64s]:
+    """What ``play_games`` is given to replay a game: history, luck, number, waiting and results."""
+    history = np.full((1, cells), NOT_YET, np.int8)
+    history[0, : len(moves)] = moves
+    return history, np.zeros((0, 1)), 0, NOBODY_WAITS, np.zeros(3, np.int64)
+
+
 @lru_cache(maxsize=4)
 def answers(rules: Rules, symmetric: bool, opponent: Policy) -> Floats:
     """float64[rows, cells]: the thresholds of a policy's moves in the rows of a complete table, legal moves

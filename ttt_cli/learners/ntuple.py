@@ -52,7 +52,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.learners.base import Entry, Learner, Shard, as_bits, parameter
 from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_batches, require
-from ttt_cli.learners.loop import NOBODY_WAITS, NOT_YET, OVER, RESIGNED, play_shard
+from ttt_cli.learners.loop import NOT_YET, OVER, RESIGNED, play_shard, recorded
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
 BLOCK = 3
@@ -366,10 +366,8 @@ class NTuple(Learner[NTupleTable]):
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:
         if not game.resigned:
-            history = np.full((1, table.rules.cells), NOT_YET, np.int8)
-            history[0, : len(game.moves)] = game.moves
-            kernel = self._kernel(table, as_bits(sides), np.zeros(2, np.bool_))
-            kernel(history, np.zeros((0, 1)), 0, NOBODY_WAITS, np.zeros(3, np.int64))
+            games = recorded(table.rules.cells, np.array(game.moves, np.int8))
+            self._kernel(table, as_bits(sides), np.zeros(2, np.bool_))(*games)
 
     def _kernel(self, table: NTupleTable, sides: int, fixed: Bools) -> Callable[..., None]:
         cells, net, learned = table.rules.cells, table.network, (table.visits, table.sums, table.sizes)

@@ -4,11 +4,13 @@ values a move. How such a learner plays, trains, and is merged and saved follows
 
 from abc import abstractmethod
 from bisect import bisect
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import zip_longest
+from math import fsum
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -219,16 +221,16 @@ def _means(base: Table, parts: Sequence[Table]) -> dict[str, list[Any]]:
     """The means of what the parts have learned since the base, weighted by visits; a value that only one part
     has learned is taken as it is."""
     merged = {key: [float(value), visits] for key, (value, visits) in base.items()}
-    learned: dict[str, tuple[int, int, Any, float]] = {}
+    learned = defaultdict[str, list[tuple[float, int]]](list)
     for part in parts:
         for key, (value, visits) in part.items():
             merged.setdefault(key, [0.0, 0])
             if (weight := visits - base.get(key, (0, 0))[1]) > 0:
-                count, weights, total, _ = learned.get(key, (0, 0, 0, 0.0))
-                total += _exact(weight * float(value))
-                learned[key] = count + 1, weights + weight, total, float(value)
-    for key, (count, weight, total, value) in learned.items():
-        merged[key] = [value if count == 1 else float(total) / weight, merged[key][1] + weight]
+                learned[key].append((float(value), weight))
+    for key, terms in learned.items():
+        weights = sum(weight for _, weight in terms)
+        mean = fsum(weight * value for value, weight in terms) / weights
+        merged[key] = [terms[0][0] if len(terms) == 1 else mean, merged[key][1] + weights]
     return merged
 
 

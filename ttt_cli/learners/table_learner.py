@@ -138,10 +138,8 @@ class TableLearner(Learner[AnyTable]):
 
     def learn(self, table: AnyTable, game: Game, sides: str = "xo") -> None:
         if self.learns_resigned or not game.resigned:
-            history = np.full((1, table.rules.cells), loop.NOT_YET, np.int8)
-            history[0, : len(game.moves)] = table.options(game)
-            recorded = history, np.zeros((0, 1)), 0, loop.NOBODY_WAITS, np.zeros(3, np.int64)
-            self.play(table, as_bits(sides), np.zeros(2, np.bool_), NO_ANSWERS, *recorded)
+            games = loop.recorded(table.rules.cells, table.options(game))
+            self.play(table, as_bits(sides), np.zeros(2, np.bool_), NO_ANSWERS, *games)
 
     def play(
         self, table: AnyTable, sides: int, fixed: Bools, answers: Floats, history: Int8s, *games: Any
