@@ -19,22 +19,10 @@
   const word = (result) => ["loss", "draw", "win"][result + 1];
   const distance = (move) => (move.result && data.whole ? ` in ${move.plies}` : ""); // where it is known
   const worth = (move) => word(move.result) + distance(move);
-  const percent = (chance) => {
-    if (chance === null) return "";
-    const hundredths = Math.round(chance * 10000);
-    if (chance > 0 && hundredths < 10) return "<0.1\u00a0%";
-    if (chance < 1 && hundredths > 9990) return ">99.9\u00a0%";
-    const digits = hundredths % 100 === 0 || (hundredths >= 1000 && hundredths <= 9900) ? 0 : 1;
-    return `${(hundredths / 100).toFixed(digits)}\u00a0%`;
-  };
-  const known = data.values.filter((value) => value !== null);
-  const signed = known.some((value) => value < 0);
-  const wholes = known.every(Number.isInteger) && known.some((value) => Math.abs(value) > 1);
-  const valueText = (value) => {
-    if (value === null) return "";
-    if (wholes) return value.toLocaleString("en");
-    return (signed && value > 0 ? "+" : "") + value.toFixed(2).replace("-", "\u2212");
-  };
+  // Only what is certain is shown as 0 or 100 %.
+  const percent = (chance) => chance === null ? "" :
+    `${chance > 0 && chance < 1 ? Math.min(Math.max(Number((100 * chance).toFixed(1)), 0.1), 99.9) : 100 * chance}\u00a0%`;
+  const valueText = (value) => value === null ? "" : value.toLocaleString("en", { maximumFractionDigits: 2 });
   const inWords = (moves) => new Intl.ListFormat("en-GB", { type: "disjunction" }).format(moves.map((move) => String(move.cell + 1)));
   const cellsOf = (good, moves, all) => moves.length > 1 && good.length === moves.length ? all : inWords(good);
   const counted = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;

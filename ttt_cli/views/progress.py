@@ -1,6 +1,5 @@
 """Progress bars for long runs, shown only if stderr is a terminal."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -14,10 +13,10 @@ Tick = Callable[[int], None]
 def progress(
     env: Environment, total: int | None, *, done: int = 0, title: str = "", unit: str = "games"
 ) -> Iterator[Tick]:
-    """Show work done, speed and time left while the body runs; the bar disappears at the end.
+    """Show work done and time left while the body runs; the bar disappears at the end.
 
     :param total: None if it is unknown.
-    :param done: work done before, which does not count for the speed.
+    :param done: work done before.
     """
     if not env.animated:
         yield lambda done: None
@@ -28,20 +27,12 @@ def progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:,}" + ("" if total is None else "/{task.total:,}") + f" {unit}"),
-        TextColumn("{task.fields[speed]}"),
         *([] if total is None else [TimeRemainingColumn()]),
     ]
-    start, before = time.monotonic(), done
     with Progress(*columns, console=env.console_on(env.stderr), transient=True) as bar:
-        task = bar.add_task(title, total=total, completed=done, speed="")
-
-        def tick(done: int) -> None:
-            now = time.monotonic()
-            speed = f"{(done - before) / (now - start):,.0f}/s" if now > start else ""
-            bar.update(task, completed=done, speed=speed)
-
+        task = bar.add_task(title, total=total, completed=done)
         env.listen(lambda text: bar.console.print(printable(text)))  # notices go above the bar
         try:
-            yield tick
+            yield lambda done: bar.update(task, completed=done)
         finally:
             env.listen()
