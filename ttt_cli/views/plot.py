@@ -19,10 +19,7 @@ PANELS = {"wins against random play": ("x_win", "o_win"), "losses that can be fo
 BARS = " ▁▂▃▄▅▆▇█"
 """Bars for shares from 0 to 1; only 0 itself has none."""
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""The colours of Okabe and Ito, for colour-blind readers."""
-
-MARKERS = "osD^vPX*<>"
+MARKERS = "osD^v"
 """Markers, to tell lines apart in black and white."""
 
 
@@ -87,38 +84,33 @@ def picture(curves: Mapping[str, Sequence[Sequence[Row]]], heading: str, kind: s
         from matplotlib.figure import Figure
     except ImportError:
         raise TttError("pictures need matplotlib", hint="pip install matplotlib") from None
-    panels = [
+    measures = [
         (f"{title}, as {side}", measure)
-        for title, measures in PANELS.items()
-        for side, measure in zip("XO", measures, strict=True)
+        for title, sides in PANELS.items()
+        for side, measure in zip("XO", sides, strict=True)
     ]
-    played = [rows[0].games for looks in curves.values() for rows in looks if rows[0].games] or [1]
-    with rc_context({"svg.hashsalt": "ttt", "svg.fonttype": "none", "text.parse_math": False}):
+    least = min((rows[0].games for looks in curves.values() for rows in looks if rows[0].games), default=1)
+    settings = {"svg.hashsalt": "ttt", "svg.fonttype": "none", "text.parse_math": False}
+    with rc_context({**settings, "axes.grid": True, "grid.alpha": 0.25}):
         figure = Figure(figsize=(11, 7.2), layout="constrained")
-        for axes, (title, measure) in zip(figure.subplots(2, 2).flatten(), panels, strict=True):
+        for axes, (title, measure) in zip(figure.subplots(2, 2).flatten(), measures, strict=True):
             for number, (name, looks) in enumerate(curves.items()):
                 games = [rows[0].games for rows in looks]
-                found = [
-                    np.quantile([getattr(row, measure) for row in rows], (0.25, 0.5, 0.75)) for rows in looks
-                ]
-                low, mid, high = np.transpose(found)
-                color, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
-                label = "\u200b" * name.startswith("_") + name  # matplotlib hides labels that start with _
+                found = [[getattr(row, measure) for row in rows] for rows in looks]
+                low, mid, high = np.transpose([np.quantile(row, (0.25, 0.5, 0.75)) for row in found])
+                color, marker = f"C{number}", MARKERS[number % len(MARKERS)]
                 axes.fill_between(games, low, high, color=color, alpha=0.18, linewidth=0)
-                axes.plot(games, mid, color=color, marker=marker, markersize=4, linewidth=1.6, label=label)
-            axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
+                label = "\u200b" * name.startswith("_") + name  # matplotlib hides labels that start with _
+                axes.plot(games, mid, color=color, marker=marker, label=label)
+            axes.set_title(title, loc="left")
             axes.set_xlabel("games")
-            axes.set_xscale("symlog", linthresh=min(played), linscale=0.4)  # linear up to the first point
-            axes.set_xlim(left=0, right=max(played) * 1.25)
+            axes.set_xscale("symlog", linthresh=least)  # linear up to the first point
+            axes.set_xlim(left=0)
             axes.set_ylim(-0.03, 1.03)
-            axes.xaxis.set_major_formatter(
-                lambda value, place: "" if 0 < value < min(played) else short(round(value))
-            )
+            axes.xaxis.set_major_formatter(lambda value, place: short(round(value)))
             axes.yaxis.set_major_formatter(lambda value, place: f"{value:.0%}")
-            axes.grid(alpha=0.25)
-            axes.spines[["top", "right"]].set_visible(False)
         figure.suptitle(heading)
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
         stream = io.BytesIO()
         figure.savefig(stream, format=kind, dpi=144, metadata={"Date" if kind == "svg" else "Software": None})
         return stream.getvalue()
