@@ -116,11 +116,10 @@
         const [result, far] = prospects ? prospectText(prospects.get(cell)) : [word(move.result), distance(move).trimStart()];
         kind = result + (move.chance > 0 ? " played" : "");
         label = prospects ? `free. You can get a ${result}${far && ` in ${far} of the games`}; perfect play: a ${worth(move)}.` : spoken(move);
-        const share = make("span"), value = prospects ? `(${worth(move)})` : valueText(move.value);
-        share.style.setProperty("--part", move.chance * 100);
+        const value = prospects ? `(${worth(move)})` : valueText(move.value);
         parts.push(make("span", { class: "worth" }, result), make("span", { class: "far" }, far),
           make("span", { class: "does" }, make("b", {}, percent(move.chance)), make("i", {}, value)),
-          make("span", { class: "share" }, share), ...(move.slip ? [make("span", { class: "flag" }, "!")] : []));
+          ...(move.slip ? [make("span", { class: "flag" }, "!")] : []));
       } else if (stone !== ".") {
         kind = winning.includes(cell) ? "line" : cell === last ? "last" : "";
         label = `${stone}${kind === "line" ? ", in the winning line" : ""}`;

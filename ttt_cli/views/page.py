@@ -46,7 +46,7 @@ MOST_BYTES = 10_000_000
 DIGITS = str.maketrans(".OX", "012")
 
 Fact = tuple[str, str]
-"""A few words, and their class: ``good``, ``bad``, ``rules`` or empty."""
+"""A few words, and their class: ``win``, ``loss``, ``rules`` or empty."""
 
 
 def covered(policy: Policy) -> Positions:
@@ -163,12 +163,12 @@ def _mistakes(policy: Policy, numbers: Mapping[str, int]) -> tuple[list[list[flo
 def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
     """Return the facts at the top of the page: strength, experience, rules."""
     if verdict.unbeatable:
-        facts = [("unbeatable as X and as O", "good")]
+        facts = [("unbeatable as X and as O", "win")]
     else:
         cases = (("X", verdict.as_x), ("O", verdict.as_o))
         losses = [(side, case.loss) for side, case in cases if case.line]
         worst = " and ".join(f"{percent(loss, 0)} as {side}" for side, loss in losses)
-        facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "bad")]
+        facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "loss")]
     facts += [] if games is None else [(counted(games, "game"), "")]
     return [*facts, (rules.describe(), "rules")]
 
