@@ -20,9 +20,9 @@ import numpy as np
 
 from ttt_cli.agents.grammar import Agent, file_and_reading, resolve_all
 from ttt_cli.agents.python_object import player_of
+from ttt_cli.agents.registry import OPPONENTS, usual_opponents
 from ttt_cli.agents.registry import AgentType as AgentType
 from ttt_cli.agents.registry import one_of as one_of
-from ttt_cli.agents.registry import usual_opponents
 from ttt_cli.engine.game import Game as Game
 from ttt_cli.engine.policy import Policy as Policy
 from ttt_cli.engine.position import Position as Position
@@ -178,10 +178,9 @@ def evaluate(
     :param budget: how many positions may be visited for each side.
     :raises TttError: if more positions can be reached, or the choices of a function or a program vary.
     """
+    agents = _agents([player, *(opponents or OPPONENTS)], rules, store)
     if not opponents:
-        rules = policy(player, rules=rules, store=store).rules
-        opponents = usual_opponents(rules)
-    agents = _agents([player, *opponents], rules, store)
+        agents = agents[: 1 + len(usual_opponents(agents[0].rules))]
     own, *others = agents
     found = judge(own.policy, [(other.name, other.policy) for other in others], budget=budget)
     notes = tuple(dict.fromkeys(note for agent in agents for note in agent.remarks))
@@ -246,8 +245,6 @@ def train(
     :param parameters: the parameters of the method, as ``ttt train LEARNER --help`` lists them.
     :raises TttError: if a name or a parameter is unknown.
     """
-    if preset not in (None, "article"):
-        raise UsageError(f"preset is {preset!r}, not 'article' or None")
     if isinstance(learner, State) and (preset or rules or symmetry):
         raise UsageError("preset, rules and symmetry are for a new state: this one has its own")
     if isinstance(learner, State):
