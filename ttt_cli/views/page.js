@@ -72,9 +72,9 @@
     go(side ? [] : state.path, { me: side });
     if (side) buttons.find((button) => button.tabIndex === 0).focus({ preventScroll: true });
   }
-  const back = () => state.path.length && go(state.path.slice(0, -1));
-  // How many moves stay if the last own one is taken back, or after the game the last own mistake; below 0 if there is none.
-  const staying = () => over() ? reviewed().findLastIndex((move) => move.lost && move.side === state.me)
+  // How many moves stay if the last one is taken back, in play the last own one, or after a game the last own mistake;
+  // below 0 if there is none.
+  const staying = () => !state.me ? state.path.length - 1 : over() ? reviewed().findLastIndex((move) => move.lost && move.side === state.me)
     : state.path.length - (mine() ? 2 : 1);
   function help(aid) {
     if (!mine()) return;
@@ -255,9 +255,9 @@
     for (const button of byId("mode").children) press(button, button.dataset.mode === state.me);
     drawBoard(moves, prospects);
     byId("review").hidden = !playing || !over();
+    byId("undo").disabled = staying() < 0;
     if (playing) {
       if (over()) drawReview();
-      byId("undo").disabled = staying() < 0;
       byId("help").disabled = byId("beat").disabled = !mine();
       press(byId("help"), state.aid === "hint");
       press(byId("beat"), state.aid === "beat");
@@ -265,7 +265,6 @@
     } else {
       drawPath();
       for (const link of byId("mistakes").querySelectorAll("a")) mark(link, "aria-current", link.hash === "#" + here());
-      byId("home").disabled = byId("back").disabled = !state.path.length;
       byId("agent").disabled = !moves.some((move) => move.chance > 0);
       byId("perfect").disabled = !moves.length;
     }
@@ -281,21 +280,18 @@
   };
   const arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const actions = {
-    again: () => begin(other()), undo: () => go(state.path.slice(0, staying())), help: () => help("hint"), beat: () => help("beat"), back,
-    home: () => go([]), agent: () => play(likeliest(movesOf(here())).cell), perfect: () => play(perfect(movesOf(here())).cell),
+    again: () => begin(other()), undo: () => go(state.path.slice(0, staying())), help: () => help("hint"), beat: () => help("beat"),
+    agent: () => play(likeliest(movesOf(here())).cell), perfect: () => play(perfect(movesOf(here())).cell),
   };
-  const keys = {
-    playing: { n: "again", u: "undo", Backspace: "undo", h: "help", b: "beat" },
-    exploring: { Home: "home", u: "back", Backspace: "back", a: "agent", b: "perfect" },
-  };
+  // The button that is seen and names this key.
+  const named = (key) => [...document.querySelectorAll(".buttons button")].find((button) =>
+    button.offsetParent && button.querySelector("kbd").textContent === (key === "Backspace" ? "U" : key.toUpperCase()));
   let typed = ""; // the digits of a cell, while they gather on a board of more than nine
   document.addEventListener("keydown", (event) => {
     if (event.key === "Shift") return; // which types digits on some keyboards
     if (!/^[0-9]$/.test(event.key)) typed = "";
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const focused = buttons.indexOf(document.activeElement);
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const action = keys[state.me ? "playing" : "exploring"][key];
+    const focused = buttons.indexOf(document.activeElement), { key } = event;
     if (arrows[key]) {
       if (focused < 0 && document.activeElement !== document.body) return;
       const from = buttons.findIndex((button) => button.tabIndex === 0);
@@ -304,7 +300,7 @@
       typed = [cells > 9 ? typed + key : key, key].find((text) => Number(text) >= 1 && Number(text) <= cells) || "";
       if (typed && cells > 9) buttons[typed - 1].focus(); // Enter plays it
       else if (typed) play(typed - 1);
-    } else if (action && !byId(action).disabled) actions[action]();
+    } else if (named(key)) named(key).click();
     else return;
     event.preventDefault();
   });
