@@ -212,9 +212,10 @@ def _file_error(error: OSError) -> TttError:
 def _usage_error(error: typer.TyperException) -> UsageError:
     """Translate an error of Typer's parser."""
     context = getattr(error, "ctx", None)
-    path = context.command_path if context else "ttt"
+    path = context.command_path if context else ""
     message = " ".join(error.format_message().split()).rstrip(".")
-    return UsageError(message[:1].lower() + message[1:], where=path, hint=f"see {path} --help")
+    hint = f"see {path} --help" if path else "--help lists the options"
+    return UsageError(message[:1].lower() + message[1:], where=path, hint=hint)
 
 
 def main() -> None:

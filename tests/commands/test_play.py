@@ -101,7 +101,7 @@ def test_b_shows_the_best_response_to_this_player(ttt, monkeypatch):
 
 
 def test_at_a_terminal_play_asks_for_opponent_side_and_what_next(ttt):
-    keys = "nobody\n\x1b[B\nme\nyou\n5\n9\n1\n2\n8\n6\n3\n4\n7\nx\nn\nq\n"
+    keys = "nobody\n\x1b[B\nme\n5\n9\n1\n2\n8\n6\n3\n4\n7\nx\nn\nq\n"
     TD.parent.mkdir()
     TD.with_name("broken.json").write_text("{")
     library.save(State.empty(learner_of("td", "default"), STANDARD), TD)
@@ -112,7 +112,7 @@ def test_at_a_terminal_play_asks_for_opponent_side_and_what_next(ttt):
     assert medium.startswith("medium") and "blocks" in medium and "plays perfectly" in hard
     assert "td      learned from 0 games\n" in result.out
     assert result.err.count("no such name") == 2
-    assert "Who begins?\n" in result.out and "Game 1: X is you, O is medium" in result.out
+    assert "Game 1: X is you, O is medium" in result.out
     assert "press n, r" in result.err and "Game 2: X is medium, O is you" in result.out and len(log()) == 1
 
 

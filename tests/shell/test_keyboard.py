@@ -128,9 +128,8 @@ def test_menus_take_arrows_numbers_and_beginnings_of_names(tmp_path: Path):
         game.press("ha", r"› 3 +hard.*ha")
         game.press("q", r"› 4 +q")  # letters only spell names here
         game.press("\r", r"q has learned nothing yet.*› 1 +train q first")
-        game.press("2\r", r"Who begins\?.*› 1 +you")
-        game.press("2", r"› 2 +q")
-        game.press("\r", r"Game 1: X is q, O is you.*O to move")
+        game.press("2", r"› 2 +play it")
+        game.press("\r", r"Game 1: X is you, O is q.*X to move")
         game.press("\x03", "")
         assert game.ended() == 130
         assert "Error" not in game.seen

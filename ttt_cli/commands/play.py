@@ -64,9 +64,6 @@ def play(
         agent = _choose_opponent(env)
     pairing = _pairing(agent, side, x, o)
     agents = _agents(env, pairing)
-    asks = side is None and not named and env.interactive and not agents[1].is_person
-    if asks and choose(env, "Who begins?", [("you", "as X"), (agents[1].name, "you are O")]):
-        agents.reverse()
     _introduce(env, agents, learn)
     players = players_of(agents, env.store, learn=learn)
     session = Session(agents[0].rules, players, seed=seed, alternate=not named)

@@ -31,7 +31,6 @@ from textwrap import dedent
 from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
-from typer.core import TyperCommand
 
 from ttt_cli.documents import Document, put
 from ttt_cli.environment import Environment
@@ -39,18 +38,6 @@ from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import offer_file
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
-
-
-class Command(TyperCommand):
-    """A command; a wrong call of it says so, and not one of ``ttt`` itself."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the command's arguments; the parser names no context if an option has no value."""
-        try:
-            return super().parse_args(ctx, args)
-        except typer.TyperException as error:
-            error.ctx = getattr(error, "ctx", None) or ctx  # type: ignore[attr-defined]
-            raise
 
 
 def make_command(
@@ -88,7 +75,7 @@ def make_command(
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     text, examples = split_examples(doc or function.__doc__ or "")
     single = typer.Typer(add_completion=False)
-    single.command(name, cls=Command, help=text, epilog=examples)(call)
+    single.command(name, help=text, epilog=examples)(call)
     made: Any = typer.main.get_command(single)
     for parameter in made.params:
         parameter.hidden = parameter.hidden or parameter.name in hidden

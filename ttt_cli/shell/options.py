@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,24 +15,20 @@ from ttt_cli.errors import UsageError
 if TYPE_CHECKING:
     from ttt_cli.engine.rules import Rules
 
-_NUMBER = re.compile(
-    r"([0-9]+|[0-9]{1,3}(?:[,_ ][0-9]{3})+)(?:\.([0-9]+))?(?:[eE]\+?([0-9]{1,2}))?\s*([kKmMgG]?)"
-)
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})?)\s*([kmg]?)", re.IGNORECASE)
+_BETWEEN_THOUSANDS = re.compile(r"(?<=[0-9])[,_ ](?=[0-9]{3}(?![0-9]))")
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 MOST = (1 << 63) - 1
-_ZEROS = {"": 0, "k": 3, "m": 6, "g": 9}
 
 
 def whole(least: int = 1, most: int = MOST) -> Callable[[Any], int]:
     """Return a parser for whole numbers such as ``10k``, ``1.5M``, ``1e6`` or ``1,000,000``."""
 
     def number(text: Any) -> int:
-        if match := _NUMBER.fullmatch(str(text).strip()):
-            digits, fraction, exponent, unit = match.groups(default="")
-            fraction = fraction.rstrip("0")
-            zeros = int(exponent or 0) + _ZEROS[unit.lower()] - len(fraction)
-            found = int(re.sub("[,_ ]", "", digits) + fraction + "0" * max(zeros, 0))
-            if zeros >= 0 and least <= found <= most:
-                return found
+        if match := _NUMBER.fullmatch(_BETWEEN_THOUSANDS.sub("", str(text).strip())):
+            found = Decimal(match[1]) * _UNITS[match[2].lower()]
+            if found == int(found) and least <= found <= most:
+                return int(found)
             if found > most:
                 raise typer.BadParameter(f"{text} is too large: at most {most:,}")
         limit = "up, such as 5000, 10k or 1.5M" if most == MOST else f"to {most:,}"
@@ -83,28 +80,13 @@ Symmetry = Annotated[bool, flag("--symmetry", "Rotations and reflections of a po
 Walked = Annotated[int | None, number("Visit at most N positions; by default 10,000,000.")]
 
 
-FILE_HELP = """\
-What a file leaves open can be stated after a colon (q_table.json:values=x):
-  values=x|o|mover    whose wins large values mean: one side's, the mover's,
-    |moved|owner      those of the last to move, or of the player in the key
-  unknown=NUMBER      the value of a move that is not in the file; random:
-    |random           such a move is made only where none is known
-  wins=known|unknown  whether the program finds winning moves by itself
-  ties=random|first   which of exactly equal moves the program makes;
-    |last|            first-learned: the first, but any where all are 0
-    first-learned
-  choice=draw|most    whether it draws a bead or takes the most frequent
-  visits=N            the visits of an entry that has no count
-  spelling.NAME=...   how positions are spelled; NAME is first, second, mine,
-                      theirs, turn, empty, cells, board, order, player-x or
-                      symmetry
-"""
-"""The help on options of foreign files."""
-
-
 def file_help(arguments: Sequence[str]) -> str:
-    """The ``more_help`` of the commands that list these options."""
-    return FILE_HELP
+    """The ``more_help`` of commands that read other programs' files: how their readings are stated."""
+    from ttt_cli.agents.grammar import FILE_OPTIONS, STATE_OPTIONS
+
+    accepted = FILE_OPTIONS | {key: STATE_OPTIONS[key] for key in ("ties", "choice")}
+    lines = [f"  {key}{'NAME' * key.endswith('.')}={item.accepts}" for key, item in accepted.items()]
+    return "\n".join(["What a file leaves open can be stated after a colon (FILE:values=x):", *lines])
 
 
 def given_rules(env: Environment) -> "Rules | None":
