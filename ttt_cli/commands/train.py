@@ -159,8 +159,6 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
         return "train", group, arguments or ["--help"]
     if name not in LEARNERS and (state := library.Trained.named(name)):
         raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")
-    if name.endswith(".py"):
-        raise UsageError("which class of it?", where=name, hint=f"ttt train {name}:CLASS")
     if typed := re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
         offer_file(typed[1])
     kind = learner_class(offer_file(name) if ":" in name else name)
