@@ -91,7 +91,7 @@ def test_help_shows_the_options_that_change_something(ttt: Run) -> None:
         ("list", "did you mean ttt show?"),
         ("evaluate agents", "did you mean ttt show?"),
         ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
-        ("show minmax", "there is no such state or player (did you mean 'minimax'?)"),
+        ("show minmax", "no agent is called 'minmax' (did you mean 'minimax'?)"),
     ],
 )
 def test_usage_errors_have_a_hint(ttt: Run, words: str, hint: str) -> None:

@@ -193,7 +193,7 @@ USAGE = [
     ("review nosuch", "there is no such log"),
     ("move minimax XXX.OO...", "the game is over"),
     ("move good.json '\x1b[2J'", "9 cells"),
-    ("solve --board 3", "--board 3x3"),
+    ("solve --board 3", "expected ROWSxCOLS"),
     ("curve good.json -o plot.pdf", "pictures are svg or png"),
     ("export good.json -o new.x -f nope", "nope"),
     ("import good.json:visits=0 -o new.json", "visits"),

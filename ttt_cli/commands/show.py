@@ -16,10 +16,10 @@ from ttt_cli.documents import Count, Document, RunFields, Share, aside, optional
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
-from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
 from ttt_cli.learners import plugged_learners
-from ttt_cli.shell.options import argument, flag, given_rules, player_names, stored_files
+from ttt_cli.shell.options import argument, flag, given_rules, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
 from ttt_cli.store.formats.format import Loaded
@@ -227,10 +227,8 @@ def show(
             resolve(file, env.store, rules)  # refuses what is no option of it
         return known[named]
     file, reading = file_and_reading(file, rules)
-    trained = library.Trained.named(file)
-    near = "" if trained else did_you_mean(file, [*known, *player_names(env.store)])
-    if near and not library.is_path(file) and library.find(env.store, file, rules) is None:
-        raise UsageError("there is no such state or player", where=file, hint=near)
+    if not library.is_path(file) and library.find(env.store, file, rules) is None:
+        resolve(file, env.store, rules)  # says what there is
     loaded = library.load(library.existing(env.store, file, rules), reading)
     env.remark(loaded.remarks)
     return _summary(loaded)

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ttt_cli.agents.registry import ALIASES, BUILT_IN
 from ttt_cli.environment import Environment
-from ttt_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from ttt_cli.engine.rules import Rules
@@ -44,11 +42,6 @@ def stored_files(store: Path) -> list[Path]:
     except OSError:
         return []
     return sorted(found, key=lambda path: path.stem)
-
-
-def player_names(store: Path) -> list[str]:
-    """Return the names of the built-in players and of the states in a store."""
-    return list(dict.fromkeys([*BUILT_IN, *ALIASES, *(path.stem for path in stored_files(store))]))
 
 
 def argument(metavar: str, help: str, **more: Any) -> Any:
@@ -98,7 +91,4 @@ def given_rules(env: Environment) -> "Rules | None":
         return None
     from ttt_cli.engine.rules import Rules
 
-    if env.board is not None and env.board.isdigit():
-        hint = f"--board {env.board}x{env.board}"
-        raise UsageError(f"{env.board!r} is not ROWSxCOLS", where="--board", hint=hint)
     return Rules.parse("3x3" if env.board is None else env.board, env.line)
