@@ -1,12 +1,10 @@
 """Arrays in NumPy's files, ``.npy`` and ``.npz``, read without unpickling."""
 
 import io
-import math
 import warnings
 import zipfile
 
 import numpy as np
-from numpy.lib import format as npy
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.pickles import Array, Document, elements, read_pickle
@@ -15,8 +13,6 @@ from ttt_cli.store.system import scaled, too_large
 from ttt_cli.store.text import quoted
 
 MAGIC = b"\x93NUMPY"
-LONGEST_HEADER = 4000
-"""In bytes; NumPy parses it as a Python literal."""
 LONGEST, USUAL, RATIO = 64 * 2**20, 16 * 2**20, 50
 """The limit on the unpacked bytes of an archive, what any archive may have, and how many it may have beyond
 that for each packed byte: a policy has 20, a bomb a thousand."""
@@ -28,30 +24,26 @@ def is_archive(data: bytes) -> bool:
     return data.startswith(b"PK\x03\x04") and b".npy" in data
 
 
-def most_unpacked(data: bytes) -> int:
-    """The limit on the unpacked bytes of a file."""
-    return scaled(min(LONGEST, USUAL + RATIO * len(data)))
-
-
 def names(data: bytes, where: str) -> list[str]:
-    """The names of the arrays in an archive; raises InvalidFileError if it is damaged."""
+    """The names of the arrays in an archive; raises InvalidFileError if it is damaged or too large."""
+    most = scaled(min(LONGEST, USUAL + RATIO * len(data)))
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+            found = {it.filename: it.file_size for it in archive.infolist() if it.filename.endswith(".npy")}
     except Exception as error:  # zipfile promises no kind of error for an archive that lies
         raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
+    if sum(found.values()) > most:
+        raise too_large(f"its arrays have more than {most:,} bytes", where)
+    return [name.removesuffix(".npy") for name in found][:MOST_ARRAYS]
 
 
-def _member(data: bytes, name: str, left: int, where: str) -> bytes:
-    """Unpack an array of at most ``left`` bytes."""
+def _member(data: bytes, name: str, where: str) -> bytes:
+    """Unpack an array, whose bytes ``names`` has limited to what the archive says."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(f"{name}.npy") as member:
-            content = member.read(left + 1)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return archive.read(f"{name}.npy")
     except Exception as error:
         raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
-    if len(content) > left:
-        raise too_large(f"its arrays have more than {most_unpacked(data):,} bytes", where)
-    return content
 
 
 def array_in(source: Source, name: str) -> Array:
@@ -59,8 +51,9 @@ def array_in(source: Source, name: str) -> Array:
 
     :raises InvalidFileError: if it is damaged or too large, or holds Python objects.
     """
+    names(source.data, source.where)
     where = f"{source.where}, array {name}"
-    value = load_npy(_member(source.data, name, most_unpacked(source.data), where), where).value
+    value = load_npy(_member(source.data, name, where), where).value
     if not isinstance(value, np.ndarray):
         raise InvalidFileError("holds Python objects", where=where)
     return value
@@ -71,19 +64,15 @@ def load_npz(data: bytes, where: str) -> Document:
 
     :raises InvalidFileError: if it is damaged, too large, or holds other than plain data.
     """
-    found: dict[str, Document] = {}
-    left = most_unpacked(data)
-    for name in names(data, where)[:MOST_ARRAYS]:
-        content = _member(data, name, left, where)
-        left -= len(content)
-        found[name] = load_npy(content, f"{where}, array {quoted(name)}")
+    found = {
+        name: load_npy(_member(data, name, where), f"{where}, array {quoted(name)}")
+        for name in names(data, where)
+    }
     if len(found) == 1:
         return next(iter(found.values()))
     values = {name: part.value for name, part in found.items()}
     listed = {name: it.tolist() if isinstance(it, np.ndarray) else it for name, it in values.items()}
-    objects = dict.fromkeys(name for part in found.values() for name in part.objects)
-    factories = dict.fromkeys(name for part in found.values() for name in part.factories)
-    return Document(listed, tuple(objects), tuple(factories))
+    return Document(listed, tuple(dict.fromkeys(name for part in found.values() for name in part.objects)))
 
 
 def load_npy(data: bytes, where: str) -> Document:
@@ -91,22 +80,17 @@ def load_npy(data: bytes, where: str) -> Document:
 
     :raises InvalidFileError: if it is damaged, or holds other than plain data.
     """
-    file = io.BytesIO(data)
-    damaged = InvalidFileError("is a damaged .npy file", where=where)
+    width = 2 if data[6:7] == b"\1" else 4  # of the header's length, by version
+    start = 8 + width + int.from_bytes(data[8 : 8 + width], "little")
+    if b"'descr': '|O'" in data[:start] and len(data) > start:
+        return read_pickle(data[start:], where)
     try:
-        version = npy.read_magic(file)
-        read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that Python 2 wrote it
-            shape, by_columns, dtype = read(file, max_header_size=LONGEST_HEADER)
+            array = np.load(io.BytesIO(data), allow_pickle=False)
+        elements(array.tobytes(), array.dtype)
     except Exception:  # the header is parsed as a Python literal, which may fail in any way
-        raise damaged from None
-    content = data[file.tell() :]
-    if dtype.kind == "O" and dtype.names is None:
-        return read_pickle(content, where)
-    if dtype.kind not in "biufSU" or not content or math.prod(shape) * dtype.itemsize != len(content):
-        raise damaged
-    try:
-        return Document(elements(content, dtype).reshape(shape, order="F" if by_columns else "C"))
-    except (ValueError, TypeError):  # too many axes, or a length that is none
-        raise damaged from None
+        raise InvalidFileError("is a damaged .npy file", where=where) from None
+    if array.dtype.kind not in "biufSU" or not array.size:
+        raise InvalidFileError(f"holds an array of {array.dtype} of shape {array.shape}", where=where)
+    return Document(array)

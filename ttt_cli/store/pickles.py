@@ -16,10 +16,8 @@ import math
 import pickletools
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -33,14 +31,10 @@ MOST_VALUES, USUAL, RATIO = 4_000_000, 100_000, 32
 may have beyond that for each byte: a few bytes can refer to the same values again and again."""
 MOST_LEVELS = 30
 """The most levels of nesting; deeper values are left out."""
-MOST_TABLES = 100
-"""The most tables side by side."""
 LONGEST_INTEGER = 1024  # bits that still fit into a float
 
 BUILT = {f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")} | {"numpy.dtype"}
 """Objects that are filled after they are made: an array, and the type of its elements."""
-_DEFAULTS = {"collections.defaultdict", *(f"builtins.{name}" for name in ("dict", "list", "int", "float"))}
-"""Functions whose defaults, 0 or empty, need no mention."""
 _REFUSED = {"__builtin__", "commands", "os2emxpath", "posixpath", "ntpath", *sys.stdlib_module_names} | {
     *("numpy", "numba", "joblib", "dill", "cloudpickle")
 }
@@ -52,7 +46,6 @@ _RENAMED = {"long": "int", "unicode": "str", "xrange": "range"}
 _TYPE = re.compile(r"[?]|b1|[iu][1248]|f[248]|[SU][0-9]{1,6}|O[48]?")
 _TEXT_UNIT = 16  # characters that count as one value
 _MARK = object()
-_OPCODES = {opcode.code.encode("latin-1"): opcode for opcode in pickletools.opcodes}
 
 codecs.lookup("raw-unicode-escape")  # pickletools needs it: imported now, and not because of a file
 
@@ -65,22 +58,16 @@ class Document:
 
     :ivar value: a dict with str keys, list, str, int, float (not NaN), bool or None; or a NumPy array.
     :ivar objects: the names of the classes whose objects were taken as records.
-    :ivar factories: the names of functions that would give defaults.
     """
 
     value: Any
     objects: tuple[str, ...] = ()
-    factories: tuple[str, ...] = ()
 
 
 class Name(str):
     """The name of a class or function, with its module, never looked up."""
 
     __slots__ = ()
-
-
-class Pairs(list[tuple[Any, Any]]):
-    """The items of a dict, whose keys are not hashed, lest the file choose collisions."""
 
 
 class Object:
@@ -94,11 +81,11 @@ class Object:
 
     def __init__(self, name: str, arguments: Sequence[Any] = ()) -> None:
         self.name, self.arguments = name, arguments
-        self.items, self.members, self.states = Pairs(), list[Any](), list[Any]()
+        self.items, self.members, self.states = dict[str, Any](), list[Any](), list[Any]()
 
 
 def read_pickle(data: bytes, where: str) -> Document:
-    """Read a pickle; several in a row, or tables side by side, become an object of them by number.
+    """Read a pickle; several in a row become a list of them.
 
     :raises InvalidFileError: if it is damaged or too large, or holds other than plain data or repeated keys.
     """
@@ -106,7 +93,8 @@ def read_pickle(data: bytes, where: str) -> Document:
     values = [reader.load(file)]
     while data[file.tell() : file.tell() + 9].strip(b"\r\n"):
         values.append(reader.load(file))
-    return reader.document(values[0] if len(values) == 1 else tuple(values))
+    value = reader.value(values[0] if len(values) == 1 else values)
+    return Document(value, tuple(reader.objects))
 
 
 def elements(raw: bytes, dtype: "np.dtype[Any]") -> Array:
@@ -125,14 +113,12 @@ class _Reader:
     """The stack machine, and the conversion of what it has built; it counts the values of both."""
 
     def __init__(self, where: str, size: int) -> None:
-        self.where = where
-        self.at: int | None = None
+        self.where, self.at = where, 0
         self.most = self.left = scaled(min(MOST_VALUES, USUAL + RATIO * size))
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
         self.open: set[int] = set()
         self.objects: dict[str, None] = {}
-        self.factories: dict[str, None] = {}
 
     def count(self, values: int) -> None:
         """Count values before they are made; raise InvalidFileError if they are too many."""
@@ -140,56 +126,38 @@ class _Reader:
         if self.left < 0:
             raise too_large(f"holds more than {self.most:,} values", self.where)
 
-    @property
-    def place(self) -> str:
-        return self.where if self.at is None else f"{self.where}, byte {self.at}"
-
     def damaged(self, why: str) -> InvalidFileError:
-        return InvalidFileError(f"the pickle is damaged: {quoted(why, 120)[1:-1]}", where=self.place)
+        place = f"{self.where}, byte {self.at}"
+        return InvalidFileError(f"the pickle is damaged: {quoted(why, 120)[1:-1]}", where=place)
 
     def refused(self, what: str) -> InvalidFileError:
         message = f"the pickle {what}; only plain data is read, and nothing executed"
         hint = "save the table alone, as JSON or as a pickle of a plain dict"
-        return InvalidFileError(message, where=self.place, hint=hint)
+        return InvalidFileError(message, where=f"{self.where}, byte {self.at}", hint=hint)
 
     # ---- The machine ----
 
     def load(self, file: io.BytesIO) -> Any:
-        """The value of one pickle: None, bool, int, float, str, bytes, list, tuple, array, ``Name``,
-        ``Pairs`` and ``Object``. References to one value share it."""
+        """The value of one pickle: None, bool, int, float, str, bytes, list, dict with str keys, array,
+        ``Name`` and ``Object``. References to one value share it."""
         self.stack, self.memo = [], {}
         try:
-            for name, argument in self.opcodes(file):
-                if name == "STOP":
-                    return self.pop()
-                if name in _MAKES:
-                    self.stack.append(_MAKES[name](self, argument))
-                elif name in _DOES:
-                    _DOES[name](self, argument)
-                else:
-                    raise self.refused(f"refers to something outside the file ({name})")
+            for opcode, argument, at in pickletools.genops(file):
+                self.count(1)
+                self.at = at or 0
+                if opcode.name in _MAKES:
+                    self.stack.append(_MAKES[opcode.name](self, argument))
+                elif opcode.name in _DOES:
+                    _DOES[opcode.name](self, argument)
+                elif opcode.name != "STOP":
+                    raise self.refused(f"refers to something outside the file ({opcode.name})")
+            return self.pop()
         except IndexError:
             raise self.damaged("its stack is empty") from None
         except KeyError as error:
             raise self.damaged(f"it refers to {error.args[0]}, which is not there") from None
         except (ValueError, AssertionError) as error:  # of pickletools, which decodes the arguments
             raise self.damaged(str(error)) from None
-        raise AssertionError("unreachable: an opcode ends the pickle")
-
-    def opcodes(self, file: io.BytesIO) -> Iterator[tuple[str, Any]]:
-        """Names and arguments of opcodes, as ``pickletools.genops``; texts of Python 2 may be bytes."""
-        while True:
-            self.count(1)
-            self.at = file.tell()
-            code = file.read(1)
-            opcode = _OPCODES.get(code)
-            if opcode is None:
-                raise ValueError(f"0x{code.hex()} is not an opcode" if code else "it ends in the middle")
-            if opcode.name == "STRING":
-                raw = pickletools.read_stringnl(file, decode=False)
-                yield opcode.name, codecs.escape_decode(raw)[0].decode("latin-1")
-            else:
-                yield opcode.name, opcode.arg.reader(file) if opcode.arg else None
 
     def checked(self, value: Any) -> Any:
         if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
@@ -217,11 +185,6 @@ class _Reader:
             taken.append(value)
         return taken[::-1]
 
-    def pairs(self, taken: list[Any]) -> Pairs:
-        if len(taken) % 2:
-            raise self.damaged("a key has no value")
-        return Pairs(zip(taken[::2], taken[1::2], strict=True))
-
     def put(self, number: int) -> None:
         if not 0 <= number < 2**32:  # larger ones could be chosen to collide
             raise self.damaged(f"{number} is not the number of an object")
@@ -243,7 +206,7 @@ class _Reader:
 
     def call(self, called: Any, arguments: Any) -> Any:
         """The plain data that a call would give, or an object."""
-        if not isinstance(called, Name) or not isinstance(arguments, tuple):
+        if not isinstance(called, Name) or not isinstance(arguments, list):
             raise self.damaged("it calls what is not a name")
         if called not in NAMES:
             return Object(called, arguments)
@@ -257,33 +220,36 @@ class _Reader:
         except (TypeError, ValueError, OverflowError, LookupError):
             raise self.refused(f"calls {name} in a way that gives no plain data") from None
 
-    def add(self, part: str, new: Iterable[Any]) -> None:
-        """Add to a part of the value on top."""
-        target = self.top()
-        if isinstance(target, Object):
-            getattr(target, part).extend(new)
-        elif (part == "members" and type(target) is list) or (part == "items" and type(target) is Pairs):
-            target.extend(new)
-        elif not isinstance(target, Pairs) or part != "states":
-            raise self.damaged(f"it adds {part} to something that has none")
+    def set_items(self, taken: Sequence[Any], target: Any = None) -> Any:
+        """Add keys and values, which alternate, to a dict or an object, by default the one on top."""
+        target = self.top() if target is None else target
+        items = target.items if isinstance(target, Object) else target
+        if not isinstance(items, dict) or len(taken) % 2:
+            raise self.damaged("a key has no value, or it sets items of something that has none")
+        for key, value in zip(taken[::2], taken[1::2], strict=True):
+            if (text := self.key(key)) in items:
+                place = f"{self.where}, key {quoted(text)}"
+                raise InvalidFileError("the key is repeated", where=place)
+            items[text] = value
+        return target
+
+    def add_members(self, new: Iterable[Any]) -> None:
+        members = top.members if isinstance(top := self.top(), Object) else top
+        if not isinstance(members, list):
+            raise self.damaged("it adds members to something that has none")
+        members.extend(new)
+
+    def set_state(self, state: Any) -> None:
+        if isinstance(top := self.top(), Object):
+            top.states.append(state)
+        elif not isinstance(top, dict):  # a dict of Python's own has no state that matters
+            raise self.damaged("it sets the state of something that has none")
 
     # ---- Calls that stand for plain data ----
 
-    def as_pairs(self, found: Any = (), *_: Any) -> Pairs:
-        pairs = self.as_list(found)
-        if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
-            raise TypeError
-        return Pairs(map(tuple, pairs))
-
-    def as_defaultdict(self, factory: Any = None, *arguments: Any) -> Pairs:
-        if isinstance(factory, Object) and factory.name == "functools.partial":
-            factory = factory.states[0][0]  # of function, arguments, named arguments, attributes
-        name = factory.name if isinstance(factory, Object) else factory
-        if name is not None and not isinstance(name, str):
-            raise TypeError
-        if name is not None and name not in _DEFAULTS:
-            self.factories[name] = None
-        return self.as_pairs(*arguments)
+    def as_dict(self, found: Any = (), *_: Any) -> dict[str, Any]:
+        pairs = found.items() if isinstance(found, dict) else self.as_list(found)
+        return dict(self.set_items([part for key, value in pairs for part in (key, value)], {}))
 
     def as_list(self, found: Any = (), *_: Any) -> list[Any]:
         if not isinstance(found, (list, tuple)):
@@ -301,9 +267,10 @@ class _Reader:
 
     def as_object(self, kind: Any, _base: Any, state: Any) -> Any:
         """An object of a class, made from its base's state."""
-        made = self.call(kind, () if isinstance(state, (list, NoneType)) else (state,))
-        if isinstance(state, list) and isinstance(made, Object):
-            (made.items if isinstance(state, Pairs) else made.members).extend(state)
+        made = self.call(kind, [] if state is None or isinstance(state, (list, dict)) else [state])
+        if isinstance(made, Object):
+            made.items.update(state if isinstance(state, dict) else {})
+            made.members.extend(state if isinstance(state, list) else ())
         return made
 
     def scalar(self, kind: Any, content: Any = b"") -> Any:
@@ -340,23 +307,12 @@ class _Reader:
         _version, order, *fields = kind.states[-1][:5] if kind.states else (0, "=")
         if any(fields):
             raise ValueError
-        return np.dtype("O" if code.startswith("O") else order.replace("|", "=") + code)
+        return np.dtype("O" if code.startswith("O") else str(order).replace("|", "=") + code)
 
     # ---- The document ----
 
-    def document(self, found: Any) -> Document:
-        self.at = None
-        tables = found if isinstance(found, (tuple, list)) and 0 < len(found) <= MOST_TABLES else ()
-        if tables and all(
-            isinstance(part, Pairs) or (isinstance(part, Object) and part.name not in BUILT)
-            for part in tables
-        ):
-            value: Any = {str(number): self.value(table) for number, table in enumerate(tables, 1)}
-        else:
-            value = self.value(found)
-        return Document(value, tuple(self.objects), tuple(self.factories))
-
     def value(self, found: Any) -> Any:
+        """What JSON can hold of a value; an inner reference to an outer one is null."""
         self.count(1)
         if found is None or isinstance(found, (bool, int, str)):
             return found
@@ -365,65 +321,54 @@ class _Reader:
         if isinstance(found, bytes):
             self.count(len(found) // _TEXT_UNIT)
             return found.decode("latin-1")
-        if id(found) in self.open or len(self.open) >= MOST_LEVELS:
+        if (mark := id(found)) in self.open or len(self.open) >= MOST_LEVELS:
             return None
-        self.open.add(id(found))
-        made = self.container(found)
-        self.open.discard(id(found))
+        self.open.add(mark)
+        if isinstance(found, Object):
+            is_built = found.name in BUILT
+            made = (
+                self.value(self.given(found.name, _Reader.built, found)) if is_built else self.record(found)
+            )
+        elif isinstance(found, dict):
+            made = {key: self.value(value) for key, value in found.items()}
+        else:
+            if isinstance(found, np.ndarray):
+                self.count(found.size)
+                found = found.tolist() if found.size else []
+            made = [self.value(member) for member in found] if isinstance(found, list) else self.value(found)
+        self.open.discard(mark)
         return made
 
-    def container(self, found: Any) -> Any:
-        if isinstance(found, Pairs):
-            return self.items(found)
-        if isinstance(found, Object):
-            if found.name not in BUILT:
-                return self.attributes(found)
-            return self.value(self.given(found.name, _Reader.built, found))
-        if isinstance(found, np.ndarray):
-            self.count(found.size)
-            if not found.ndim:
-                return self.value(found.item())
-            found = found.tolist() if found.size else ()
-        return [self.value(member) for member in found]
-
-    def attributes(self, found: Object) -> Any:
+    def record(self, found: Object) -> Any:
         """An object's attributes, or if it has none the arguments that it would be made with."""
         self.objects[found.name] = None
         made: dict[str, Any] = {}
-        self.count(len(found.states))
         for state in found.states:
-            slots = state if isinstance(state, tuple) and len(state) == 2 else (state,)
-            if all(part is None or isinstance(part, Pairs) for part in slots):
-                for part in slots:
-                    made.update(self.items(part or ()))
-            else:
-                made["state"] = self.value(state)
-        held = {"items": self.items(found.items), "members": self.value(found.members)}
-        held = {name: part for name, part in held.items() if part}
+            parts = state if isinstance(state, list) and len(state) == 2 else [state]
+            if not all(part is None or isinstance(part, dict) for part in parts):
+                parts = [{"state": state}]
+            for part in parts:  # attributes, and slots if it has any
+                made |= self.value(part) or {}
+        held = {name: part for name in ("items", "members") if (part := self.value(getattr(found, name)))}
         if not made and len(held) == 1:
-            return next(iter(held.values()))
+            (value,) = held.values()
+            return value
         if not made and not held and found.arguments:
             return self.value(found.arguments[0] if len(found.arguments) == 1 else found.arguments)
         return {**made, **held}
 
-    def items(self, items: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        spell = _spelling_of_bytes([key for key, _ in items])
-        for found, value in items:
-            parts = found if isinstance(found, tuple) else (found,)
-            spelled = tuple(spell(part) if isinstance(part, bytes) else part for part in parts)
-            key = spelled if isinstance(found, tuple) else spelled[0]
-            text = key if isinstance(key, str) else _written(self.value(key))
-            self.count(len(text) // _TEXT_UNIT)
-            if text in made:
-                raise InvalidFileError("the key is repeated", where=f"{self.where}, key {quoted(text)}")
-            made[text] = self.value(value)
-        return made
+    def key(self, found: Any) -> str:
+        parts = found if isinstance(found, list) else [found]
+        spelled = [_numbers_in(part) if isinstance(part, bytes) else part for part in parts]
+        key = spelled if isinstance(found, list) else spelled[0]
+        text = key if isinstance(key, str) else _written(self.value(key))
+        self.count(len(text) // _TEXT_UNIT)
+        return text
 
 
 NAMES: Mapping[str, Callable[..., Any] | None] = {
-    **dict.fromkeys(("builtins.dict", "collections.Counter", "collections.OrderedDict"), _Reader.as_pairs),
-    "collections.defaultdict": _Reader.as_defaultdict,
+    **dict.fromkeys(("builtins.dict", "collections.Counter", "collections.OrderedDict"), _Reader.as_dict),
+    "collections.defaultdict": lambda reader, _=None, *found: reader.as_dict(*found),
     **dict.fromkeys(
         ("builtins.list", "builtins.set", "builtins.frozenset", "collections.deque"), _Reader.as_list
     ),
@@ -450,23 +395,21 @@ _MAKES: Mapping[str, Callable[[_Reader, Any], Any]] = {
     "NONE": lambda reader, _: None,
     "NEWTRUE": lambda reader, _: True,
     "NEWFALSE": lambda reader, _: False,
-    **dict.fromkeys(("EMPTY_LIST", "EMPTY_SET"), lambda reader, _: []),
-    "EMPTY_TUPLE": lambda reader, _: (),
-    "EMPTY_DICT": lambda reader, _: Pairs(),
-    **dict.fromkeys(("LIST", "FROZENSET"), lambda reader, _: reader.to_mark()),
-    "TUPLE": lambda reader, _: tuple(reader.to_mark()),
-    "TUPLE1": lambda reader, _: tuple(reader.pops(1)),
-    "TUPLE2": lambda reader, _: tuple(reader.pops(2)),
-    "TUPLE3": lambda reader, _: tuple(reader.pops(3)),
-    "DICT": lambda reader, _: reader.pairs(reader.to_mark()),
+    **dict.fromkeys(("EMPTY_LIST", "EMPTY_SET", "EMPTY_TUPLE"), lambda reader, _: []),
+    "EMPTY_DICT": lambda reader, _: {},
+    **dict.fromkeys(("LIST", "FROZENSET", "TUPLE"), lambda reader, _: reader.to_mark()),
+    "TUPLE1": lambda reader, _: reader.pops(1),
+    "TUPLE2": lambda reader, _: reader.pops(2),
+    "TUPLE3": lambda reader, _: reader.pops(3),
+    "DICT": lambda reader, _: reader.set_items(reader.to_mark(), {}),
     "DUP": lambda reader, _: reader.top(),
     **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), lambda reader, number: reader.memo[number]),
     "GLOBAL": lambda reader, names: reader.name(*names.split(" ", 1)),
     "STACK_GLOBAL": lambda reader, _: reader.name(*reader.pops(2)),
     **dict.fromkeys(("REDUCE", "NEWOBJ"), lambda reader, _: reader.call(*reader.pops(2))),
     "NEWOBJ_EX": lambda reader, _: reader.call(*reader.pops(3)[:2]),  # named arguments are left out
-    "INST": lambda reader, names: reader.call(reader.name(*names.split(" ", 1)), tuple(reader.to_mark())),
-    "OBJ": lambda reader, _: reader.call((taken := reader.to_mark())[0], tuple(taken[1:])),
+    "INST": lambda reader, names: reader.call(reader.name(*names.split(" ", 1)), reader.to_mark()),
+    "OBJ": lambda reader, _: reader.call((taken := reader.to_mark())[0], taken[1:]),
 }
 """Opcodes that push a value."""
 _DOES: Mapping[str, Callable[[_Reader, Any], object]] = {
@@ -476,28 +419,24 @@ _DOES: Mapping[str, Callable[[_Reader, Any], object]] = {
     "POP_MARK": lambda reader, _: reader.to_mark(),
     "MEMOIZE": lambda reader, _: reader.put(len(reader.memo)),
     **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), lambda reader, number: reader.put(number)),
-    "APPEND": lambda reader, _: reader.add("members", (reader.pop(),)),
-    **dict.fromkeys(("APPENDS", "ADDITEMS"), lambda reader, _: reader.add("members", reader.to_mark())),
-    "SETITEM": lambda reader, _: reader.add("items", reader.pairs(reader.pops(2))),
-    "SETITEMS": lambda reader, _: reader.add("items", reader.pairs(reader.to_mark())),
-    "BUILD": lambda reader, _: reader.add("states", reader.pops(1)),
+    "APPEND": lambda reader, _: reader.add_members(reader.pops(1)),
+    **dict.fromkeys(("APPENDS", "ADDITEMS"), lambda reader, _: reader.add_members(reader.to_mark())),
+    "SETITEM": lambda reader, _: reader.set_items(reader.pops(2)),
+    "SETITEMS": lambda reader, _: reader.set_items(reader.to_mark()),
+    "BUILD": lambda reader, _: reader.set_state(reader.pop()),
 }
 """Opcodes that change the stack, or the value on top."""
 
 
-def _spelling_of_bytes(keys: list[Any]) -> Callable[[bytes], Any]:
-    """The spelling of bytes in keys: as text, or as arrays of small numbers, or else as ``repr`` does."""
-    parts = chain.from_iterable(key if isinstance(key, tuple) else (key,) for key in keys)
-    found = {part for part in parts if isinstance(part, bytes)}
-    joined = b"".join(found)
-    if joined.isascii() and joined.decode().isprintable():
-        return lambda raw: raw.decode()
+def _numbers_in(raw: bytes) -> Any:
+    """Bytes in a key: as text, or as the small numbers of an array, or else as ``repr`` writes them."""
+    if raw.isascii() and raw.decode().isprintable():
+        return raw.decode()
     for form in ("<i8", "<f8", "<i4", "<f4", "<i2", "i1"):
-        if not any(len(part) % np.dtype(form).itemsize for part in found):
-            numbers = np.frombuffer(joined, form)
-            if ((numbers >= -128) & (numbers < 128) & (numbers == np.trunc(numbers))).all():
-                return lambda raw: np.frombuffer(raw, form).astype(np.int64).tolist()
-    return repr
+        numbers = np.frombuffer(raw, form) if len(raw) % np.dtype(form).itemsize == 0 else np.full(1, 128)
+        if ((numbers >= -128) & (numbers < 128) & (numbers == np.trunc(numbers))).all():
+            return numbers.astype(np.int64).tolist()
+    return repr(raw)
 
 
 def _written(value: Any) -> str:

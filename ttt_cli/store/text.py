@@ -23,6 +23,7 @@ from ttt_cli.store.system import LIMIT, scaled, too_large
 _MARKS = {
     b"\x1f\x8b": "is gzip-compressed; unpack it first: gunzip FILE",
     b"PK\x03\x04": "is a zip archive; unpack it first: unzip FILE",
+    **dict.fromkeys((b"x\x9c", b"x\xda"), "is zlib-compressed; save it uncompressed"),
     b"BZh": "is bzip2-compressed; unpack it first: bunzip2 FILE",
     b"\xfd7zXZ\x00": "is xz-compressed; unpack it first: unxz FILE",
     b"\x28\xb5\x2f\xfd": "is zstandard-compressed; unpack it first: unzstd FILE",

@@ -59,8 +59,6 @@ def test_plain_data_is_read_as_python_reads_it(name):
     for data in samples.dumped(samples.TABLES[name]):
         assert is_pickle(data)
         found, wanted = read(data), document(pickle.loads(data))
-        if name == "collections":  # tables side by side are an object of them
-            found = list(found.values())
         if name == "sets":
             found, wanted = (list(map(as_sets, part)) for part in (found, wanted))
         if name == "bytes":  # keys may be those of arrays
@@ -105,8 +103,8 @@ def test_objects_of_an_author_are_records():
 
 def test_several_pickles_in_a_file():
     data = pickle.dumps({"a": 1}) + pickle.dumps({"b": 2})
-    assert read(data) == {"1": {"a": 1}, "2": {"b": 2}}
-    with pytest.raises(InvalidFileError, match="0x6d is not an opcode"):
+    assert read(data) == [{"a": 1}, {"b": 2}]
+    with pytest.raises(InvalidFileError, match="opcode b'm' unknown"):
         read(data + b"more")
 
 
@@ -134,13 +132,13 @@ def test_nothing_is_executed_and_nothing_imported(tmp_path, monkeypatch):
         (b"\x80\x04\x8b\x00\x00\x00\x7f.", "not enough data"),
         (b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7fx.", "only 2 remain"),
         (b"I" + b"1" * 5000 + b"\n.", "damaged: Exceeds the limit"),
-        (b"\x80\x04}", "ends in the middle"),
-        (b"\x80\x04\xfe.", "0xfe is not an opcode"),
+        (b"\x80\x04}", "exhausted before seeing STOP"),
+        (b"\x80\x04\xfe.", "opcode .* unknown"),
         (b"\x80\x04h\x05.", "refers to 5"),
         (b"\x80\x04.", "its stack is empty"),
         (b"\x80\x04K\x01K\x01a.", "adds members to something that has none"),
         (b"\x80\x04K\x01(K\x01u.", "a key has no value"),
-        (b"\x80\x04N}b.", "adds states to something that has none"),
+        (b"\x80\x04N}b.", "sets the state of something that has none"),
         (b"\x80\x04\x8c\x03\xed\xa0\x80.", "surrogates not allowed"),
         (b"S'abc\n.", "strinq quote"),
     ],

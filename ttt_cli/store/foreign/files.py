@@ -103,7 +103,7 @@ def _records(value: Any) -> tuple[list[str], list[list[Any]]]:
         return [*value], [[*row] for row in rows]
     if not isinstance(value, list) or not value:
         return [], []
-    if {*map(type, value)} == {dict} and value[0]:
+    if {*map(type, value)} == {dict} and 0 < len(value[0]) <= len(value):
         if {*map(len, value)} == {1}:
             return [], [[*pair] for item in value for pair in item.items()]
         if all(item.keys() == value[0].keys() for item in value):
