@@ -12,7 +12,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AgentType",
-    "ExportOptions",
     "ExportSource",
     "Format",
     "Game",

@@ -46,7 +46,6 @@ from ttt_cli.play.player import Player as Seat
 from ttt_cli.play.session import Session
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import FORMAT, Loaded
-from ttt_cli.store.formats.format import ExportOptions as ExportOptions
 from ttt_cli.store.formats.format import ExportSource as ExportSource
 from ttt_cli.store.formats.format import Format as Format
 from ttt_cli.store.games import GameRecord as GameRecord

@@ -13,7 +13,6 @@ import numpy as np
 
 from ttt_cli import (
     AgentType,
-    ExportOptions,
     ExportSource,
     Format,
     Game,
@@ -78,7 +77,7 @@ class MovesList(Format):
     about = "a line for each position: the cells played"
     written = True
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+    def write(self, player: ExportSource) -> Iterator[bytes]:
         positions = player.positions[~player.positions.terminal]
         played = player.answers.probabilities(positions) > 0
         for text, cells in zip(positions.texts(), played, strict=True):

@@ -56,10 +56,3 @@ def test_there_is_nothing_to_restore(ttt: Run):
     assert ttt("restore", "q").code == 2
     Path("mine.json").write_bytes(b'{"format":"ttt-state",\n"version":1,')
     assert ttt("restore", "mine.json").err.startswith("no backups")
-
-
-def test_an_invalid_setting_is_reported_before_any_work(ttt: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("TTT_BACKUPS", "many")
-    found = ttt("train", "q", "--games", "10")
-    assert found.code == 2 and "'many' is not a number of backups" in found.err
-    assert not Path("state_store").exists()

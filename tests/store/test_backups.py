@@ -45,12 +45,6 @@ def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):
     assert backups.backups(path)[0].games == 12
 
 
-@pytest.mark.parametrize(("allowed", "left"), [("0", []), ("2", [11, 10, 500])])
-def test_the_number_of_backups_can_be_set(tmp_path, monkeypatch, allowed, left):
-    monkeypatch.setenv("TTT_BACKUPS", allowed)
-    assert saved_in_turn(tmp_path / "q.json", GAMES) == left
-
-
 def test_backups_are_numbered_upwards_without_limit(tmp_path):
     (tmp_path / "q.json.999999999.bak").write_bytes(b"{}")
     assert saved_in_turn(tmp_path / "q.json", [5, 6, 7, 8]) == [7, 6, 5, None]

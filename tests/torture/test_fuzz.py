@@ -25,7 +25,7 @@ from ttt_cli.errors import TttError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
 from ttt_cli.store.formats import get, recognise
-from ttt_cli.store.formats.format import DEFAULTS, ExportOptions, ExportSource, Loaded
+from ttt_cli.store.formats.format import DEFAULTS, ExportSource, Loaded
 from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord, SoundGames
 from ttt_cli.store.pickles import read_pickle
@@ -79,7 +79,7 @@ def natives(*learners: str) -> list[bytes]:
 def exported(learner: str, name: str, ending: str = "") -> bytes:
     form, state = get(name), trained(learner, 12)
     assert form is not None
-    return b"".join(form.write(ExportSource("", state, state.policy), ExportOptions(ending)))
+    return b"".join(form.write(ExportSource("", state, state.policy, ending=ending)))
 
 
 def corpus(*patterns: str) -> list[bytes]:

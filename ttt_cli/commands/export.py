@@ -20,7 +20,7 @@ from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, refuse_source, resolved, save_state, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store.formats import all_formats, get, plugged_formats
-from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportOptions, ExportSource, Format, Loaded
+from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
@@ -80,14 +80,15 @@ def export(
     state = agent.loaded.state if agent.loaded else None
     if state is not None and "choice" in agent.options:
         state = state.choosing(agent.options["choice"])
-    player = ExportSource(printable(agent.name), state, agent.policy)
+    position = None if start is None else Position.parse(start, agent.rules)
+    name, ending = printable(agent.name), Path(out).suffix.lower()
+    player = ExportSource(name, state, agent.policy, None, ending, position, depth, best)
     form = _format(player, out, format_name)
     given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
     for name in (name for name, value in given.items() if value and name not in form.options):
         raise UsageError(f"does not go with --format {form.name}", where=name)
-    shortened = form.name == "svg" and start is None and depth is None
-    if shortened:
-        depth = PICTURE_DEPTH
+    if shortened := form.name == "svg" and start is None and depth is None:
+        player = replace(player, depth=PICTURE_DEPTH)
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
         env.say(f"{agent.name}: the {len(reached):,} open positions that its own play can reach")
         player = replace(player, reached=reached)
@@ -97,11 +98,10 @@ def export(
         for name in sorted(agent.options.keys() - {"choice", "ties"}):
             raise UsageError(f"a state does not hold {name}", where=agent.name, hint="leave it out")
         player = replace(player, state=state.playing(ties=agent.options.get("ties")))
-    position = None if start is None else Position.parse(start, agent.rules)
-    chunks = form.write(player, ExportOptions(Path(out).suffix.lower(), position, depth, best))
+    chunks = form.write(player)
     if shortened:
         chunks = [*chunks]  # what cannot be drawn is refused first
-        env.say(f"drawn to a depth of {depth} plies; --depth N and --from POSITION draw other parts")
+        env.say(f"drawn to a depth of {PICTURE_DEPTH} plies; --depth N and --from POSITION draw other parts")
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
         env.remark(_otherwise(agent, form, chunks[0]))

@@ -39,7 +39,7 @@ def restore(
     """List the backups of a state (without FILE, of all states), or bring one back.
 
     A save keeps the file it replaces if that holds experience which the new one lacks: the newest five, and
-    always the one with the most games. TTT_BACKUPS changes the number. Restoring makes a backup, too.
+    always the one with the most games. Restoring makes a backup, too.
 
     Examples:
       ttt restore q

@@ -20,7 +20,6 @@ The docstring is the help. The command is listed in ``ttt_cli.commands``.
 """
 
 import inspect
-import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import MISSING, fields, replace
@@ -95,10 +94,6 @@ def _prepare(env: Environment) -> None:
         if not (times.isascii() and times.isdigit() and 1 <= int(times) <= 1000):
             raise UsageError(f"{times!r} is not a whole number from 1 to 1000", where="TTT_LIMITS")
         scale_limits(int(times))
-    if "TTT_BACKUPS" in os.environ:
-        from ttt_cli.store.backups import allowed
-
-        allowed()
     import_module("ttt_cli.engine.kernel")  # so that listen() can set its announcements
     env.listen()
 

@@ -1,7 +1,7 @@
 """Backups: replaced files that held experience which the new ones lack.
 
 The newest is ``q.json.bak``, older ones are ``q.json.1.bak``, ``q.json.2.bak``, …, in the order of their age.
-The newest few are kept (``TTT_BACKUPS``, 5 by default; none with 0), and the one with most games.
+The newest few are kept, and the one with most games.
 """
 
 import errno
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
-from ttt_cli.errors import TttError, UsageError
+from ttt_cli.errors import TttError
 from ttt_cli.store.source import Source
 
 KEPT = 5
@@ -27,14 +27,6 @@ class Backup:
 
     file: Path
     games: int | None
-
-
-def allowed() -> int:
-    """The number of backups to keep of a file; raises UsageError if ``TTT_BACKUPS`` is not a number."""
-    text = os.environ.get("TTT_BACKUPS") or str(KEPT)
-    if not (text.isascii() and text.isdigit() and len(text) <= 4):
-        raise UsageError(f"{text!r} is not a number of backups", where="TTT_BACKUPS", hint="such as 5")
-    return int(text)
 
 
 def backups(path: Path) -> list[Backup]:
@@ -63,10 +55,10 @@ def keep(target: Path) -> None:
         if error.errno == errno.ENOSPC:
             raise
         shutil.copy2(target, backup)
-    found, most = backups(target), allowed()
+    found = backups(target)
     best = max(found, key=lambda one: one.games or 0)
-    for one in found[most:]:
-        if one is not best or not most:
+    for one in found[KEPT:]:
+        if one is not best:
             one.file.unlink(missing_ok=True)
 
 

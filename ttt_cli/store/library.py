@@ -163,8 +163,7 @@ def games_in(store: Path, path: Path) -> SoundGames:
     :raises UsageError: if it is neither a file nor a path.
     :raises InvalidFileError: if it is a state.
     """
-    if not (path.exists() or is_path(str(path))):
-        path = existing(store, str(path), what="log of games")
+    path = existing(store, str(path), what="log of games")
     if holds_state(path):
         hint = "expected a log such as games.jsonl"
         raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)

@@ -20,7 +20,7 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.store import library
 from ttt_cli.store.formats import get, moves_csv, value_table
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Loaded, Rejected
+from ttt_cli.store.formats.format import ExportSource, Loaded, Rejected
 from ttt_cli.store.library import import_file
 from ttt_cli.store.state import State
 
@@ -28,7 +28,7 @@ from ttt_cli.store.state import State
 def written(state: State, name: str, ending: str = "") -> bytes:
     form = get(name)
     assert form is not None
-    return b"".join(form.write(ExportSource("", state, state.policy), ExportOptions(ending)))
+    return b"".join(form.write(ExportSource("", state, state.policy, ending=ending)))
 
 
 def written_again(data: bytes, where: str) -> bytes:

@@ -11,7 +11,7 @@ from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.scores import solve
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.store.formats.format import ExportOptions, ExportSource
+from ttt_cli.store.formats.format import ExportSource
 from ttt_cli.store.formats.position_graph import Dot, PositionGraph, Svg
 
 SPACE = StateSpace.of()
@@ -19,12 +19,12 @@ NASTY = '<script>alert("x")</script> & "quoted\\"'
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def wanted(start: str = "." * 9, depth: int | None = None) -> ExportOptions:
-    return ExportOptions(start=Position.parse(start), depth=depth)
+def source_of(name: str, policy: PolicyTable, start: str = "." * 9, depth: int | None = None) -> ExportSource:
+    return ExportSource(name, None, policy, start=Position.parse(start), depth=depth)
 
 
-def graph_of(policy: PolicyTable, *options: object) -> PositionGraph:
-    return PositionGraph(ExportSource("a player", None, policy), wanted(*options))
+def graph_of(policy: PolicyTable) -> PositionGraph:
+    return PositionGraph(source_of("a player", policy))
 
 
 def beginner() -> PolicyTable:
@@ -62,8 +62,8 @@ def test_a_learner_s_graph_holds_what_it_knows():
 
 
 def test_dot_names_each_board_and_move_once():
-    source, part = ExportSource(NASTY, None, tables.heuristic(SPACE)), wanted("XX.OO....", 2)
-    graph, text = PositionGraph(source, part), b"".join(Dot().write(source, part)).decode()
+    source = source_of(NASTY, tables.heuristic(SPACE), "XX.OO....", 2)
+    graph, text = PositionGraph(source), b"".join(Dot().write(source)).decode()
     nodes = re.findall(r'^    "([XO.]{9})" \[', text, re.MULTILINE)
     edges = re.findall(r'^  "([XO.]{9})" -> "([XO.]{9})" \[label="(\d)", style=(\w+)\]', text, re.MULTILINE)
     assert sorted(nodes) == sorted(SPACE.text(index) for index in graph.nodes)
@@ -77,8 +77,8 @@ def test_dot_names_each_board_and_move_once():
 
 
 def test_svg_is_well_formed_and_says_everything_without_colour():
-    source, part = ExportSource(NASTY, None, tables.minimax(SPACE)), wanted("XX.OO....", 2)
-    graph, data = PositionGraph(source, part), b"".join(Svg().write(source, part))
+    source = source_of(NASTY, tables.minimax(SPACE), "XX.OO....", 2)
+    graph, data = PositionGraph(source), b"".join(Svg().write(source))
     tree = ElementTree.fromstring(data)
     assert tree.tag == f"{SVG}svg"
     assert not list(tree.iter(f"{SVG}script"))

@@ -5,7 +5,7 @@ from typing import Any
 
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options
+from ttt_cli.store.formats.format import ExportSource, Format, Loaded, Options
 from ttt_cli.store.source import Source
 
 
@@ -34,7 +34,7 @@ class Toy(Format):
                 raise InvalidFileError("expected three words", where=place) from None
         return self.imported(source, options, self.learner, entries, choice="default")
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+    def write(self, player: ExportSource) -> Iterator[bytes]:
         assert player.state is not None
         yield b"a toy\n"
         for text, entry in player.state.learner.to_entries(player.state.table):

@@ -130,18 +130,26 @@ class Verification:
 
 @dataclass(frozen=True, eq=False)
 class ExportSource:
-    """A player to export.
+    """A player to export, and what to write where a format leaves a choice.
 
     :ivar name: for titles.
     :ivar state: what it has learned, if it plays by a state.
     :ivar answers: its policy.
     :ivar reached: the positions to write; None: ``positions`` decides.
+    :ivar ending: of the file's name.
+    :ivar start: the position that a graph begins with; None: all that the player knows.
+    :ivar depth: the number of plies of a graph.
+    :ivar best: only the moves that the player would play.
     """
 
     name: str
     state: State | None
     answers: Policy
     reached: Positions | None = None
+    ending: str = ""
+    start: Position | None = None
+    depth: int | None = None
+    best: bool = False
 
     @cached_property
     def policy(self) -> PolicyTable:
@@ -174,22 +182,6 @@ class ExportSource:
             hint = "for a trained state, the positions it has seen are written"
             raise UsageError(message, where=self.name, hint=hint)
         return seen[seen.order()]
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """What to write, where the format leaves a choice.
-
-    :ivar ending: of the file's name.
-    :ivar start: the position that a graph begins with; None: all that the player knows.
-    :ivar depth: the number of plies of a graph.
-    :ivar best: only the moves that the player would play.
-    """
-
-    ending: str = ""
-    start: Position | None = None
-    depth: int | None = None
-    best: bool = False
 
 
 class Format:
@@ -318,7 +310,7 @@ class Format:
             return True
         return state is not None and state.learner.name == self.learner and self.rules in (None, state.rules)
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterable[bytes]:
+    def write(self, player: ExportSource) -> Iterable[bytes]:
         """Write a player, in chunks.
 
         :raises UsageError: if it has no such form.

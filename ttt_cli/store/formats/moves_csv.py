@@ -17,7 +17,6 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.store.formats.format import (
-    ExportOptions,
     ExportSource,
     Format,
     Loaded,
@@ -133,10 +132,10 @@ class MovesCsv(Format):
             source, options, "book", entries, repaired=repaired, rejected=rejected, notes=notes, odd=odd
         )
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
+    def write(self, player: ExportSource) -> list[bytes]:
         assert player.state is not None
         rows, index_of = _rows_of(player.state), StateSpace.of(STANDARD).index_of
-        if wanted.best:
+        if player.best:
             played = player.policy.support
             rows = (row for row in rows if played[index_of[row[0]], row[1] - 1])
         return [to_bytes(rows)]

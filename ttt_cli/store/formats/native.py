@@ -41,7 +41,6 @@ from ttt_cli.store.formats.format import (
     ANY_SIZE,
     DEFAULTS,
     FORMAT,
-    ExportOptions,
     ExportSource,
     Format,
     Loaded,
@@ -274,7 +273,7 @@ class NativeFormat(Format):
     def fits(self, state: State | None) -> bool:
         return state is not None and state.learner.suffix in self.endings
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterable[bytes]:
+    def write(self, player: ExportSource) -> Iterable[bytes]:
         assert player.state is not None
         return [sealed(self.content(player.state))]
 

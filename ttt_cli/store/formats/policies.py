@@ -33,7 +33,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Options
+from ttt_cli.store.formats.format import ExportSource, Format, Options
 from ttt_cli.store.formats.lines import OtherLayoutError, split, written
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
@@ -191,7 +191,7 @@ class PolicyCsv(Format):
                 yield place, row[0], row[1], chance, value
             before += block.count(b"\n")
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+    def write(self, player: ExportSource) -> Iterator[bytes]:
         yield HEADER + b"\n"
         for positions in player.positions.parts():
             lines = (
@@ -249,7 +249,7 @@ class PolicyJson(Format):
                 what = 'expected {"CELL": {"probability": NUMBER, "value": NUMBER or null}, …}'
                 raise InvalidFileError(what, where=f"{where}, {place}") from None
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+    def write(self, player: ExportSource) -> Iterator[bytes]:
         """A position a line."""
         head = {"schema": "ttt-policy", "version": 1, "rules": player.answers.rules.fields()}
         return written(orjson.dumps(head)[:-1] + b',"positions":{\n', self._entries(player))
@@ -287,7 +287,7 @@ class Npz(Format):
         still_open = np.flatnonzero(~positions.terminal)
         return Recorded(where, positions[still_open], *(found[still_open] for found in numbers))
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
+    def write(self, player: ExportSource) -> list[bytes]:
         positions, values = player.positions, player.answers.values(player.positions)
         probabilities, texts = player.answers.probabilities(positions), positions.texts()
         numbers = {text: number for number, text in enumerate(texts)}

@@ -15,7 +15,7 @@ from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import solve
 from ttt_cli.errors import UsageError
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
+from ttt_cli.store.formats.format import ExportSource, Format
 from ttt_cli.store.state import State
 
 MOST_BOARDS = 20_000
@@ -38,17 +38,17 @@ class PositionGraph:
     :ivar meaning: the meaning of scores, in words.
     """
 
-    def __init__(self, player: ExportSource, wanted: ExportOptions) -> None:
+    def __init__(self, player: ExportSource) -> None:
         self.policy = policy = player.policy
         self.scores, self.scale, self.meaning = _scores(policy, player.state)
         space = policy.space
         moves = space.legal if policy.worth is None else space.legal & ~np.isnan(policy.worth)
         moves = moves if policy.learned is None else moves & policy.learned[:, None]
-        first = 0 if wanted.start is None else space.index(wanted.start)
-        reached = np.logical_and(moves.any(axis=1), wanted.start is None)
+        first = 0 if player.start is None else space.index(player.start)
+        reached = np.logical_and(moves.any(axis=1), player.start is None)
         reached[first] = True
-        if wanted.depth is not None:
-            last = int(space.plies[first]) + wanted.depth
+        if player.depth is not None:
+            last = int(space.plies[first]) + player.depth
             moves = moves & (space.plies < last)[:, None]
             reached[space.plies > last] = False
         for layer in space.layers:
@@ -116,9 +116,9 @@ class Dot(Format):
     endings = (".dot", ".gv")
     options = ("--from", "--depth")
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+    def write(self, player: ExportSource) -> Iterator[bytes]:
         """A rank for each ply."""
-        graph = PositionGraph(player, wanted)
+        graph = PositionGraph(player)
         space, texts, rank = graph.policy.space, dict[int, str](), -1
         title = f"{player.name}: {graph.meaning}, for X".replace("\\", "\\\\").replace('"', '\\"')
         yield (
@@ -153,9 +153,9 @@ class Svg(Format):
     endings = (".svg",)
     options = ("--from", "--depth")
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+    def write(self, player: ExportSource) -> Iterator[bytes]:
         """For any viewer: no script, no fonts, no external references. Likelier moves are darker."""
-        graph = PositionGraph(player, wanted)
+        graph = PositionGraph(player)
         if len(graph.nodes) > MOST_BOARDS:
             hint = f"--depth 2, or --from a later position: at most {MOST_BOARDS:,} boards"
             raise UsageError(f"a picture of {len(graph.nodes):,} boards is too large", hint=hint)

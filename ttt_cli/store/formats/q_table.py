@@ -14,7 +14,7 @@ import orjson
 
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Options
+from ttt_cli.store.formats.format import ExportSource, Options
 from ttt_cli.store.formats.position_keyed import PositionKeyed
 from ttt_cli.store.source import Source
 
@@ -39,7 +39,7 @@ class QTable(PositionKeyed):
         rows = all(isinstance(row, list) and len(row) == STANDARD.cells for row in table.values())
         return rows and all(re.fullmatch("[012]{9}", key) for key in table)
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
+    def write(self, player: ExportSource) -> list[bytes]:
         """The values of all open positions."""
         assert player.state is not None
         space = StateSpace.of(STANDARD)

@@ -19,7 +19,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options
+from ttt_cli.store.formats.format import ExportSource, Format, Loaded, Options
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import quoted
@@ -168,7 +168,7 @@ class StateAction(Format):
     def fits(self, state: State | None) -> bool:
         return super().fits(state) and state is not None and not state.symmetric
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
+    def write(self, player: ExportSource) -> list[bytes]:
         state = player.state
         assert state is not None
         spelled = ChainMap(*(run.details.get("spelled", {}) for run in state.runs))

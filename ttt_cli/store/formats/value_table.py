@@ -16,7 +16,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Loaded, Options, Rejected
+from ttt_cli.store.formats.format import ExportSource, Format, Loaded, Options, Rejected
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.plays import entries_of
 from ttt_cli.store.source import Source
@@ -96,13 +96,13 @@ class ValueTable(Format):
         rejected = [Rejected(f"index {index}", "no game reaches this board") for index in strange]
         return self.imported(source, options, "td", entries, rejected=rejected, notes=notes)
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
+    def write(self, player: ExportSource) -> list[bytes]:
         assert player.state is not None
         table, positions = player.state.own().table, StateSpace.of(STANDARD)
         rows = table.find(classes(positions).positions if table.symmetric else positions)
         values = starts().copy()
         values[:, _indexes()] = table.rows["value"][rows].T + 0.0  # -0.0 is written 0.0
-        if wanted.ending == ".npz":
+        if player.ending == ".npz":
             file = io.BytesIO()
             np.savez(file, **dict(zip(ARRAYS, values, strict=True)))
             return [file.getvalue()]
