@@ -54,7 +54,7 @@ def test_no_flipped_bit_goes_unnoticed(bit):
     [
         ({"version": 2}, "newer than this program"),
         ({"version": "1"}, "expected 1"),
-        ({"learner": "chess"}, "chess is not a built-in learner"),
+        ({"learner": "chess"}, "no learner is called 'chess'"),
         ({"rules": {"rows": 3, "cols": 3}}, "rows, cols and line"),
         ({"rules": {"rows": 3, "cols": 3, "line": 9}}, "does not fit a board"),
         ({"choice": "wild"}, "choice"),

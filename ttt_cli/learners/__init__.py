@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ttt_cli.errors import UsageError, did_you_mean
-from ttt_cli.user_code import LEARNER_PLUGINS, load_object, plugin, plugin_names, plugins
+from ttt_cli.user_code import LEARNER_PLUGINS, load_object, plugin, plugins
 
 if TYPE_CHECKING:
     from ttt_cli.learners.base import Learner
@@ -30,9 +30,6 @@ LEARNERS = {
 takes a line here, and nothing else outside its file."""
 
 EXAMPLE = "such as ./mine.py:MyLearner"
-
-REMEDY = "install the plug-in that has it, or name its file: --learner FILE.py:CLASS"
-"""The hint if a learner is not found."""
 
 _PLAYERS = {"random", "heuristic", "minimax", "search", "human", "exec", "py"}
 RESERVED = {*_PLAYERS, "easy", "medium", "hard", "self"}
@@ -54,7 +51,8 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         return _typed.get()[name]
     plugged = plugin(LEARNER_PLUGINS, name, type)
     if plugged is None:
-        hint = did_you_mean(name, LEARNERS) or f"there are {', '.join(LEARNERS)}, and FILE.py:CLASS"
+        others = "others by --learner FILE.py:CLASS"
+        hint = did_you_mean(name, LEARNERS) or f"there are {', '.join(LEARNERS)}, {others}"
         raise UsageError(f"no learner is called {name!r}", hint=hint)
     learner = checked(plugged, name)
     if learner.name != name:
@@ -65,12 +63,6 @@ def learner_class(name: str) -> "type[Learner[Any]]":
 def plugged_learners() -> "list[type[Learner[Any]]]":
     """The usable learners of plug-ins, by name."""
     return [kind for kind in plugins(LEARNER_PLUGINS, learner_class) if kind.name not in LEARNERS]
-
-
-def is_learner(name: str) -> bool:
-    """Whether there is a learner of that name; loads no plug-in."""
-    known = name in LEARNERS or name in _typed.get()
-    return known or name in plugin_names(LEARNER_PLUGINS)
 
 
 def from_file(argument: str) -> "type[Learner[Any]]":

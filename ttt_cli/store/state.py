@@ -49,7 +49,8 @@ class State:
 
     def __post_init__(self) -> None:
         """:raises UsageError: if it plays by a rule for tables of other programs, and cannot be one."""
-        if self.plays is not None and (self.symmetric or self.rules.positions_bound > MAX_POSITIONS):
+        fits = self.learner.name in PLAYED and not self.symmetric
+        if self.plays is not None and not (fits and self.rules.positions_bound <= MAX_POSITIONS):
             what = "choice=most, choice=draw and ties are for tables of single positions, on boards up to 4x4"
             raise UsageError(what, where=f"{self.learner.name} on {self.rules.describe()}")
 

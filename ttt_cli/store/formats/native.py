@@ -31,10 +31,9 @@ import orjson
 
 from ttt_cli.documents import StateFile
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.state_space import MAX_POSITIONS
 from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.learners import LEARNERS, REMEDY, is_learner
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.base import Entry
 from ttt_cli.learners.entries import MAX_COUNT, MOST_FAULTS, all_faults
 from ttt_cli.store.formats.format import (
@@ -50,7 +49,7 @@ from ttt_cli.store.formats.format import (
     fault_of,
 )
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, written
-from ttt_cli.store.plays import PLAYED, Plays
+from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
@@ -151,35 +150,29 @@ def _header(state: State) -> dict[str, Any]:
 
 def _read_header(found: Any, where: str) -> State:
     """The state of a header, without its table."""
-
-    def require(fits: bool, key: str, why: str, hint: str = "") -> None:
-        if not fits:
-            raise InvalidFileError(why, where=f'{where}: "{key}"', hint=hint)
-
     version = found.get("version") if isinstance(found, dict) else None
-    newer = type(version) is int and version > VERSION
-    known = f"format version {version} is newer than this program knows ({VERSION})"
-    require(not newer, "version", known, "install a newer version of ttt")
+    if type(version) is int and version > VERSION:
+        why = f"format version {version} is newer than this program knows ({VERSION})"
+        raise InvalidFileError(why, where=f'{where}: "version"', hint="install a newer version of ttt")
     check(found, StateFile, where)
-    name, symmetric = found["learner"], found["symmetry"]
-    require(is_learner(name), "learner", f"{name} is not a built-in learner", REMEDY)
     rules = rules_of(found["rules"], f'{where}: "rules"')
+    symmetric, made_by = found["symmetry"], found.get("kernel_version", 0)
     try:
-        learner = learner_of(name, found["choice"])
-    except TttError as error:
-        raise InvalidFileError(error.message, where=f'{where}: "choice"', hint=error.hint) from None
-    made_by, ours = found.get("kernel_version", 0), learner.kernel_version
-    newer_learner = f"made by version {made_by} of {name}, and this is version {ours}"
-    require(made_by <= ours, "kernel_version", newer_learner, "use the newer one")
-    require(symmetric or not learner.symmetric_only, "symmetry", f"expected true, as {name} always has it")
-    runs, plays = read_runs(found["runs"], learner, rules, symmetric, where), None
-    if "plays" in found:
-        fits = name in PLAYED and not symmetric and rules.positions_bound <= MAX_POSITIONS
-        require(fits, "plays", f"goes with {' and '.join(PLAYED)} without symmetry, on boards up to 4x4")
-        plays = Plays.from_json(found["plays"], f'{where}: "plays"')
-    state = State(learner, rules, symmetric, None, runs, plays)
-    games = f"the runs add up to {state.games}, not {found['games']}"
-    require(state.games == found["games"], "games", games)
+        learner = learner_of(found["learner"], found["choice"])
+        runs = read_runs(found["runs"], learner, rules, symmetric, where)
+        plays = Plays.from_json(found["plays"], f'{where}: "plays"') if "plays" in found else None
+        state = State(learner, rules, symmetric, None, runs, plays)
+    except UsageError as error:
+        raise InvalidFileError(error.message, where=where, hint=error.hint) from None
+    name, ours = learner.name, learner.kernel_version
+    newer = f"made by version {made_by} of {name}, and this is version {ours}"
+    for wrong, key, why in (
+        (made_by > ours, "kernel_version", newer),
+        (learner.symmetric_only and not symmetric, "symmetry", f"expected true, as {name} always has it"),
+        (state.games != found["games"], "games", f"the runs add up to {state.games}, not {found['games']}"),
+    ):
+        if wrong:
+            raise InvalidFileError(why, where=f'{where}: "{key}"')
     return state
 
 
