@@ -58,11 +58,7 @@ def read(path: Path) -> list[Row]:
 
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    source = Source(path)
-    if not source.start.startswith(HEADER.encode()):
-        hint = "ttt train … --curve FILE makes one"
-        raise InvalidFileError("is not a learning curve", where=str(path), hint=hint)
-    return [row for rows in read_groups(source.data, source.where).values() for row in rows]
+    return [row for rows in read_groups(Source(path).data, str(path)).values() for row in rows]
 
 
 def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:
@@ -74,7 +70,7 @@ def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:
     _, names = next(lines, (1, list[str]()))
     at = names.index("games") if "games" in names else len(names)
     if not {*names[at:]} <= {*NAMES} or at == len(names):
-        raise InvalidFileError("expected the columns of a learning curve", where=f"{where}, line 1")
+        raise InvalidFileError("is not a learning curve", where=where, hint=f"expected columns {HEADER}")
     curves: dict[tuple[str, ...], list[Row]] = {}
     for number, entry in lines:
         place = f"{where}, line {number}"

@@ -234,7 +234,7 @@ def test_boards_played_on_after_a_win_are_left_out_and_counted(tmp_path):
     assert len(found.rejected) == len(late) == 20
     assert all("went on after it was won" in item.why for item in found.rejected)
     (told,) = (note for note in found.remarks if "left out" in note)
-    assert "and 18 more (ttt verify lists them): the game went on" in told
+    assert "and 19 more (ttt verify lists them): the game went on" in told
     refused(POSITIONS | late, "left out key .* went on after it was won", strict=True)
     few = dict(list(late.items())[:9]) | dict(list(POSITIONS.items())[:5])  # they are the larger part
     refused(few, "nothing in the file fits", spelling={"first": "X"})

@@ -26,8 +26,8 @@ FORMAT = "ttt-state"
 """The program's own format."""
 ANY_SIZE = 2**63
 """As a limit on files that are read in blocks."""
-MOST_REASONS, MOST_PLACES = 5, 2
-"""The most reasons for rejected rows in remarks, and rows named for each."""
+MOST_REASONS = 5
+"""The most reasons for rejected rows in remarks."""
 MOST_REJECTED = 1000
 """The most rejected rows that are reported one by one."""
 
@@ -341,12 +341,11 @@ def in_short(rejected: Sequence[Rejected]) -> list[str]:
     for item in rejected:
         by_reason.setdefault(item.why, []).append(item.where)
     texts = []
-    for why, places in list(by_reason.items())[:MOST_REASONS]:
-        hidden = len(places) - MOST_PLACES
-        more = f" and {hidden:,} more (ttt verify lists them)" if hidden > 0 else ""
-        texts.append(f"{', '.join(places[:MOST_PLACES])}{more}: {why}")
-    if others := sum(map(len, [*by_reason.values()][MOST_REASONS:])):
-        texts.append(f"{others:,} more for other reasons (ttt verify lists them)")
+    for why, (first, *others) in by_reason.items():
+        more = f" and {len(others):,} more (ttt verify lists them)" if others else ""
+        texts.append(f"{first}{more}: {why}")
+    if texts[MOST_REASONS:]:
+        texts[MOST_REASONS:] = ["more for other reasons (ttt verify lists them)"]
     return texts
 
 
