@@ -142,9 +142,6 @@ def _run(arguments: list[str], env: Environment) -> int:
         except BaseException as error:
             give_up(env.stdout)
             result = _report(error, env)
-        finally:
-            if programs := sys.modules.get("ttt_cli.agents.program"):
-                programs.stop_all()
     return result
 
 

@@ -38,7 +38,7 @@ class NoAnswerError(TttError):
 class UnsteadyError(TttError):
     """A player has answered the same question in two ways."""
 
-    def __init__(self, name: str, text: str, answers: tuple[int, int]) -> None:
+    def __init__(self, name: str, text: str, answers: Sequence[int]) -> None:
         first, second = ("resign" if answer == RESIGNS else answer + 1 for answer in answers)
         super().__init__(
             f"answered {text!r} with {first}, then with {second}: its choices vary",
@@ -49,10 +49,12 @@ class UnsteadyError(TttError):
 
 @dataclass
 class _Log:
-    """A record of its answers, for the remarks."""
+    """What there is to remark, also by copies of a player.
 
-    asked_twice: bool = False
-    varies: bool = False
+    :ivar steady: whether it has given the same answers twice; None: not asked twice.
+    """
+
+    steady: bool | None = None
     failures: list[str] = field(default_factory=list)
     restarts: int = 0
 
@@ -65,24 +67,15 @@ class Asked(Policy):
     :param name: as the user wrote it.
     :param asks: two instances of the player.
     :param samples: estimate its probabilities by so many questions about each position.
-    :param chatter: returns a summary of its output besides the answers.
     """
 
     external = True
 
-    def __init__(
-        self,
-        rules: Rules,
-        name: str,
-        asks: tuple[Ask, Ask],
-        samples: int | None = None,
-        chatter: Callable[[], str] = str,
-    ) -> None:
+    def __init__(self, rules: Rules, name: str, asks: tuple[Ask, Ask], samples: int | None = None) -> None:
         self.rules = rules
-        self._name, self._asks, self._samples, self._chatter = name, asks, samples, chatter
-        self._lenient = False
-        self._log = _Log()
-        self._known: dict[str, Any] = {}  # a cell, or estimates
+        self._name, self._asks, self._samples = name, asks, samples
+        self._lenient, self._log = False, _Log()
+        self._known: dict[str, Any] = {}  # float64[cells] by position
         self._cells = {str(cell + 1): cell for cell in range(rules.cells)} | {"resign": RESIGNS}
 
     def probabilities(self, positions: Positions) -> Floats:
@@ -98,11 +91,7 @@ class Asked(Policy):
         if new := [text for text in dict.fromkeys(texts) if text not in self._known]:
             self._known.update(zip(new, self._answers(new), strict=True))
         for row, text in zip(rows.tolist(), texts, strict=True):
-            answer = self._known[text]
-            if self._samples is not None:
-                found[row] = answer
-            elif answer != RESIGNS:
-                found[row, answer] = 1.0
+            found[row] = self._known[text]
         return found
 
     def choose(self, positions: Positions, rows: Int64s, uniforms: Floats) -> Int64s:
@@ -121,35 +110,26 @@ class Asked(Policy):
 
     @property
     def remarks(self) -> list[str]:
-        said = [text] if (text := self._chatter()) else []
-        if self._log.asked_twice and not self._log.varies:
-            said.append("assumed deterministic: asked twice")
+        said = ["assumed deterministic: asked twice"] if self._log.steady else []
         if failures := self._log.failures:
             games = "a game" if len(failures) == 1 else f"games through {len(failures):,} failures"
             said.append(f"lost {games}: {failures[0]}")
             if self._log.restarts >= MOST_RESTARTS:
-                said.append(
-                    f"was restarted {MOST_RESTARTS} times, then not asked again: it lost the remaining games"
-                )
+                said[-1] += f"; was restarted {MOST_RESTARTS} times, then not asked again"
         return [f"{self._name}: {text}" for text in said]
 
-    def _answers(self, texts: list[str]) -> Any:
-        """int64[k]: the answer that both instances give to each position; or float64[k, cells]: the share of
-        each cell among the answers, resignations left out."""
-        if self._samples is not None:
-            counts = np.zeros((len(texts), self.rules.cells))
-            for _ in range(self._samples):
-                chosen = self._ask(self._asks[0], texts)
-                plays = np.flatnonzero(chosen != RESIGNS)
-                counts[plays, chosen[plays]] += 1
-            return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        chosen = self._ask(self._asks[0], texts)
-        again = self._ask(self._asks[1], texts)
-        for at in np.flatnonzero(chosen != again)[:1].tolist():
-            self._log.varies = True
-            raise UnsteadyError(self._name, texts[at], (int(chosen[at]), int(again[at])))
-        self._log.asked_twice = True
-        return chosen.tolist()
+    def _answers(self, texts: list[str]) -> Floats:
+        """float64[k, cells]: the cell that both instances choose in each position, or the share of each cell
+        among the answers, resignations left out."""
+        rounds = [self._ask(self._asks[0], texts) for _ in range(self._samples or 1)]
+        if self._samples is None:
+            again = self._ask(self._asks[1], texts)
+            differing = np.flatnonzero(rounds[0] != again)
+            self._log.steady = self._log.steady is not False and not len(differing)
+            for at in differing[:1].tolist():
+                raise UnsteadyError(self._name, texts[at], (int(rounds[0][at]), int(again[at])))
+        chosen = np.array(rounds)[:, :, None] == np.arange(self.rules.cells)
+        return chosen.sum(axis=0) / np.maximum(chosen.any(axis=2).sum(axis=0), 1)[:, None]
 
     def _ask(self, ask: Ask, texts: list[str]) -> Int64s:
         """int64[k]: the answer of one instance to each position.

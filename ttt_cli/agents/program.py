@@ -1,9 +1,8 @@
 """``exec:COMMAND``: a program in any language that reads positions and writes cells, a line each.
 
 The command is split as a shell would split it, and run without a shell in the working directory. One process
-serves a whole call, and a second one answers every question again. Both pipes are served at the same time, so
-a program may read as much as it likes before it writes; stderr goes to a file. Each process leads a process
-group, which ends with the call.
+serves a whole call, and a second one answers every question again. Of what a
+program writes to stderr, the last line is quoted where it fails. Each process leads a process group, which ends with the call.
 """
 
 import os
@@ -17,7 +16,7 @@ from shutil import which
 from threading import Thread
 from time import monotonic
 from typing import IO, TYPE_CHECKING
-from weakref import WeakSet
+from weakref import finalize
 
 from ttt_cli.agents.asked import Asked, NoAnswerError
 from ttt_cli.agents.registry import WHOLE, AgentType, number
@@ -44,11 +43,9 @@ FLUSHING = (
     "-W interactive; Ruby $stdout.sync = true; Perl $| = 1; or exec,patience=SECONDS:…"
 )
 
-_running: "WeakSet[Program]" = WeakSet()
-
 
 class Program:
-    """A program, started with the first question.
+    """A program, started with the first question, and again after a failure.
 
     :param words: the command.
     :param name: the agent, for messages.
@@ -60,96 +57,58 @@ class Program:
         self._process: Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None  # the file of what it writes to stderr
 
-    @property
-    def _said(self) -> list[str]:
-        """The lines that it has written to stderr."""
-        if self._errors is None:
-            return []
-        number = self._errors.fileno()  # its position must stay: the program shares it
-        written = os.pread(number, os.fstat(number).st_size, 0).decode("utf-8", "backslashreplace")
-        return [line.strip()[:200] for line in written.splitlines() if line.strip()]
-
-    @property
-    def chatter(self) -> str:
-        """A summary of its output on stderr."""
-        said = self._said
-        lines = "a line" if len(said) == 1 else f"{len(said):,} lines, the last"
-        return f"wrote to stderr {lines}: {said[-1]!r}" if said else ""
-
-    def stop(self) -> None:
-        """End the process and its children."""
-        process, self._process = self._process, None
-        _running.discard(self)
-        if process is None:
-            return
-        from subprocess import TimeoutExpired
-
-        assert process.stdin and process.stdout
-        with suppress(OSError):
-            process.stdin.close()
-        with suppress(TimeoutExpired):
-            process.wait(FAREWELL)
-        with suppress(ProcessLookupError, PermissionError):  # macOS: PermissionError where all have ended
-            os.killpg(process.pid, signal.SIGKILL)
-        with suppress(TimeoutExpired):  # one that has become another user's cannot be ended
-            process.wait(FAREWELL)
-        process.stdout.close()
-
-    def __del__(self) -> None:
-        self.stop()
-        if self._errors is not None:
-            self._errors.close()
-
-    def _started(self) -> "Popen[bytes]":
-        if self._process is not None:
-            return self._process
-        from subprocess import PIPE, Popen
-        from tempfile import TemporaryFile
-
-        self._errors = self._errors or TemporaryFile()  # noqa: SIM115, it lasts as long as this
-        try:
-            self._process = Popen(
-                self._words, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=self._errors, start_new_session=True
-            )
-        except OSError as error:
-            word, missing = self._words[0], isinstance(error, FileNotFoundError)
-            what = f"there is no program {word!r}"
-            hint = "a command as the shell finds it, or the path of a program"
-            if Path(word).is_file():
-                path = shlex.quote(word if "/" in word else f"./{word}")
-                why = "it is not on the PATH, or its interpreter is not there" if missing else error.strerror
-                what = f"{word!r} cannot be run: {why}"
-                hint = f"exec:{path} after chmod +x {path}, or its interpreter: exec:python3 {path}"
-            raise UsageError(what, where=self._name, hint=hint) from None
-        _running.add(self)
-        return self._process
-
     def ask(self, texts: Sequence[str]) -> Iterator[str]:
         """As ``Ask``: send all positions at once, a line each, and read the answers meanwhile.
 
         :raises UsageError: if the program cannot be started.
         """
+        self._process = process = self._process or self._started()
         try:
-            yield from self._answers(texts)
-        except NoAnswerError:
-            self.stop()
-            raise
+            yield from self._answers(process, texts)
+        except NoAnswerError as error:
+            self._process = None
+            _end(process)
+            raise NoAnswerError(f"{error.message}{self._last_words}", hint=error.hint) from None
 
-    def _answers(self, texts: Sequence[str]) -> Iterator[str]:
-        process, rest, missing = self._started(), b"", len(texts)
+    def _started(self) -> "Popen[bytes]":
+        from subprocess import PIPE, Popen
+        from tempfile import TemporaryFile
+
+        self._errors = errors = TemporaryFile()  # noqa: SIM115, it lasts as long as the program
+        try:
+            process = Popen(
+                self._words, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=errors, start_new_session=True
+            )
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            hint = "a command as the shell finds it, or an executable file; exec:python3 bot.py runs a script"
+            raise UsageError(f"cannot run {self._words[0]!r}: {why}", where=self._name, hint=hint) from None
+        finalize(self, _end, process)
+        return process
+
+    @property
+    def _last_words(self) -> str:
+        """What an ended program has said last on stderr."""
+        assert self._errors
+        self._errors.seek(0)
+        said = self._errors.read().decode("utf-8", "backslashreplace").split("\n")
+        last = next((line.strip() for line in reversed(said) if line.strip()), "")
+        return f", saying {last[:200]!r} on stderr," if last else ""
+
+    def _answers(self, process: "Popen[bytes]", texts: Sequence[str]) -> Iterator[str]:
         stdin, stdout = process.stdin, process.stdout
         assert stdin and stdout
+        rest, missing = b"", len(texts)
         unasked = _ready(stdout, 0) and bool(stdout.read(1))
         questions = "".join(f"{text}\n" for text in texts).encode()
         Thread(target=_send, args=(stdin, questions), daemon=True).start()
         deadline = monotonic() + self._patience
         while missing > 0 and not unasked and len(rest) <= LONGEST_LINE:
             if not _ready(stdout, max(0.0, deadline - monotonic())):
-                words = self._last_words
-                raise NoAnswerError(f"gave no answer within {self._patience:g} s{words}", hint=FLUSHING)
+                raise NoAnswerError(f"gave no answer within {self._patience:g} s", hint=FLUSHING)
             if not (chunk := stdout.read(CHUNK)):
                 hint = "it is asked about many positions, a line each, until its input ends"
-                raise NoAnswerError(f"{self._end(process)} without an answer", hint=hint)
+                raise NoAnswerError(f"{_how_ended(process)} without an answer", hint=hint)
             *lines, rest = (rest + chunk).split(b"\n")
             yield from (line.decode("utf-8", "backslashreplace") for line in lines[:missing])
             missing -= len(lines)
@@ -158,21 +117,31 @@ class Program:
             hint = "one line for each position: a cell, or resign"
             raise NoAnswerError("wrote more than a line, or unasked, in answer", hint=hint)
 
-    @property
-    def _last_words(self) -> str:
-        return f", saying {said[-1]!r} on stderr," if (said := self._said) else ""
 
-    def _end(self, process: "Popen[bytes]") -> str:
-        """How it has closed its output."""
-        from subprocess import TimeoutExpired
+def _end(process: "Popen[bytes]") -> None:
+    """End a process and its children."""
+    from subprocess import TimeoutExpired
 
-        try:
-            code = process.wait(FAREWELL)
-        except TimeoutExpired:
-            return "closed its output"
-        killed = next((one.name for one in signal.Signals if one == -code), f"signal {-code}")
-        how = f"exit status {code}" if code >= 0 else f"killed by {killed}"
-        return f"ended ({how}){self._last_words}"
+    assert process.stdin and process.stdout
+    with suppress(OSError):
+        process.stdin.close()
+    with suppress(TimeoutExpired):
+        process.wait(FAREWELL)
+    with suppress(ProcessLookupError, PermissionError):  # macOS: PermissionError where all have ended
+        os.killpg(process.pid, signal.SIGKILL)
+    with suppress(TimeoutExpired):  # one that has become another user's cannot be ended
+        process.wait(FAREWELL)
+    process.stdout.close()
+
+
+def _how_ended(process: "Popen[bytes]") -> str:
+    """How a process has closed its output."""
+    from subprocess import TimeoutExpired
+
+    with suppress(TimeoutExpired):
+        code = process.wait(FAREWELL)
+        return f"ended ({signal.strsignal(-code) if code < 0 else f'exit status {code}'})"
+    return "closed its output"
 
 
 def _send(stdin: IO[bytes], questions: bytes) -> None:
@@ -209,20 +178,15 @@ def fingerprint(command: str) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def stop_all() -> None:
-    """End all programs that are still running."""
-    for program in list(_running):
-        program.stop()
-
-
 def make(rules: Rules, *, argument: str, samples: int | None = None, patience: float = PATIENCE) -> Asked:
     """Return a program as a policy.
 
     :raises UsageError: if the command cannot be split.
     """
     words, name = words_of(argument), f"{AGENT.name}:{argument}"
-    one, other = Program(words, name, patience), Program(words, name, patience)
-    return Asked(rules, name, (one.ask, other.ask), samples, lambda: one.chatter or other.chatter)
+    return Asked(
+        rules, name, (Program(words, name, patience).ask, Program(words, name, patience).ask), samples
+    )
 
 
 EXAMPLE = "such as exec:./my_bot or 'exec:python3 my_bot.py'"

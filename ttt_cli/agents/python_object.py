@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
-import numpy as np
-
 from ttt_cli.agents.asked import Ask, Asked, NoAnswerError
 from ttt_cli.agents.registry import WHOLE, AgentType
 from ttt_cli.engine.checked import Checked
@@ -30,20 +28,12 @@ def _asking(function: Any) -> Ask:
         for text in texts:
             try:
                 with guarded("", "raised "):
-                    answer = _text(function(text))
+                    answer = str(function(text))
             except TttError as error:
                 raise NoAnswerError(f"{error.message} in answer") from error.__cause__ or error
             yield answer
 
     return ask
-
-
-def _text(found: Any) -> str:
-    """An answer as a program would write it; only strings and whole numbers can be valid."""
-    if isinstance(found, str):
-        return str.strip(found)  # it may be a subclass of the user's
-    whole = isinstance(found, int | np.integer) and not isinstance(found, bool)
-    return str(int(found)) if whole else repr(found)
 
 
 def player_of(found: Any, rules: Rules, name: str, *, samples: int | None = None) -> Policy:
