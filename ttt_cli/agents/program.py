@@ -1,8 +1,8 @@
 """``exec:COMMAND``: a program in any language that reads positions and writes cells, a line each.
 
 The command is split as a shell would split it, and run without a shell in the working directory. One process
-serves a whole call, and a second one answers every question again. Of what a
-program writes to stderr, the last line is quoted where it fails. Each process leads a process group, which ends with the call.
+serves a whole call, and a second one answers every question again. Of what it writes to stderr the last line
+is quoted if it fails. Each process leads a process group, which ends with the call.
 """
 
 import os

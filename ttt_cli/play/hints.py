@@ -25,6 +25,9 @@ MAX_QUESTIONS = 3_000
 MAX_SECONDS = 5.0
 """Seconds that the opponent may take to answer for all of them."""
 
+BATCH = 64
+"""Positions in one question to the opponent, which may overrun by that much."""
+
 
 def hint(position: Position) -> tuple[Analysis, tuple[Cell, ...]]:
     """Return the values of an open position's moves, as far as they can be proved quickly; and the moves of a
@@ -49,16 +52,12 @@ class _Hurried(Modified):
 
     def __init__(self, policy: Policy) -> None:
         super().__init__(policy)
-        self.deadline = monotonic() + MAX_SECONDS
-        self.batch = 1  # grows with the time taken, so that the last batch overruns by that time at most
+        self._deadline = monotonic() + MAX_SECONDS
 
     def probabilities(self, positions: Positions) -> Floats:
-        found = np.zeros((len(positions), positions.cells))
-        start = 0
-        while start < len(positions):
-            if monotonic() > self.deadline:
+        found = []
+        for part in positions.parts(BATCH):
+            if monotonic() > self._deadline:
                 raise TimeoutError
-            batch = slice(start, start + self.batch)
-            found[batch] = self.player.probabilities(positions[batch])
-            start, self.batch = batch.stop, 2 * self.batch
-        return found
+            found.append(self.player.probabilities(part))
+        return np.concatenate(found)

@@ -1,8 +1,7 @@
 """The players of a session: persons, policies, and states that learn while they play."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from ttt_cli.agents.grammar import Agent, play_by
@@ -17,13 +16,14 @@ class Player:
     """One of the two players of a session.
 
     :ivar name: its name in game records.
-    :ivar plays: its policy, or the policy that it has by its learner's state; None for a person.
-    :ivar learner: the state that learns from its games, if any.
+    :ivar plays: its policy at first; None for a person.
+    :ivar learner: the state that learns from its games, if any, and plays as ``agent`` does.
     """
 
     name: str
-    plays: Policy | Callable[[State], Policy] | None = None
+    plays: Policy | None = None
     learner: OnlineLearner | None = None
+    agent: Agent | None = None
 
     @property
     def is_person(self) -> bool:
@@ -33,10 +33,7 @@ class Player:
     @property
     def policy(self) -> Policy | None:
         """Its present policy; None for a person."""
-        if isinstance(self.plays, Policy | None):
-            return self.plays
-        assert self.learner is not None
-        return self.plays(self.learner.state)
+        return plays_by(self.agent, self.learner.state) if self.agent and self.learner else self.plays
 
 
 def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Player]:
@@ -53,12 +50,11 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
         name = library.display_name(store, loaded.path)
         options = ",".join(f"{key}={value}" for key, value in agent.options.items())
         full = f"{name}:{options}" if options else name
+        learner = None
         if learn and loaded.native:
             new = OnlineLearner(store, loaded.path, name, loaded.state)
             learner = learners.setdefault(loaded.path.resolve(), new)
-            players.append(Player(full, partial(plays_by, agent), learner))
-        else:
-            players.append(Player(full, plays_by(agent, loaded.state)))
+        players.append(Player(full, plays_by(agent, loaded.state), learner, agent))
     return players
 
 
