@@ -161,14 +161,8 @@ def resolve_all(
     game = rules or next((agent.fixed_rules for agent in agents if agent.fixed_rules is not None), STANDARD)
     for agent in agents:
         if agent.fixed_rules not in (None, game):
-            hint = "agents play each other on one board only"
-            if rules and agent.loaded:
-                from ttt_cli.store.library import Trained
-
-                trained = Trained(agent.loaded.state.learner.name, rules=game)
-                hint = f"{trained.command(*store_option(store))} makes one"
             what = f"plays {agent.fixed_rules.describe()}, not {game.describe()}"
-            raise InvalidFileError(what, where=agent.name, hint=hint)
+            raise InvalidFileError(what, where=agent.name, hint="agents play each other on one board only")
     return [replace(agent, rules=game) for agent in agents]
 
 
@@ -179,12 +173,11 @@ def _program(text: str, estimated: bool) -> Agent:
     player = players()[name]
     if not argument:
         raise UsageError(f"{name} needs a {player.argument}", hint=player.example)
-    values = _parse_options(text, name, options if comma else None, player.options)
-    if "samples" in values and not estimated:
+    agent = _of_type(text, player, options if comma else None, argument=argument)
+    if "samples" in agent.options and not estimated:
         raise UsageError("samples=N estimates a policy for export and diff alone", where=text)
-    assert player.make is not None and player.fingerprint is not None
-    make, digest = partial(player.make, argument=argument, **values), partial(player.fingerprint, argument)
-    return Agent(text, make=make, fingerprint=digest, options=values, reproducible=False)
+    digest = player.fingerprint and partial(player.fingerprint, argument)
+    return replace(agent, fingerprint=digest, reproducible=False)
 
 
 def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
@@ -214,9 +207,9 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
     return _of_type(text, replace(plugged, name=name, make=_checked(plugged, text)), options)
 
 
-def _of_type(text: str, player: AgentType, options: str | None) -> Agent:
+def _of_type(text: str, player: AgentType, options: str | None, **fixed: str) -> Agent:
     values = _parse_options(text, player.name, options, player.options)
-    return Agent(text, make=player.make and partial(player.make, **values), options=values)
+    return Agent(text, make=player.make and partial(player.make, **fixed, **values), options=values)
 
 
 def _of_file(text: str, path: Path, options: str | None, rules: Rules | None) -> Agent:

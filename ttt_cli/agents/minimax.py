@@ -90,27 +90,23 @@ class Minimax(Policy):
         return uniform(chosen)
 
     def _proved(self, positions: Positions) -> Bools:
-        """bool[k, cells]: the moves proved to keep the value, else the only one not proved to lose, else what
-        a search prefers."""
+        """bool[k, cells]: the moves proved to keep the value, else what a search prefers of those that are not
+        proved to lose."""
         chosen = np.zeros((len(positions), self.rules.cells), np.bool_)
-        going = np.flatnonzero(~positions.terminal)
-        rule = UNTIL_UNPROVEN if self._ties == "random" else UNTIL_FOUND
-        worth, moves = self._worth(positions[going], NODES, rule)
-        chosen[going] = _keeping(worth, moves, positions[going].legal)
-        going = going[~chosen[going].any(axis=1)]
-        if len(going):
-            worth, moves = self._worth(positions[going], MOVE_NODES, ALL)
-            legal = positions[going].legal
-            least = np.where(worth == UNPROVEN, 0, worth)
-            hope = legal & (moves >= least[:, None])  # not proved to lose, or to give something away
-            found = _keeping(worth, moves, legal)
-            found |= hope & (hope.sum(axis=1) == 1)[:, None]
-            unproved = np.flatnonzero(~found.any(axis=1))
-            if len(unproved):
-                left = positions[going[unproved]]
-                self._unproved.update(left.texts())
-                found[unproved] = best(Search(self.rules).scores(left), hope[unproved])
-            chosen[going] = found
+        left = np.flatnonzero(~positions.terminal)
+        first_rule = UNTIL_UNPROVEN if self._ties == "random" else UNTIL_FOUND
+        for nodes, rule in ((NODES, first_rule), (MOVE_NODES, ALL)):
+            worth, moves = self._worth(positions[left], nodes, rule)
+            proved = (moves != UNPROVEN) & ((moves == worth[:, None]) | (moves == 1))
+            chosen[left] = positions[left].legal & (proved | (worth == -1)[:, None])  # lost: any move
+            unproved = ~chosen[left].any(axis=1)
+            left, worth, moves = left[unproved], worth[unproved], moves[unproved]
+            if not len(left):
+                return chosen
+        least = np.where(worth == UNPROVEN, 0, worth)
+        hope = positions[left].legal & (moves >= least[:, None])  # not proved to give something away
+        self._unproved.update(positions[left[hope.sum(axis=1) > 1]].texts())
+        chosen[left] = best(Search(self.rules).scores(positions[left]), hope)
         return chosen
 
     def _worth(self, positions: Positions, nodes: int, rule: int) -> tuple[Int8s, Int8s]:
@@ -149,12 +145,6 @@ class Minimax(Policy):
         """bool[n, cells]: the moves that set traps."""
         assert self._space is not None
         return _traps(self._space, best(np.sign(move_scores(self._space)), self._space.legal))
-
-
-def _keeping(worth: Int8s, moves: Int8s, legal: Bools) -> Bools:
-    """bool[k, cells]: the moves that are proved to keep the value; all moves of a lost position."""
-    proved = (moves != UNPROVEN) & ((moves == worth[:, None]) | (moves == 1))
-    return legal & (proved | (worth == -1)[:, None])
 
 
 def _traps(space: StateSpace, sound: Bools) -> Bools:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isnan
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -82,20 +81,14 @@ class Difference:
             positions = self.asked[batch]
             played = [player.probabilities(positions) for player in self.players]
             for at, (place, text) in enumerate(zip(batch.tolist(), positions.texts(), strict=True)):
-                cells_a, cells_b = (np.flatnonzero(shares[at]) for shares in played)
-                worths = self.worth[:, place].tolist()
-                worth_a, worth_b = (None if isnan(worth) else worth + 0.0 for worth in worths)
-                yield Row(
-                    position=text,
-                    to_move=Side.to_move(int(positions.plies[at])),
-                    a=cells_a.tolist(),
-                    a_shares=played[0][at, cells_a].tolist(),
-                    a_worth=worth_a,
-                    b=cells_b.tolist(),
-                    b_shares=played[1][at, cells_b].tolist(),
-                    b_worth=worth_b,
-                    known=KNOWN_BY[int(self.known[0, place]) + 2 * int(self.known[1, place])],
-                )
+                a, b = (_choice(played[player][at], self.worth[player, place]) for player in (0, 1))
+                known = KNOWN_BY[int(self.known[0, place]) + 2 * int(self.known[1, place])]
+                yield Row(text, Side.to_move(int(positions.plies[at])), *a, *b, known)
+
+
+def _choice(played: Floats, worth: np.float64) -> tuple[list[Cell], list[Share], float | None]:
+    cells = np.flatnonzero(played)
+    return cells.tolist(), played[cells].tolist(), None if np.isnan(worth) else float(worth) + 0.0
 
 
 def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Difference:

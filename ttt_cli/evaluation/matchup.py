@@ -49,8 +49,7 @@ class Games:
         """:param opponents: who plays the side that can play anything; None in a walk with an opponent."""
         self._opponents = opponents
         self.reach = np.ones((len(opponents), 1))
-        self._wins = np.zeros((len(opponents), 3))  # probabilities that O wins, a draw, that X wins
-        self._resigned = np.zeros((len(opponents), 3))  # of these, by resigning
+        self._ends = np.zeros((len(opponents), 3))  # probabilities that O wins, a draw, that X wins
 
     def play(self, positions: Positions, layer: Layer) -> None:
         """Play one ply. To resign (no moves in an open position) is to lose."""
@@ -68,14 +67,14 @@ class Games:
                     gone = live & (played @ np.ones(batch.cells) == 0)
                     chances = played.ravel().take(at)
                 np.add.at(after[game], part.targets, reach.repeat(part.counts) * chances)
-                np.add.at(self._wins[game], part.results[over] + 1, reach[over])
-                self._resigned[game, layer.ply % 2 * 2] += reach[gone].sum()
+                np.add.at(self._ends[game], part.results[over] + 1, reach[over])
+                self._ends[game, layer.ply % 2 * 2] += reach[gone].sum()
         self.reach = after
 
     @property
     def rates(self) -> list[Rates]:
         """How the games have ended for X against each opponent."""
-        return [Rates.summing_to_one(*ends[::-1]) for ends in (self._wins + self._resigned).tolist()]
+        return [Rates.summing_to_one(*ends[::-1]) for ends in self._ends.tolist()]
 
 
 def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
