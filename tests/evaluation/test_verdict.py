@@ -11,9 +11,8 @@ from ttt_cli import Position, Rules, Side
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.scores import solve
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.blunders import RESIGNS, find_blunders
 from ttt_cli.evaluation.review import explain
-from ttt_cli.evaluation.verdict import MistakeCount, is_unbeatable, judge
+from ttt_cli.evaluation.verdict import RESIGNS, MistakeCount, find_blunders, is_unbeatable, judge
 
 
 def changed(policy: PolicyTable, text: str, cells: dict[int, float]) -> PolicyTable:

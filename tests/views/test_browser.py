@@ -17,8 +17,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.blunders import find_blunders
-from ttt_cli.evaluation.verdict import judge
+from ttt_cli.evaluation.verdict import find_blunders, judge
 from ttt_cli.evaluation.walk import layers_of, walk
 from ttt_cli.evaluation.worst_case import best_response, worst_case
 from ttt_cli.views.page import covered, facts_of, page

@@ -21,8 +21,7 @@ from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.evaluation.blunders import find_blunders
-from ttt_cli.evaluation.verdict import judge
+from ttt_cli.evaluation.verdict import find_blunders, judge
 from ttt_cli.views.page import covered, facts_of, page, page_data
 
 SPACE = StateSpace.of()

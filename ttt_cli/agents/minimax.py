@@ -90,8 +90,7 @@ class Minimax(Policy):
         return uniform(chosen)
 
     def _proved(self, positions: Positions) -> Bools:
-        """bool[k, cells]: the moves proved to keep the value, else what a search prefers of those that may keep
-        it."""
+        """bool[k, cells]: the moves proved to keep the value, else what a search prefers of the others."""
         chosen = np.zeros((len(positions), self.rules.cells), np.bool_)
         left = np.flatnonzero(~positions.terminal)
         first_rule = UNTIL_UNPROVEN if self._ties == "random" else UNTIL_FOUND

@@ -13,11 +13,10 @@ from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, TttError, UsageError
-from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.match import Games, Match, Sample, play_match
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.review import explain as explained
-from ttt_cli.evaluation.verdict import Verdict, holds, judge, losing_lines
+from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import resolved, write_report
 from ttt_cli.shell.options import AgentName, Seed, Walked, argument, file_help, flag, number, option

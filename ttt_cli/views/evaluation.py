@@ -18,10 +18,9 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode
-from ttt_cli.evaluation.blunders import RESIGNS, Blunders
 from ttt_cli.evaluation.match import Sample
 from ttt_cli.evaluation.review import Step
-from ttt_cli.evaluation.verdict import Verdict
+from ttt_cli.evaluation.verdict import RESIGNS, Blunders, Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
 from ttt_cli.views.numbers import bar, cells, counted, percent
 from ttt_cli.views.review import moves_table, strip

@@ -28,9 +28,8 @@ from ttt_cli.engine.scores import Scores, move_scores
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.blunders import RESIGNS, find_blunders
 from ttt_cli.evaluation.matchup import own_play, within_reach
-from ttt_cli.evaluation.verdict import Verdict
+from ttt_cli.evaluation.verdict import RESIGNS, Verdict, find_blunders
 from ttt_cli.evaluation.walk import WALK_BATCH
 from ttt_cli.views.numbers import counted, percent
 
