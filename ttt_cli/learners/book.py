@@ -16,14 +16,11 @@ moves included, and plays the move with the best result for the mover:
 
 as if every move had been seen to draw once, so that few sightings weigh little. It trains by playing its own
 scores with exploration: Monte Carlo control by averaging (Sutton and Barto, Reinforcement Learning, 2018,
-section 5.4). Rows never go away, so the early games, in which both sides blunder, spoil the averages until
-enough good ones have come. Exploration falls soon with the number of games, to keep those few, but not to
-nothing, since only exploring reaches positions off the beaten track.
+section 5.4). Rows never go away, so exploration falls soon with the number of games, to keep the games few in
+which both sides blunder, but not to nothing, since only exploring reaches positions off the beaten track.
 
-Its limit is that averages include the exploration of both sides: a move scores by what comes of it when
-everybody slips now and then. From ``epsilon_end`` 0.2 on this bets on slips, and gives up a draw in the
-misère game; below 0.1, rare positions keep the averages of the first games. Near results are worth no more
-than distant ones, so X takes the duller of two openings.
+Its limit is that averages include the exploration of both sides: with much of it the book bets on slips.
+Near results are worth no more than distant ones, so X takes the duller of two openings.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

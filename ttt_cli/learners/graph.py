@@ -20,9 +20,8 @@ never explores: it always plays a known position in the same way.
 **The default's choice** is the best known successor, or an untried move if that is a loss. Of successors with
 the same score it takes the one that promises most against an opponent who picks any known reply. Training
 plays untried moves first; if there are none, with probability epsilon a move that leads to where it has been
-least often, so that rare lines are not left to chance (counter-based exploration: Thrun, Efficient
-exploration in reinforcement learning, 1992), else one of the best. Well-known positions are explored by any
-move.
+least often (counter-based exploration, as in ``learners.q``), in well-known positions any; else one of the
+best.
 
 A game is entered when it is over. The author enters each ply before the next move is chosen, which could only
 matter to walks that start anew at the empty board: in 150,000 games of his training it never did.

@@ -17,9 +17,8 @@ below what a box began with: the box then has no beads of that kind.
 ``choice=most`` plays the most common kind instead of drawing, any of several.
 
 Michie's rule does not explore. In self-play the side that wins first fills its boxes with beads of one kind;
-then both sides repeat the same few games and never learn what lies beside them. So default training makes a
-random move with probability ``epsilon``, and the game teaches it like any other. In long runs the boxes of
-lost positions run empty, and the most common beads hold the draw; that they always do is not proved.
+then both sides repeat the same few games. So default training makes a random move with probability
+``epsilon``, and the game teaches it like any other.
 """
 
 from collections.abc import Sequence

@@ -11,34 +11,27 @@ earlier move is the value of its next turn, in the position s' that the game rea
 
     target = gamma * max of Q[s',a']
 
-It learns how to beat that opponent.
-
 **The default** has two conflicting aims: never to lose, and to win often against opponents who make mistakes.
 Backing up the best reply alone, as in Littman's minimax-Q (Markov games as a framework for multi-agent
-reinforcement learning, 1994), rates all moves that hold a draw equally and picks a dull one. Backing up the
-replies that were played, exploration included, finds the moves that set traps, but takes risks for them. So
-the target mixes the two: with probability ``slips`` the opponent replies at random, otherwise with the reply
-that is worst for the mover, who then plays on without mistakes. With V[s'] = max of Q[s',a'], or the result
-if the game is over, and over the positions s' after each reply:
+reinforcement learning, 1994), rates all moves that hold a draw equally; backing up the replies that were
+played finds the moves that set traps, but takes risks for them. So the target mixes the two: with probability
+``slips`` the opponent replies at random, otherwise with the reply that is worst for the mover. With V[s'] =
+max of Q[s',a'], or the result if the game is over, and over the positions s' after each reply:
 
     target = gamma * ((1 - slips) * min of V[s'] + slips * mean of V[s'])
 
 Q-learning samples the reply; this is a full-width backup of each move along the games played: real-time
-dynamic programming (Barto, Bradtke and Singh, Learning to act using real-time dynamic programming, 1995). Who
-played a move, and why, makes no difference. ``gamma`` discounts each of the mover's own turns to come. With
-``gamma`` 0.8 and ``slips`` from 0.13 to 0.38, the fixed point is unbeatable as both sides, in the misère game
-too, and wins as often against random play as is possible without ever risking a loss. Below, it sets too few
-traps; above, it takes risks.
+dynamic programming (Barto, Bradtke and Singh, Learning to act using real-time dynamic programming, 1995).
+With ``gamma`` 0.8 and ``slips`` from 0.13 to 0.38, the fixed point is unbeatable as both sides, in the misère
+game too, and wins as often against random play as is possible without ever risking a loss.
 
 Learning goes backwards through a game, so that the result reaches all of its moves at once. The target is not
 a sample, only imprecise at first, so the first step is 1 and later ones fall slowly, ``pace / (pace - 1 +
-visits)`` (George and Powell, Adaptive stepsizes for recursive estimation, 2006), but not below ``alpha``: old
-errors are soon forgotten, even in merged tables with many visits.
+visits)`` (George and Powell, Adaptive stepsizes for recursive estimation, 2006), but not below ``alpha``.
 
-Behaviour is epsilon-greedy. Exploring means making the move with the fewest visits (counter-based
-exploration: Thrun, Efficient exploration in reinforcement learning, 1992): random moves leave rare lines to
-chance, and take three times as many games until no line beats the player. In well-known positions a random
-move is made. The first games explore all the time; epsilon then falls with the number of games.
+Exploring means making the move with the fewest visits (counter-based exploration: Thrun, Efficient
+exploration in reinforcement learning, 1992), in well-known positions any move; random moves alone leave rare
+lines to chance. The first games explore all the time; epsilon then falls with the number of games.
 """
 
 from collections.abc import Sequence

@@ -8,29 +8,23 @@ the value of each moves towards a target; that of the last position is the rewar
 
 **The author's rule** (``target=next``) takes the updated value of the next position as the target of any
 other: the tic-tac-toe player of Sutton and Barto (Reinforcement Learning, second edition, 2018, section 1.5),
-except that theirs learns while it plays, and nothing from exploring moves. Two things are missing. A draw is
-worth no more than a loss, so O has no reason to hold one; and one exploring blunder spoils the values of all
-positions before it.
+except that theirs learns while it plays, and nothing from exploring moves. A draw is worth no more than a
+loss, so O has no reason to hold one; and one exploring blunder spoils the values of all positions before it.
 
 **The default** mends both. A draw is worth one half (``draw``), on drawn boards not yet seen too. And the
-target (``target=best``) is not a sample but what the table expects over all moves, whichever was played: a
-full-width backup of each position along the games played, so real-time dynamic programming (Barto, Bradtke
-and Singh, Learning to act using real-time dynamic programming, 1995) rather than TD(0):
+target (``target=best``) is what the table expects over all moves, whichever was played: a full-width backup,
+so real-time dynamic programming (Barto, Bradtke and Singh, 1995, as in ``learners.q``) rather than TD(0):
 
     the side's own move:    gamma * max of V[next]
     the opponent's move:    (1 - slips) * min of V[next] + slips * mean of V[next]
 
-The opponent finds the reply that is worst for this side, but now and then replies at random. Without
-``slips`` all moves that hold a draw are worth the same, and the player sets no traps; with too much it counts
-on mistakes that a strong opponent does not make, and can be beaten. ``gamma`` makes what is near count more.
-Around the defaults the fixed point is unbeatable, with room to spare, and wins as often against random play
-as is possible without ever risking a loss.
+Without ``slips`` all moves that hold a draw are worth the same, and the player sets no traps; with too much
+it counts on mistakes that a strong opponent does not make. ``gamma`` makes what is near count more.
 
 Step sizes fall with the visits of an entry, exploration with the number of games. Exploring means moving
-where the side has been least often (counter-based exploration: Thrun, Efficient exploration in reinforcement
-learning, 1992), which takes a third of the games that random moves take; well-known positions, and the
-author's rule, explore at random. Of equal moves training takes the first, since exploration tries the others;
-the policy plays all of them.
+where the side has been least often (counter-based exploration, as in ``learners.q``); well-known positions,
+and the author's rule, explore at random. Of equal moves training takes the first, since exploration tries the
+others; the policy plays all of them.
 """
 
 from collections.abc import Mapping, Sequence
