@@ -140,7 +140,6 @@ def test_beads_never_become_negative():
         ({"." * 9: {}}, "expected a whole number other than 0 for some of the cells 1, 2, 5"),
         ({"." * 9: {"1": 0}}, "a whole number other than 0"),
         ({"X........": {"2": 1}}, "smallest text"),
-        ({".OOXXOXX.": {"1": 1}}, "no choice between moves"),
     ],
 )
 def test_entries_that_make_no_boxes_are_refused(entries: dict, message: str):

@@ -50,7 +50,6 @@ class Menace(TableLearner[Table]):
     symmetric_only: ClassVar[bool] = True
     without_ties: ClassVar[tuple[str, ...]] = ("default", "article")
     value_scale: ClassVar[tuple[float, float] | None] = None
-    fewest_moves: ClassVar[int] = 2
     article: ClassVar[dict[str, Any]] = {"choice": "article", "win": 3, "draw": 1, "loss": 1, "epsilon": 0.0}
     article_games: ClassVar[int] = 440
     """Michie's machine made the first move in all 220 games of its tournament; here it does in every other
@@ -80,7 +79,7 @@ class Menace(TableLearner[Table]):
         """Resign where the box is empty; the values are the numbers of beads."""
         changes = table.by_cell(table.moves["change"], rows, legal)
         start = np.maximum(4 - positions.plies.astype(np.int64) // 2, 1)[:, None]
-        has_box = legal.sum(axis=1, keepdims=True) >= self.fewest_moves
+        has_box = legal.sum(axis=1, keepdims=True) > 1
         beads = np.where(has_box, np.maximum(start + changes, 0), 1) * legal
         total = beads.sum(axis=1, keepdims=True)
         if self.choice == "most":

@@ -65,8 +65,6 @@ class TableLearner(Learner[AnyTable]):
     table_kind: ClassVar[type[Table]] = Table
     unseen_up_to: ClassVar[int] = OPEN
     """The positions that are added to a growing table: ``OPEN`` ones, or up to ``DRAWN`` all."""
-    fewest_moves: ClassVar[int] = 1
-    """The moves from which on a position has an entry, if those are by move."""
     one_number: ClassVar[bool] = False
     """Whether ``choose`` returns the rest of its uniform number."""
     half_way: ClassVar[float] = 1.0
@@ -215,8 +213,6 @@ class TableLearner(Learner[AnyTable]):
         kinds = {str(cell + 1): cell for cell in range(table.rules.cells)} if by_move else {"x": 0, "o": 1}
         member = "[value, visits], visits from 1," if pairs else "a whole number other than 0"
         fault = f"expected {member} for some of the {cells_of(legal) if by_move else 'sides x, o'}"
-        enough = legal.sum(axis=1) >= self.fewest_moves
-        require(not by_move or enough, "has no entry: there is no choice between moves")
         at, which, values = members(entries, kinds, fault)
         require(not by_move or legal[at, which], fault)
         if pairs:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.policy import Policy
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.base import Learner, Shard
 
 SHARDED_FROM = 10_000_000
@@ -70,11 +71,11 @@ class Plan:
     def block_at(self, games: int) -> int:
         """The number of the block that starts after this many games.
 
-        :raises ValueError: if none does.
+        :raises InvalidFileError: if none does: the record of a run has been changed.
         """
         index = bisect_left(range(games + 1), games, hi=games, key=self.first_game)
         if self.first_game(index) != games:
-            raise ValueError(f"no block starts after {games} games")
+            raise InvalidFileError(f"the run cannot have stopped after {games} games: no block ends there")
         return index
 
     def block(self, index: int) -> list[Shard]:

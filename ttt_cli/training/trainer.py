@@ -177,12 +177,8 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     if again.id != record.id or details["behaviour"] not in (None, details["opponent"]):
         hint = "train without --resume: a new run starts from the file"
         raise refused("the run was started by a version of ttt that plays different games", hint)
-    plan = _plan(learner, record, opponent)
-    games = record.games or 0
-    try:
-        plan.block_at(games)
-    except ValueError as error:
-        raise refused(f"the run stopped in the middle of a block: {error}") from None
+    plan, games = _plan(learner, record, opponent), record.games or 0
+    plan.block_at(games)  # or the record has been changed
     return TrainingRun(path, plan, state, record, games)
 
 
