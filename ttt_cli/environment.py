@@ -145,11 +145,6 @@ class Environment:
             console.print(Segments(segments), end="", crop=False)
         self.stdout.write(sub(r"[ \t]+$", "", captured.get(), flags=MULTILINE))
 
-    def out_bytes(self, chunks: Iterable[bytes]) -> None:
-        """Write the content of a file to stdout, byte for byte."""
-        self.stdout.flush()
-        self.stdout.buffer.writelines(chunks)
-
     def say(self, text: str, command: str = "") -> None:
         """Write a notice to stderr, unless ``--quiet`` is set.
 

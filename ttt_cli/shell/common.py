@@ -55,7 +55,8 @@ def write_report(
     """
     chunks = [content] if isinstance(content, bytes) else content
     if str(out) == "-":
-        env.out_bytes(chunks)
+        env.stdout.flush()
+        env.stdout.buffer.writelines(chunks)
         return False
     refuse_source(out, source)
     library.refuse_loss(Path(out))

@@ -91,23 +91,10 @@ def _watch(heard: int) -> None:
 
 @contextmanager
 def holding(take: Callable[[], object], give: Callable[[], object]) -> Iterator[None]:
-    """Hold the terminal during the body: ``take`` it, and ``give`` it back at the end, and at Ctrl-Z until
-    the process goes on."""
-
-    def suspend(number: int, frame: FrameType | None) -> None:
-        while frame is not None:
-            if frame.f_globals.get("__name__", "").startswith("rich."):  # it is drawing: a moment later
-                later = Timer(0.05, os.kill, (os.getpid(), number))
-                later.daemon = True
-                later.start()
-                return
-            frame = frame.f_back
-        give()
-        os.kill(os.getpid(), signal.SIGSTOP)
-        take()
-
-    handled = signal.signal(signal.SIGTSTP, suspend)
-    _given_back.append(give)  # also if the process ends during the body
+    """Hold the terminal during the body, in which Ctrl-Z does nothing: ``take`` it, and ``give`` it back at
+    the end, even if that is the end of the process."""
+    handled = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+    _given_back.append(give)
     try:
         take()
         yield
