@@ -28,7 +28,7 @@ from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
 from ttt_cli.training.blocks import SHARDED_FROM, ShardMap
 from ttt_cli.training.curve import Curve, is_kept
-from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run, warm_up
+from ttt_cli.training.trainer import ENDS, TrainingRun, execute, new_run, resumed_run, warm_up
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
 
@@ -78,19 +78,19 @@ VERDICTS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Training(Document, name="training"):
     """The result of a training: the games of this call, and the whole state."""
 
     learner: str
-    games: Count = 0
+    games: Count
     total_games: Count | None
-    seconds: float = 0.0
-    games_per_second: float = 0.0
-    seed: Count | None = None
-    x_wins: Count = 0
-    o_wins: Count = 0
-    draws: Count = 0
+    seconds: float
+    games_per_second: float
+    seed: Count | None
+    x_wins: Count
+    o_wins: Count
+    draws: Count
     positions: Count | None
     file: str
     unbeatable: bool | None
@@ -344,26 +344,23 @@ class Call:
         own = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
         play, evaluate = (command_line("ttt", name, self.name, *own) for name in ("play", "evaluate"))
         budget = PROOF if run is None or run.finished else PROOF // 10
-        result = Training(
+        games, seconds = (run.games, run.seconds) if run else (0, 0.0)
+        won = run.results if run else dict.fromkeys(ENDS, 0)
+        return Training(
             learner=self.learner,
+            games=games,
             total_games=state.games,
+            seconds=seconds,
+            games_per_second=games / seconds if seconds else 0.0,
+            seed=run.plan.seed if run else None,
+            x_wins=won["x"],
+            o_wins=won["o"],
+            draws=won["draw"],
             positions=state.positions,
             file=str(self.path),
             unbeatable=(run is not None and run.enough) or is_unbeatable(state.policy, budget=budget),
             name=self.name,
             then=f"{play}, or {evaluate}",
-        )
-        if run is None:
-            return result
-        return replace(
-            result,
-            games=run.games,
-            seconds=run.seconds,
-            games_per_second=run.games / run.seconds if run.seconds else 0.0,
-            seed=run.plan.seed,
-            x_wins=run.results["x"],
-            o_wins=run.results["o"],
-            draws=run.results["draw"],
         )
 
     def _resuming(self) -> str:
