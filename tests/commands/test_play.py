@@ -15,9 +15,10 @@ from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.learners.td import Td
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, SoundGames, waiting_games
+from ttt_cli.store.games import GameRecord, SoundGames
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.teaching import teach_waiting
 from ttt_cli.views.numbers import percent
 
 LOG = Path("state_store/games.jsonl")
@@ -231,7 +232,7 @@ def test_a_machine_that_resigns(ttt):
     (game,) = log()
     assert (game.moves, game.result, game.resigned) == ((), "o", True)
     assert [library.load(path).state.games for path in (TD.with_name("menace.json"), TD)] == [1, 0]
-    assert not [*waiting_games(TD.parent, "td.json", library.load(TD).state)]  # td learns nothing from it
+    assert not teach_waiting(library.load(TD).state, TD.parent, TD).learnt  # td learns nothing from it
     assert "menace resigns: you win as O" in ttt("play", "menace", "--as", "o", "--games", 1).out
     assert "always loses against a best response: it resigns at once" in ttt("evaluate", "menace").out
 

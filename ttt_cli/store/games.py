@@ -29,7 +29,7 @@ LONGEST_LINE = 2**20
 """In bytes."""
 notices = logging.getLogger("ttt_cli")
 
-_START = b'{"id":"'
+_ID = re.compile(rb'\{"id":"([^"]*)"')
 _MATCH = re.compile(rb'\{"id":"[0-9a-f]{12}-\d+"')  # an id of ``ttt evaluate --games-to``
 
 
@@ -183,26 +183,22 @@ class SoundGames:
 
 
 def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
-    """The games of the store's log that a state should and can learn, and has not; lines that cannot be read
-    are counted in a notice.
+    """The games of the store's log that a state should learn, without those that it has learned; lines that
+    cannot be read are counted in a notice.
 
     :param name: of the state in the log, as ``library.taught_name``.
     """
     log = store / LOG
     if not log.exists():
         return
-    learned = state.learned_games
-    ids, quoted = {game.encode() for game in learned}, orjson.dumps(name)
+    learned, quoted = state.learned_games, orjson.dumps(name)
 
     def wanted(line: bytes) -> bool:
         # A log grows for years: most lines are recognised by their bytes, if nothing in them is escaped.
-        known = line.startswith(_START) and line[len(_START) : line.find(b'"', len(_START))] in ids
+        known = (found := _ID.match(line)) and found[1].decode(errors="replace") in learned
         return b"\\" in line or (quoted in line and not known)
 
     games = SoundGames(log, wanted)
-    for game in games:
-        teaches = name in game.teaches and (not game.resigned or state.learner.learns_resigned)
-        if teaches and game.id not in learned:
-            yield game
+    yield from (game for game in games if name in game.teaches and game.id not in learned)
     if games.fault:
         notices.warning("lines left out that cannot be read: %d; the first: %s", games.left_out, games.fault)
