@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from itertools import count, product
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import board_options, command_line, store_option
-from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import newest, original
 from ttt_cli.store.files import write_bytes, writing
@@ -283,44 +283,36 @@ def digest(state: State) -> str:
     return Digest(_parts(state)).learned
 
 
-def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
-    """Write a state to ``path``; return the backup of the previous file if one was asked for.
+def save(state: State, path: Path) -> Path | None:
+    """Write a state to ``path``; if the file that it replaces holds runs that the state lacks, that becomes a
+    backup, which is returned.
 
-    :raises BusyError: if this process holds the file's lock, and a program that ignores locks has written
-        the file meanwhile: the state is then saved beside it.
+    :raises UsageError: if the state would take the place of a log, or have the name of another kind of file.
     """
     if state.rules.misere:  # which most formats and the page have no word for
         raise UsageError(f"a state that plays {state.rules.describe()} cannot be saved")
     refuse_loss(path, states=False)
     refuse_suffix(path, state.learner)
-    held, now, target = held_lock(path), stamp(path), path
-    if held is not None and now is not None and now != held.seen:
-        names = (f"{path.stem}.beside{number or ''}{path.suffix}" for number in count())
-        target = next(new for new in map(path.with_name, names) if not new.exists())
-    kept = keep_backup and target.is_file()
-    with no_collection(), writing(target, parents=True, keep_backup=keep_backup) as file:
+    held = held_lock(path)
+    ours = held is not None and held.written is not None and held.written == stamp(path)
+    kept = not ours and would_lose_runs(path, state)
+    with no_collection(), writing(path, parents=True, keep_backup=kept) as file:
         if file.mode == "ab":  # a device or a pipe, where nothing can be changed afterwards
             file.write(content(state))
         else:
             write_sealed(_parts(state), file)
-    if target != path:
-        raise BusyError(
-            f"another program has written this file meanwhile; what was learned is saved in {target}",
-            where=str(path),
-            hint=f"to join them: {command_line('ttt', 'merge', path, target, '-o', path)}",
-        )
     if held is not None:
-        held.seen = stamp(path)
-    return backup if kept and (backup := newest(path)).exists() else None
+        held.written = stamp(path)
+    return newest(path) if kept and newest(path).exists() else None
 
 
 def save_over(state: State, path: Path) -> Path | None:
-    """Save a state over a file, which becomes a backup if it holds runs that the state lacks; return that.
+    """Save a state over another one, as ``save``.
 
-    :raises UsageError: if that file is a state of another learner or for another game.
+    :raises UsageError: if that is a state of another learner or for another game.
     """
     refuse_other(path, state)
-    return save(state, path, keep_backup=would_lose_runs(path, state))
+    return save(state, path)
 
 
 def accept(path: Path) -> bool:
@@ -332,10 +324,10 @@ def accept(path: Path) -> bool:
         source = Source(path)
         if (form := _native_format(source)) is None:
             raise InvalidFileError("is not a ttt state: there is nothing to accept", where=str(path))
-        state = form.read(source, Options(trust_edits=True)).state
-        changed = content(state) != source.data
+        accepted = content(form.read(source, Options(trust_edits=True)).state)
+        changed = accepted != source.data
         if changed:
-            save(state, path)
+            write_bytes(path, accepted)
     return changed
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ttt_cli.errors import BusyError, InvalidFileError
-from ttt_cli.store.system import NO_WAITING, AnyPath, fault, stamp, translate_os_errors
+from ttt_cli.store.system import NO_WAITING, AnyPath, fault, translate_os_errors
 
 FOLDER = ".locks"
 _held: "dict[Path, Lock]" = {}
@@ -24,13 +24,13 @@ class Lock(AbstractContextManager["Lock", None]):
     """A held lock; ``release`` it, or use it as a context manager.
 
     :ivar path: the locked file, links followed.
-    :ivar seen: its ``stamp`` when the lock was taken, or when its holder last wrote it.
+    :ivar written: its ``stamp`` when its holder last wrote it; None: never.
     """
 
     def __init__(self, path: Path, file: BinaryIO | None = None) -> None:
         """:param file: the lock file, open and locked; None: there is nothing to lock."""
         self.path, self.file = path, file
-        self.seen = stamp(path)
+        self.written: tuple[int, ...] | None = None
         if file:
             _held[path] = self
 

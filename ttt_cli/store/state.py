@@ -1,6 +1,6 @@
 """A state: what a learner has learned, and from which runs. An immutable value."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -53,6 +53,10 @@ class State:
         if self.plays is not None and not (fits and self.rules.positions_bound <= MAX_POSITIONS):
             what = "choice=most, choice=draw and ties are for tables of single positions, on boards up to 4x4"
             raise UsageError(what, where=f"{self.learner.name} on {self.rules.describe()}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: the fields, without cached values."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
     @classmethod
     def empty(cls, learner: Learner[Any], rules: Rules, *, symmetric: bool = False) -> "State":

@@ -216,16 +216,13 @@ def execute(
     :param store: the store whose waiting games the state learns at the end, unless the observer has chosen
         the state.
     """
-    keep_backup = library.would_lose_runs(run.path, run.state)
 
     def look(games: int, *, now: bool = False) -> None:
         if curve and curve.look(games, lambda: run.state.policy, now=now):
             run.note(curve.rows)
 
     def save() -> None:
-        nonlocal keep_backup
-        run.backup = library.save(run.state, run.path, keep_backup=keep_backup) or run.backup
-        keep_backup = False
+        run.backup = library.save(run.state, run.path) or run.backup
 
     look(run.before)
     last_save = monotonic()
