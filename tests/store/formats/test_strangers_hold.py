@@ -160,13 +160,6 @@ def test_whose_stones_are_own_is_asked_where_neither_answer_fits_all_keys():
     assert "spelling.turn=moved" in str(error)
 
 
-def test_the_side_that_began_may_stand_before_the_moves():
-    games = "X,5,1,9,3,2,8,7,4,6,T\nO,5,1,9,3,2,8,7,4,6,T\nX,1,2,5,3,9,X\nO,1,2,5,3,9,O\nO,1,5,2,3,4,7,X\n"
-    found = read(games, "games.csv")
-    assert found.format == "game-csv" and not found.rejected and found.state.games == 5
-    assert dict(found.state.runs[0].results or {}) == {"x": 2, "o": 1, "draw": 2}
-
-
 def test_an_empty_box_is_noted():
     boxes = {board: [bead * (board != "X........") for bead in range(1, 10)] for board in [*ROWS][:80]}
     boxes = {

@@ -99,8 +99,6 @@ def test_unknown_may_mean_never_unless_nothing_is_known(tmp_path):
         return picked(worth or dict.fromkeys(free(board), 0.0))
 
     judged(data, program, tmp_path, unknown="random")
-    never = "no known one is worth more (unknown=random: only known ones)"
-    assert any(never in note for note in read(data, unknown=0.0).notes)
 
 
 @pytest.mark.parametrize("ties", ["last", "first-learned"])

@@ -33,9 +33,9 @@ OWN = "own"
 NUMBERS = {"decimal number": 10, "base-3 number": 3}
 """The forms of a board as a number whose digits are the cells, leading zeros lost, and its base. In base 3
 the first cell may be the lowest digit as well."""
-FORMS = ("items", "characters", "list", "rows", "divided rows", "signed digits", *NUMBERS)
+FORMS = ("items", "characters", "list", "rows", "signed digits", *NUMBERS)
 """The forms of a board: an item of a key for each cell; a character a cell; a list of the cells in one item;
-an item a row; characters with a mark between rows; digits with signs; numbers."""
+an item a row; digits with signs; numbers."""
 
 _BETWEEN = r"\s,;|:/()\[\]{}<>"
 _TOKEN = re.compile(rf"""[^{_BETWEEN}'"\\]+""")
@@ -133,11 +133,6 @@ class Spelling:
         both_move = len({*(self.space.plies[opened] % 2).tolist()}) == 2
         return both_move and bool((self.indexes != other.indexes)[both].any())
 
-    def is_part_of(self, other: "Spelling") -> bool:
-        """Whether another spelling finds the same boards in these keys, and perhaps in more."""
-        same = self.facets == other.facets and len(self.extras) == len(other.extras)
-        return same and bool(np.all(self.left_out | (self.indexes == other.indexes)))
-
     def select(self, rows: Int64s) -> "Spelling":
         """The same spelling of these keys only."""
         extras = tuple([column[row] for row in rows.tolist()] for column in self.extras)
@@ -167,9 +162,6 @@ def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
         return next((_symbols("items", symbols, rules) for symbols in lists if len(symbols) == cells), "")
     if form == "rows":
         return "".join(items) if all(len(row) == cols for row in items) else ""
-    if form == "divided rows":
-        divided = len(item) == cells + rules.rows - 1 and len({*item[cols :: cols + 1]}) == 1
-        return "".join(item[at : at + cols] for at in range(0, len(item), cols + 1)) if divided else ""
     if form == "signed digits":
         digits = _SIGNED.findall(item[: 2 * cells])
         return tuple(digits) if "".join(digits) == item else ""
@@ -255,7 +247,7 @@ def spellings(
     :param columns: other columns that belong to the keys.
     :param relative: whether stones may be mine and theirs even where X and O would fit.
     """
-    space = StateSpace.of(rules)
+    space, keys = StateSpace.of(rules), [key.replace("\\n", "\n") for key in keys]  # as `repr` writes it
     sample = keys[:: max(1, len(keys) // SAMPLE)]
     # A position has a key for each cell and side at most; with many keys, cells have fewer names.
     fewest = max(len(sample) / (2 * space.cells), (space.cells + 1) * (len(sample) > 16 * space.cells))
@@ -278,11 +270,7 @@ def spellings(
                 cells, extras = frame.parts([*map(split, keys)], rules)
                 every = _spelled(frame.form, cells, [*extras, *columns], space, relative)
                 found += [spelling for spelling in every if spelling.left_out.mean() <= 1 - least]
-    kept = list[Spelling]()
-    for spelling in sorted(found, key=lambda spelling: (spelling.left_out.sum(), spelling.rarity)):
-        if not any(spelling.is_part_of(other) for other in kept):
-            kept.append(spelling)
-    return kept
+    return sorted(found, key=lambda spelling: (spelling.left_out.sum(), spelling.rarity))
 
 
 def _spelled(

@@ -266,7 +266,7 @@ def _misfit(table: Candidate, found: Sequence[Spelling], rules: Rules, where: st
             lost = f"{len(broken):,} of {len(keys):,} are not positions ({shown}) where {words} ({option})"
             ways.setdefault(option, lost)
     if not ways:
-        return _no_positions(table, rules, where)
+        return _no_positions(keys, rules, where)
     paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
     return InvalidFileError(
         f"in no spelling are all keys positions: {'; '.join([*ways.values()][:MOST_ANSWERS])}",
@@ -275,15 +275,10 @@ def _misfit(table: Candidate, found: Sequence[Spelling], rules: Rules, where: st
     )
 
 
-def _no_positions(table: Candidate, rules: Rules, where: str) -> NoPositionsError:
+def _no_positions(keys: Sequence[str], rules: Rules, where: str) -> NoPositionsError:
     """The error for keys of which few or none are positions."""
-    keys = table.keys
-    near = [it for it in spellings(keys, rules, table.columns, least=FEW) if it.form not in NUMBERS]
-    wrong = [key for key, out in zip(keys, near[0].left_out, strict=True) if out] if near else keys
-    telling = sorted(wrong[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
-    shown, game = ", ".join(map(quoted, telling[:SHOWN])), rules.describe()
-    few = f"only {len(keys) - len(wrong):,} of {len(keys):,} keys are positions of {game}, and not"
-    message = f"{few if near else f'these keys are not positions of {game}:'} {shown}"
+    telling = sorted(keys[:1000], key=lambda key: -len(set(key)))[:SHOWN]  # rather than the empty board
+    message = f"these keys are not positions of {rules.describe()}: {', '.join(map(quoted, telling))}"
     return NoPositionsError(message, where=where, hint=OTHERWISE)
 
 
@@ -342,6 +337,9 @@ def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> 
 def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     """The readings that play differently, the best first, and those of them that may be meant instead."""
     found = [reading for reading in found if not reading.faults] or found
+    # The same spelling may be found in two ways, one of which loses keys.
+    whole = sorted(found, key=lambda reading: -int(reading.spelling.left_out.sum()))
+    found = [*{str(reading.facets): reading for reading in whole}.values()]
     alike: dict[bytes, Reading] = {}
     for reading in sorted(found, key=lambda reading: reading.rarity):
         alike.setdefault(reading.fingerprint, reading)
@@ -351,9 +349,7 @@ def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     rivals = [
         other
         for other in others
-        if other.facets != best.facets  # the same spelling may be found in two ways, one of which loses keys
-        and best.rank - other.rank < LEAD
-        and (other.rarity <= best.rarity or other.score >= sure)
+        if best.rank - other.rank < LEAD and (other.rarity <= best.rarity or other.score >= sure)
     ]
     usual, doubted = min(ranked, key=lambda reading: reading.rarity), ["first", "mine"]
     if best.of_moves:  # values of positions may measure anybody's good

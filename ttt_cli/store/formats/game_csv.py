@@ -1,13 +1,14 @@
 """``game-csv``: games, one a row, with their moves as cells and their results. They become a book.
 
-The moves are in one field or in a field each, as 1 to 9, 0 to 8 or A1 to C3. What the fields and the words
-for results mean is found by playing the games: under the right reading they are legal, end with their last
-move, and end as they say. Letters may count rows or columns: a book of the mirrored games plays alike.
+The moves are in one field or in a field each, as 1 to 9, 0 to 8 or A1 to C3; the result is last or first.
+What the names of cells and the words for results mean is found by playing the games: under the right reading
+they are legal, end with their last move, and end as they say. Letters may count rows or columns: a book of
+the mirrored games plays alike.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ttt_cli.engine.game import Game
@@ -30,7 +31,6 @@ _CELL = re.compile(r"[A-Za-z][0-9]|[0-9]")
 _NO_MOVE = re.compile(r"(?<!\S)(-1|[?]|nan|None)(?!\S)")
 _BETWEEN = re.compile(r"[\s,;:|>()\[\]'\"/-]*")
 _RESULTS = {1: "X", -1: "O", 0: "draw"}
-_OTHER = {"x": "o", "o": "x"}
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,8 @@ class _Layout:
         return [] if _BETWEEN.sub("", _CELL.sub("", text)) else _CELL.findall(text)
 
     def word(self, row: Sequence[str]) -> str:
-        """The result word of a row, with X and O exchanged if its first field says that O began."""
-        word = row[self.result].lower() if -len(row) <= self.result < len(row) else ""
-        o_began = self.moves.start == 1 and self.result != 0 and row[0].lower() == "o"
-        return _OTHER.get(word, word) if o_began else word
+        """The word for the result of a row."""
+        return row[self.result].lower()
 
     def game(self, row: Sequence[str], rules: Rules) -> Game | str:
         """The game of a row, or the fault in it."""
@@ -85,14 +83,8 @@ class _Layout:
         return replace(self, results={} if len(results) > MOST_WORDS or "" in results else results)
 
 
-def _fields(width: int) -> Iterator[_Layout]:
-    """The fields that may hold the moves and the result."""
-    for result in (-1, 0, *range(1, width - 1)) if width <= 64 else ():
-        for moves in range(min(width, 4)):
-            if moves != result % width:
-                yield _Layout(slice(moves, moves + 1), result)
-            if moves <= 2 and result in (-1, *range(moves)):
-                yield _Layout(slice(moves, -1 if result < 0 else None), result)
+LAYOUTS = [_Layout(slice(start, -1), -1) for start in range(3)] + [_Layout(slice(1, None), 0)]
+"""The result last, perhaps with a number or a date of the game first; or the result first."""
 
 
 def _layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
@@ -100,7 +92,7 @@ def _layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
     sample, space = rows[:: max(1, len(rows) // SAMPLE)], StateSpace.of(rules)
     shortest, enough = int(space.plies[space.terminal].min()), ENOUGH * (len(sample) - 1)
     best, most = None, 0
-    for layout in _fields(max(map(len, sample), default=0)):
+    for layout in LAYOUTS:
         games = [names for row in sample if len(names := layout.names(row)) >= shortest]
         if len(games) < enough:
             continue

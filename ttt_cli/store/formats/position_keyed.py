@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.state_space import StateSpace, enumerated
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import OTHERWISE, NoPositionsError, UndecidedError, in_words, search
 from ttt_cli.store.formats.format import Format, Loaded, Options, Rejected
-from ttt_cli.store.plays import RANDOM, Plays, entries_of, policy_by
+from ttt_cli.store.plays import RANDOM, Plays, entries_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -113,7 +113,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         if empty := int((np.nansum(values, axis=1) == 0)[~np.isnan(values).all(axis=1)].sum()):
             notes.append(f"boards without {reading.drawn}, where it resigns: {empty:,}")
     else:
-        notes += [plays.about_unknown(), *_passed_over(reading, plays)]
+        notes.append(plays.about_unknown())
     return form.imported(
         source,
         options,
@@ -131,18 +131,13 @@ def left_out(reading: Reading, table: Candidate) -> list[Rejected]:
     """What is left out: keys that are not positions, and values that are not numbers."""
     spelling, values, places = reading.spelling, reading.values, [f"key {quoted(key)}" for key in table.keys]
     late = "the game went on after it was won, or stones are one's own (spelling.mine)"
-    wrong, none, text = "not a position in this spelling", "no value", "not a finite number"
     found = [
-        Rejected(places[row], late if spelling.played_on[row] else wrong)
+        Rejected(places[row], late if spelling.played_on[row] else "not a position in this spelling")
         for row in np.flatnonzero(spelling.left_out).tolist()
     ]
     kept = np.flatnonzero(~spelling.left_out)
-    silent = kept[
-        ~spelling.space.terminal[spelling.indexes[kept]] & ~np.isin(np.arange(len(kept)), values.rows)
-    ]
-    found += [Rejected(places[row], none) for row in silent.tolist() if table.values[row] not in ({}, [])]
     for at, cell in reading.left_out.tolist():
-        why = none if np.isnan(values.numbers[at]) else text
+        why = "no value" if np.isnan(values.numbers[at]) else "not a finite number"
         place = f", cell {cell + 1}" if reading.of_moves else ""
         found.append(Rejected(places[kept[values.rows[at]]] + place, why))
     return found
@@ -161,16 +156,3 @@ def remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
         yield f"{reading.occupied:,} numbers {what}"
     if (left := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
         yield f"zeros, the values before any learning, count as not visited: {left:,}"
-
-
-def _passed_over(reading: Reading, plays: Plays) -> Iterator[str]:
-    space = enumerated(reading.spelling.space.rules)
-    if plays.unknown == RANDOM or space is None:
-        return
-    values = reading.by_move(plays)
-    held = space.legal & ~np.isnan(values)
-    played = policy_by(values, space, plays).table(space).support
-    if many := int(np.any(played & ~held, axis=1)[held.any(axis=1)].sum()):
-        what = "on 1 board a move" if many == 1 else f"on {many:,} boards moves"
-        why = "no known one is worth more (unknown=random: only known ones)"
-        yield f"{what} that the file does not hold may be played, since {why}"
