@@ -318,7 +318,7 @@ def save(state: State, path: str | PathLike[str]) -> None:
     """
     _check_states(state)
     with lock(Path(path), "saved", remedy="save it under another name and merge later", parents=True):
-        library.save_over(state, Path(path))
+        library.save(state, Path(path))
 
 
 def _check_states(*states: Any) -> None:

@@ -183,7 +183,7 @@ USAGE = [
     ("study q --vary alpha=1 --vary alpha=2", "varied twice"),
     ("study ntuple --presets", "ntuple has no preset article"),
     ("train td --games-from g.jsonl --opponent random", "--opponent does not go with --games-from"),
-    ("train td --games 9 -o new.csv", "new.csv: a td state is JSON (-o new.json; ttt export"),
+    ("train td --games 9 -o new.csv", "new.csv: a td state is JSON (-o new.json)"),
     ("train td --resume --alpha .2", "--alpha does not go with --resume"),
     ("evaluate good.json:spelling.foo=1", "good.json"),
     ("train td --games 9 -o -", "-: stdin and stdout cannot be used here"),

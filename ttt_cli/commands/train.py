@@ -218,8 +218,6 @@ class Call:
         for name, what in wrong:
             option = "from" if name == "source" else name.replace("_", "-")
             raise UsageError(f"--{option} does not go with {what}")
-        if options.fresh or options.source or not self.path.exists():  # else the state there goes on
-            library.refuse_suffix(self.path, learner_class(self.learner))
 
     def prepare(self) -> TrainingRun:
         """Return the run to carry out."""

@@ -36,11 +36,8 @@ def locked(env: Environment, path: Path, doing: str, **settings: str | float) ->
 
 
 def save_state(env: Environment, state: State, path: Path) -> None:
-    """Save a state; a file it replaces becomes a backup if it holds runs that the state lacks.
-
-    :raises UsageError: if that file is a state of another learner or for another game.
-    """
-    if backup := library.save_over(state, path):
+    """Save a state, and name the backup of the file that it replaces."""
+    if backup := library.save(state, path):
         env.say(f"the previous file is kept as {backup}")
 
 

@@ -7,7 +7,6 @@ preset, ``q.3x4-3`` is a state for another board.
 import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -143,15 +142,6 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
     return Loaded(State.empty(learner, game), path, FORMAT, "")
 
 
-def would_lose_runs(path: Path, state: State) -> bool:
-    """Whether the file at ``path`` holds experience that ``state``, about to replace it, lacks."""
-    if not path.exists():
-        return False
-    with suppress(TttError):
-        return not state.contains(load(path, Options(table=False)).state)
-    return True
-
-
 def holds_state(path: Path) -> bool:
     """Whether the file at ``path`` is a native state, sound or not."""
     return path.is_file() and _native_format(Source(path)) is not None
@@ -184,27 +174,33 @@ def refuse_loss(path: Path, *, states: bool = True, matches: bool = True) -> Non
         raise UsageError(f"is {lost}, which would be lost", where=str(path), hint="name another file")
 
 
-def refuse_other(path: Path, state: State) -> None:
-    """Raise UsageError if ``path`` is a state of another learner, or for another game, than ``state``."""
+def would_lose_runs(state: State, path: Path) -> bool:
+    """Whether the file at ``path`` holds experience that ``state``, about to replace it, lacks.
+
+    :raises UsageError: if it cannot be replaced by this state: it is a log, a state of another learner or for
+        another game, or has the name of another kind of file.
+    """
+    learner, rules = state.learner, state.rules
+    if rules.misere:  # which most formats and the page have no word for
+        raise UsageError(f"a state that plays {rules.describe()} cannot be saved")
+    refuse_loss(path, states=False)
     if not holds_state(path):
-        return
-    found, what = _LEARNER.search(Source(path).start), ""
-    if found and found[1].decode() != state.learner.name:  # maybe of a learner that is not known here
-        what = f"holds a {found[1].decode()} state, not {state.learner.name}"
-    with suppress(InvalidFileError):
-        if not what and (rules := load(path, Options(table=False)).state.rules) != state.rules:
-            what = f"holds a state for {rules.describe()}, not {state.rules.describe()}"
-    if what:
+        if path.suffix in {*SUFFIXES, ".jsonl", ".npz", ".pkl", ".py"} - {learner.suffix}:
+            what = f"a {learner.name} state is {learner.suffix[1:].upper()}"
+            raise UsageError(what, where=str(path), hint=f"-o {path.with_suffix(learner.suffix)}")
+        return path.exists()
+    found = _LEARNER.search(Source(path).start)  # maybe a learner that is not known here
+    if found and found[1].decode() != learner.name:
+        what = f"holds a {found[1].decode()} state, not {learner.name}"
         raise UsageError(what, where=str(path), hint="-o another file")
-
-
-def refuse_suffix(path: Path, learner: Any) -> None:
-    """Raise UsageError if a state would have the name of another kind of file, and is not there already."""
-    others = {*SUFFIXES, ".jsonl", ".npz", ".pkl", ".py"} - {learner.suffix}
-    if path.suffix in others and not holds_state(path):
-        what = f"a {learner.name} state is {learner.suffix[1:].upper()}"
-        hint = f"-o {path.with_suffix(learner.suffix)}; ttt export writes other formats"
-        raise UsageError(what, where=str(path), hint=hint)
+    try:
+        other = load(path, Options(table=False)).state
+    except TttError:
+        return True
+    if other.rules != rules:
+        what = f"holds a state for {other.rules.describe()}, not {rules.describe()}"
+        raise UsageError(what, where=str(path), hint="-o another file")
+    return not state.contains(other)
 
 
 def load(path: Path, options: Options = DEFAULTS) -> Loaded:
@@ -287,15 +283,11 @@ def save(state: State, path: Path) -> Path | None:
     """Write a state to ``path``; if the file that it replaces holds runs that the state lacks, that becomes a
     backup, which is returned.
 
-    :raises UsageError: if the state would take the place of a log, or have the name of another kind of file.
+    :raises UsageError: as ``would_lose_runs``.
     """
-    if state.rules.misere:  # which most formats and the page have no word for
-        raise UsageError(f"a state that plays {state.rules.describe()} cannot be saved")
-    refuse_loss(path, states=False)
-    refuse_suffix(path, state.learner)
     held = held_lock(path)
     ours = held is not None and held.written is not None and held.written == stamp(path)
-    kept = not ours and would_lose_runs(path, state)
+    kept = not ours and would_lose_runs(state, path)
     with no_collection(), writing(path, parents=True, keep_backup=kept) as file:
         if file.mode == "ab":  # a device or a pipe, where nothing can be changed afterwards
             file.write(content(state))
@@ -304,15 +296,6 @@ def save(state: State, path: Path) -> Path | None:
     if held is not None:
         held.written = stamp(path)
     return newest(path) if kept and newest(path).exists() else None
-
-
-def save_over(state: State, path: Path) -> Path | None:
-    """Save a state over another one, as ``save``.
-
-    :raises UsageError: if that is a state of another learner or for another game.
-    """
-    refuse_other(path, state)
-    return save(state, path)
 
 
 def accept(path: Path) -> bool:

@@ -217,6 +217,8 @@ def execute(
         the state.
     """
 
+    library.would_lose_runs(run.state, run.path)  # refuses a wrong file before the first game
+
     def look(games: int, *, now: bool = False) -> None:
         if curve and curve.look(games, lambda: run.state.policy, now=now):
             run.note(curve.rows)
