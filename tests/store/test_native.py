@@ -163,9 +163,8 @@ def test_a_changed_file_is_refused_with_the_place(tmp_path, in_blocks):
         ([*lines, b"more"], "follows the end", f", line {len(lines) + 1}"),
     ):
         path.write_bytes(b"\n".join(changed))
-        for read in (library.load, library.import_file):
-            with pytest.raises(InvalidFileError, match=why) as refused:
-                read(path)
-            assert refused.value.where.startswith(f"{path}{place}")
-            assert "ttt restore lists backups" in refused.value.hint
-            assert (f"ttt verify --accept {path}" in refused.value.hint) == (not place)
+        with pytest.raises(InvalidFileError, match=why) as refused:
+            library.load(path)
+        assert refused.value.where.startswith(f"{path}{place}")
+        assert "ttt restore lists backups" in refused.value.hint
+        assert (f"ttt verify --accept {path}" in refused.value.hint) == (not place)

@@ -7,7 +7,7 @@ from typing import Annotated
 from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import offer_file
 from ttt_cli.shell.common import locked, save_state
 from ttt_cli.shell.options import Out, argument, file_help, flag, given_rules, option
@@ -71,7 +71,10 @@ def import_(
     if not (source.exists() or library.is_path(name)):  # a name: wrong usage
         source = library.existing(env.store, name, what="file")
     learner = offer_file(learner) if learner and ":" in learner else learner
-    found = library.import_file(source, replace(reading, strict=strict, learner=learner))
+    found = library.load(source, replace(reading, strict=strict, learner=learner))
+    if found.native:
+        message = "is already a ttt state: there is nothing to import"
+        raise InvalidFileError(message, where=str(source), hint="ttt merge merges it with others")
     state = found.state
     path = out or library.path_in(env.store, source.stem, state.learner.name)
     if path.exists() and path.samefile(source):

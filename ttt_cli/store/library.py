@@ -218,16 +218,6 @@ def load(path: Path, options: Options = DEFAULTS) -> Loaded:
     return replace(loaded, state=loaded.state.playing(**options.playing))
 
 
-def import_file(path: Path, options: Options = DEFAULTS) -> Loaded:
-    """Read a foreign file as ``load``; a native one is an InvalidFileError too."""
-    loaded = load(path, options)
-    if loaded.native:
-        hint = f"{command_line('ttt', 'show', path)} looks inside; ttt merge merges it with others"
-        message = "is already a ttt state: there is nothing to import"
-        raise InvalidFileError(message, where=str(path), hint=hint)
-    return loaded
-
-
 def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
     """Read a player from a file: a state, native or foreign, or a policy.
 

@@ -132,7 +132,7 @@ def judged(data: object, program: Program, folder: Path, ties: str | None = None
     """Assert that a file plays as a program, and so does the state that it is imported as when it is read."""
     path = folder / "file.json"
     path.write_bytes(encoded(data))
-    loaded = library.import_file(path, options_of(**options))
+    loaded = library.load(path, options_of(**options))
     state = loaded.state.playing(None, ties) if ties else loaded.state
     again = parse(library.content(state), "again.json")
     plays_as(again, program)

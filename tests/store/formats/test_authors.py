@@ -21,7 +21,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.store import library
 from ttt_cli.store.formats import get, moves_csv, value_table
 from ttt_cli.store.formats.format import ExportSource, Loaded, Rejected
-from ttt_cli.store.library import import_file
+from ttt_cli.store.library import load
 from ttt_cli.store.state import State
 
 
@@ -221,7 +221,7 @@ def test_a_row_with_an_impossible_end_is_kept_and_noted(stage, tmp_path):
     refused(data, "no game with this move ends", "book.csv", strict=True)
     (tmp_path / "book.csv").write_bytes(data)
     assert [item.where for item in library.verify(tmp_path / "book.csv").rejected] == ["line 1"]
-    state = import_file(tmp_path / "book.csv").state
+    state = load(tmp_path / "book.csv").state
     again = parse(library.content(state), "again.csv")
     assert sorted(written(state, "moves-csv").splitlines()) == sorted(data.splitlines())
     for one in (state, again):
@@ -235,7 +235,7 @@ def test_blank_and_repeated_rows_and_line_ends_are_put_right(tmp_path):
     lines = [good, b"0,0,0,0,0,0,0,0,0,-5,9\r", b"", b"1,2,3", good + b" ", b"  ", b"1,2,3", good] * 50
     path = tmp_path / "book.csv"
     path.write_bytes(b"\xef\xbb\xbf" + b"\n".join(lines))
-    found = import_file(path)
+    found = load(path)
     assert found.rejected[:2] == [Rejected("line 4", ANY), Rejected("line 7", ANY)]
     assert found.repaired == ["198 repeated rows were dropped"]
     assert len(book_of(found)) == 2 and len(found.rejected) == 100
