@@ -1,6 +1,6 @@
 """The positions in which two players choose differently, and the value of each choice."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
@@ -99,21 +99,9 @@ def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Differe
     if positions is None:
         positions = StateSpace.of(a.rules)
     positions = positions[~positions.terminal]
-    number, players = len(positions), (a, b)
-    differs = np.zeros(number, np.bool_)
-    worth, known = np.zeros((2, number)), np.ones((2, number), np.bool_)
-    start = 0
-    for part in positions.parts():
-        some = slice(start, start + len(part))
-        start = some.stop
-        values = move_values_of(part)
-        shares = [player.probabilities(part) for player in players]
-        differs[some] = (np.abs(shares[0] - shares[1]) > ROUNDING).any(axis=1)
-        for row, player in enumerate(players):
-            worth[row, some] = _worth(shares[row], values)
-            learned = player.known(part)
-            if learned is not None:
-                known[row, some] = learned
+    players, number = (a, b), len(positions)
+    compared = [_compared(players, part) for part in positions.parts()]
+    differs, worth, known = (np.concatenate(arrays, axis=-1) for arrays in zip(*compared, strict=True))
     a_only, b_only = known[0] & ~known[1], known[1] & ~known[0]
     gain = worth[0] - worth[1]
     listed = np.flatnonzero(differs | a_only | b_only)
@@ -133,6 +121,16 @@ def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Differe
         a_only=int(a_only.sum()),
         b_only=int(b_only.sum()),
     )
+
+
+def _compared(players: Sequence[Policy], positions: Positions) -> tuple[Bools, Floats, Bools]:
+    """``Difference.differs``, ``worth`` and ``known`` in some positions."""
+    values = move_values_of(positions)
+    shares = [player.probabilities(positions) for player in players]
+    learned = [player.known(positions) for player in players]
+    known = [np.ones(len(positions), np.bool_) if each is None else each for each in learned]
+    differs: Bools = np.any(np.abs(shares[0] - shares[1]) > ROUNDING, axis=1)
+    return differs, np.array([_worth(each, values) for each in shares]), np.array(known)
 
 
 def _worth(probabilities: Floats, values: Int8s) -> Floats:

@@ -6,7 +6,8 @@ q share a game's point as p : q. A virtual draw in each pairing keeps all streng
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations
+from operator import itemgetter
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -88,31 +89,26 @@ def play_tournament(
     :param tick: called with the number of pairings after each of them.
     """
     players = [policy.tabulated().forfeiting() for _, policy in agents]
-    rates: dict[tuple[int, int], Rates] = {}
-    games: dict[tuple[int, int], int] = {}  # of those that are sampled
-    for first, second in combinations(range(len(players)), 2):
-        a, b = players[first], players[second]
-        try:
-            found = [play_exact(x, o, budget=budget) for x, o in permutations((a, b))]
-        except (OutgrownError, UnsteadyError):
-            games[first, second] = games[second, first] = MATCH_GAMES // 2
-            match = play_match(a, b, MATCH_GAMES, seed=0)
-            found = [_rates(match.as_x), _rates(match.as_o).turned()]
-        rates[first, second], rates[second, first] = found
-        tick(len(rates) // 2)
     scores = np.zeros((len(players), len(players)))
-    for (x, o), one in sorted(rates.items()):
-        scores[x, o] += one.points
-        scores[o, x] += 1 - one.points
+    pairings: dict[tuple[int, int], Pairing] = {}
+    for pair in combinations(range(len(players)), 2):
+        a, b = (players[at] for at in pair)
+        try:
+            found, games = [play_exact(a, b, budget=budget), play_exact(b, a, budget=budget)], None
+        except (OutgrownError, UnsteadyError):
+            match, games = play_match(a, b, MATCH_GAMES, seed=0), MATCH_GAMES // 2
+            found = [_rates(match.as_x), _rates(match.as_o).turned()]
+        for (x, o), rates in zip((pair, pair[::-1]), found, strict=True):
+            pairings[x, o] = Pairing(agents[x][0].name, agents[o][0].name, rates, games)
+            scores[x, o] += rates.points
+            scores[o, x] += 1 - rates.points
+        tick(len(pairings) // 2)
     points, ratings = scores.sum(axis=1), bradley_terry(scores)
     ranking = np.argsort(-np.round(points, 12), kind="stable").tolist()
     of = 2 * (len(players) - 1)
     standings = [Standing(agents[at][0], float(points[at]), of, float(ratings[at])) for at in ranking]
-    pairings = [
-        Pairing(agents[x][0].name, agents[o][0].name, one, games.get((x, o)))
-        for (x, o), one in sorted(rates.items())
-    ]
-    return Tournament(standings, pairings, scores[np.ix_(ranking, ranking)])
+    ordered = [pairing for _, pairing in sorted(pairings.items(), key=itemgetter(0))]
+    return Tournament(standings, ordered, scores[np.ix_(ranking, ranking)])
 
 
 def _rates(found: SampledRates) -> Rates:

@@ -164,19 +164,17 @@ def layers_of(
 
 
 def forecast(sizes: list[int], rules: Rules) -> float:
-    """Estimate the positions of a walk from its first layers: growth over two plies is assumed to fall as it
-    does where both sides can play anything."""
-    total, plies = float(sum(sizes)), len(sizes)
+    """Estimate the positions of a walk from its first layers: their share of all boards with so many stones
+    is assumed to go on changing, over two plies, as it did last."""
+    plies = len(sizes)
     if plies < 4:  # too early to tell
-        return total
-    # The boards with so many stones: no fewer than the positions.
+        return sum(sizes)
     boards = [comb(rules.cells, stones) * comb(stones, stones // 2) for stones in range(rules.cells + 1)]
-    last, growth = sizes[-2:], sizes[-1] / max(sizes[-3], 1)
+    shares = [size / number for size, number in zip(sizes, boards, strict=False)]
+    change = shares[-1] / shares[-3]
     for ply in range(plies, rules.cells + 1):
-        growth *= (boards[ply] / boards[ply - 2]) / (boards[ply - 1] / boards[ply - 3])
-        last = [last[1], min(int(last[0] * growth), boards[ply])]
-        total += last[1]
-    return total
+        shares.append(min(shares[ply - 2] * change, 1.0))
+    return sum(share * number for share, number in zip(shares, boards, strict=True))
 
 
 def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
