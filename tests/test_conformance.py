@@ -83,8 +83,8 @@ class Undecorated(MonteCarlo):
     [
         (Alone, "it_plays_whom_it_is_given", "is not the opponent's move"),
         (Elsewhere, "learn_is_what_train_does", "learn, game by game, gives another table"),
-        (Moody, "its_policy_is_pure", "differ"),
-        (Remembering, "its_policy_is_pure", "asking the policy changes the table"),
+        (Moody, "its_policy_is_sound_and_pure", "differ"),
+        (Remembering, "its_policy_is_sound_and_pure", "asking the policy changes the table"),
         (Doubling, "only_what_is_new_counts", "merging one part changes it"),
         (Forgetful, "entries_come_back", "plays differently when its table is read again"),
         (Unseeded, "the_seed_fixes_the_table", "use no randomness but shard.rng"),

@@ -98,24 +98,30 @@ def agree(one: list[Any], other: list[Any]) -> bool:
     return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
 
 
-def check_policy(policy: Policy, *, resigns: bool) -> None:
-    """Expect sound answers for positions of all stages: legal moves, or resignations if allowed."""
-    space = StateSpace.of(policy.rules)
-    positions = space[np.arange(0, len(space), max(1, len(space) // 5000))]
-    rows, values, known = policy.probabilities(positions), policy.values(positions), policy.known(positions)
-    legal, shape = positions.legal, positions.legal.shape
-    expect(rows.shape == shape, f"probabilities are {rows.shape}, not {shape}")
-    expect((rows >= 0).all(), "a probability is below 0")
-    expect((rows[~legal] == 0).all(), "a cell is played that cannot be")
-    fits = are_sound(rows, legal, 1e-12) & (resigns | positions.terminal | (rows.sum(axis=1) > 0))
-    expect(fits.all(), "the probabilities of a position do not sum to 1")
-    if values is not None:
-        expect(values.shape == shape, "values are not of the shape of probabilities")
+def check_policy(policy: Policy, again: Policy, positions: Positions, *, resigns: bool) -> None:
+    """Expect sound answers, which depend on the position alone: legal moves, or resignations if allowed.
+
+    :param again: the same policy, which has not been asked before.
+    """
+    rows, values, known = whole = answers(policy, positions)
+    legal, over = positions.legal, positions.terminal
+    expect(rows.shape == legal.shape, f"probabilities are {rows.shape}, not {legal.shape}")
+    fits = are_sound(rows, legal, 1e-12) & (resigns | over | (rows.sum(axis=1) > 0))
+    expect(fits.all(), "the probabilities of a position are not those of legal moves that sum to 1")
+    if policy.values(positions) is not None:
+        expect(values.shape == legal.shape, "values are not of the shape of probabilities")
         expect(not np.isinf(values).any(), "a value is infinite")
         expect(np.isnan(values[~legal]).all(), "a move that cannot be made has a value")
-    if known is not None:
-        expect(known.shape == (len(positions),), "what is known is not a truth value for each position")
-        expect(not known[positions.terminal].any(), "a position that is over counts as known")
+    if policy.known(positions) is not None:
+        expect(known.shape == over.shape, "what is known is not a truth value for each position")
+        expect(not known[over].any(), "a position that is over counts as known")
+    order = np.arange(len(positions))[::-1]
+    for other, asked in (
+        (policy, order),
+        *((again, order[at : at + 1]) for at in order[:: len(order) // 8 + 1]),
+    ):
+        fault = f"answers for {len(asked)} positions differ from its answers for all"
+        expect(agree(answers(other, positions[asked]), [answer[asked] for answer in whole]), fault)
 
 
 def describes_itself(learner: Learner[Any]) -> None:
@@ -129,27 +135,17 @@ def describes_itself(learner: Learner[Any]) -> None:
     orjson.dumps(learner.parameters())
 
 
-def an_empty_table_plays(learner: Learner[Any]) -> None:
-    """Its policy is sound, and knows nothing at first and something after training."""
+def its_policy_is_sound_and_pure(learner: Learner[Any]) -> None:
+    """Its policy is sound, depends on the position alone, and knows something after training only."""
+    space = StateSpace.of()
     for games, resigns in ((0, False), (GAMES, learner.learns_resigned)):
-        policy = learner.policy(after(learner, games) if games else empty_table(learner))
-        check_policy(policy, resigns=resigns)
-        known = policy.known(StateSpace.of(policy.rules))
+        table = after(learner, games) if games else empty_table(learner)
+        before, policy = pickle.dumps(table), learner.policy(table)
+        check_policy(policy, learner.policy(table), space, resigns=resigns)
+        expect(pickle.dumps(table) == before, "asking the policy changes the table")
+        known = policy.known(space)
         fault = "knows nothing after training" if games else "knows positions that it has never seen"
         expect(known is None or known.any() == (games > 0), fault)
-
-
-def its_policy_is_pure(learner: Learner[Any]) -> None:
-    """Its policy is a pure function of the position: batches, order and repetition change nothing."""
-    table, positions = after(learner, GAMES), StateSpace.of()
-    before, policy = pickle.dumps(table), learner.policy(table)
-    whole, rows = answers(policy, positions), np.arange(0, len(positions), 97)
-    for asked in (rows, rows[::-1], *rows[:8, None]):
-        fault = f"answers for {len(asked)} positions differ from its answers for all"
-        expect(agree(answers(policy, positions[asked]), [answer[asked] for answer in whole]), fault)
-    again = answers(learner.policy(table), positions)
-    expect(agree(again, whole), "answers differ when it is asked again")
-    expect(pickle.dumps(table) == before, "asking the policy changes the table")
 
 
 def the_seed_fixes_the_table(learner: Learner[Any]) -> None:
@@ -267,15 +263,15 @@ def other_boards(learner: Learner[Any]) -> None:
     """It learns on other boards too."""
     for rules in (Rules(1, 1, 1), Rules(1, 3, 3), Rules(2, 2, 2), Rules(2, 4, 3)):
         table = after(learner, 60, rules=rules)
-        check_policy(learner.policy(table), resigns=learner.learns_resigned)
+        policy, space = learner.policy(table), StateSpace.of(rules)
+        check_policy(policy, learner.policy(table), space, resigns=learner.learns_resigned)
         read = read_table(learner, orjson.loads(content(learner, table)), rules)
         same(learner, read, table, f"entries do not come back on {rules}")
 
 
 CHECKS: tuple[Callable[[Learner[Any]], None], ...] = (
     describes_itself,
-    an_empty_table_plays,
-    its_policy_is_pure,
+    its_policy_is_sound_and_pure,
     the_seed_fixes_the_table,
     results_are_counted,
     it_plays_whom_it_is_given,

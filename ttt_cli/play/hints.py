@@ -19,9 +19,6 @@ HINT_NODES = 40_000
 MAX_MOVES = 4_000_000
 """Moves that a best response may go through."""
 
-MAX_QUESTIONS = 3_000
-"""Positions that it may take against an external program."""
-
 MAX_SECONDS = 5.0
 """Seconds that the opponent may take to answer for all of them."""
 
@@ -40,9 +37,8 @@ def hint(position: Position) -> tuple[Analysis, tuple[Cell, ...]]:
 
 def beat(position: Position, policy: Policy) -> Response | None:
     """Return the most that the side to move can get against a policy; None if that takes too long to find."""
-    budget = MAX_QUESTIONS if policy.external else MAX_MOVES // policy.rules.cells
     try:
-        return best_response(_Hurried(policy), position, budget=budget)
+        return best_response(_Hurried(policy), position, budget=MAX_MOVES // policy.rules.cells)
     except (OutgrownError, TimeoutError):
         return None
 
