@@ -194,4 +194,3 @@ def _play(xo: tuple[Policy, Policy], batch: Games, going: NDArray[np.intp], unif
         going, at = going[~over], at[~over]
         if not len(going):
             break
-        positions, at = positions[~positions.terminal], (np.cumsum(~positions.terminal) - 1)[at]

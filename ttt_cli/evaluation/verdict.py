@@ -1,7 +1,7 @@
 """The verdict on a policy: everything that ``ttt evaluate`` reports, computed over all it can reach; and its
 blunders, the moves that give up game value, even if the opponent does not take advantage."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -122,7 +122,10 @@ class Verdict:
     @property
     def unbeatable(self) -> bool | None:
         """Whether it holds the game's value in both roles against any opponent; None if not known."""
-        return _all(map(self.holds_as, Side))
+        for outcome in (False, None):
+            if any(self.holds_as(side) is outcome for side in Side):
+                return outcome
+        return True
 
     @property
     def nash_conv(self) -> float:
@@ -278,24 +281,16 @@ def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
     policy = policy.tabulated()
     if enumerated(policy.rules) is None and next(losing_lines(policy), None):
         return False
-
-    def holds_as(side: Side) -> bool | None:
+    known = True
+    for side in Side:
         try:
             found = worst_case(layers_of(policy, side, budget=budget), side)
+            held = holds(policy.rules, side, found.guaranteed)
         except OutgrownError:
-            return None
-        return holds(policy.rules, side, found.guaranteed)
-
-    return _all(map(holds_as, Side))
-
-
-def _all(held: Iterable[bool | None]) -> bool | None:
-    """Whether all of these hold, which the first that does not settles; None if that is not known."""
-    known = True
-    for each in held:
-        if each is False:
+            held = None
+        if held is False:
             return False
-        known &= each is not None
+        known &= held is not None
     return True if known else None
 
 
