@@ -76,9 +76,11 @@ Walked = Annotated[int | None, number("Visit at most N positions; by default 10,
 def file_help(arguments: Sequence[str]) -> str:
     """The ``more_help`` of commands that read other programs' files: how their readings are stated."""
     from ttt_cli.agents.grammar import FILE_OPTIONS, STATE_OPTIONS
+    from ttt_cli.store.foreign.search import FACETS
 
     accepted = FILE_OPTIONS | {key: STATE_OPTIONS[key] for key in ("ties", "choice")}
     lines = [f"  {key}{'NAME' * key.endswith('.')}={item.accepts}" for key, item in accepted.items()]
+    lines.append(f"  NAME is {', '.join(FACETS)}")
     return "\n".join(["What a file leaves open can be stated after a colon (FILE:values=x):", *lines])
 
 
