@@ -74,7 +74,6 @@ def test_presets_are_compared_with_the_seconds_they_took(ttt):
 
 
 def test_a_study_may_mix_methods_fix_values_and_keep_states(ttt):
-    Path("states").mkdir()
     call = ("study", "q", "td", "--games", 100, "--seeds", 1, "-o", "both.csv")
     call += ("--vary", "gamma=0.9", "--vary", "alpha=0.3")
     assert ttt(*call, "--keep", "states").code == 0

@@ -20,7 +20,6 @@ from ttt_cli.shell.signals import graceful
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import learner_of
-from ttt_cli.store.system import translate_os_errors
 from ttt_cli.training.study import Design, Spread, Study, carry_out, read, to_csv, unbeatable_from, variations
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.plot import short
@@ -155,7 +154,7 @@ def study(
     if not (learners or presets):
         raise UsageError("name a method", where="LEARNER", hint=f"one of {', '.join(LEARNERS)}, or --presets")
     rules = given_rules(env) or STANDARD
-    designs = []
+    designs, tried = [], range(1, 1 + (seeds or (10 if learners else 1)))
     for name in dict.fromkeys(offer_file(name) if ":" in name else name for name in learners or LEARNERS):
         kind = learner_class(name)
         article = ["article"] if presets and "article" in kind.choices else []
@@ -164,11 +163,9 @@ def study(
         for choice in [*article, "default"]:
             base = learner_of(name, choice)
             own_games = base.article_games if choice == "article" else base.default_games
-            tried = range(1, 1 + (seeds or (10 if learners else 1)))
             settings, folded = variations(kind, vary or []), symmetry or kind.symmetric_only
-            designs.append(
-                Design(base, rules, settings, tried, games or own_games, opponent, folded, env.store)
-            )
+            trained = (games or own_games, opponent, folded, env.store)
+            designs.append(Design(base, rules, settings, tried, *trained))
     for design in designs:  # what cannot be trained is reported before any training
         for key in design.keys[:: len(design.seeds)]:
             design.training(key)
@@ -192,9 +189,6 @@ def _fill(
     study = Study(tuple(designs[0].varied))
     if out is not None and out.exists():
         study = _begun(designs, out)
-    if keep is not None:
-        with translate_os_errors(keep):
-            keep.mkdir(parents=True, exist_ok=True)
     keys = {key for design in designs for key in design.keys}
     done = len(keys & study.runs.keys())
     env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do")
@@ -202,12 +196,10 @@ def _fill(
         graceful(env, "stopping (again: at once)") as stopping,
         progress(env, len(keys), done=done, title="study", unit="trainings") as tick,
     ):
-        for number, _ in enumerate(
-            carry_out(designs, study, workers=workers, keep=keep, stopping=stopping), done + 1
-        ):
+        for _ in carry_out(designs, study, workers=workers, keep=keep, stopping=stopping):
             if out is not None:
                 write_bytes(out, to_csv(study))
-            tick(number)
+            tick(len(keys & study.runs.keys()))
     if stopping.exit_code is not None:
         kept = f"; the same call goes on from {out}" if out and out.exists() else ""
         env.say(f"stopped after {len(keys & study.runs.keys()):,} of {len(keys):,} trainings{kept}")
