@@ -20,7 +20,7 @@ fields do not change the version, so schemas allow unknown fields.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache, partial
@@ -77,8 +77,14 @@ class Document:
         raise NotImplementedError
 
 
-def put(env: Environment, result: Document) -> ExitCode:
-    """Write a result to stdout; documents are one line, or indented on a terminal."""
+def put(env: Environment, result: Any) -> ExitCode:
+    """Write what a command returns to stdout, and return its exit code, the worst one of several results.
+    Documents are one line, or indented on a terminal.
+    """
+    if isinstance(result, Iterator):
+        return max((put(env, one) for one in result), default=ExitCode.DONE)
+    if not isinstance(result, Document):
+        return ExitCode(result or 0)
     if env.json:
         env.stdout.write(dumped(result, env.notes, indent=env.stdout.isatty()) + "\n")
     else:

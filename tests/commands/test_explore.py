@@ -39,4 +39,3 @@ def test_it_can_be_opened(ttt, monkeypatch):
     assert opened == [Path("p.html").resolve().as_uri()]
     assert "next: open file://" in ttt(*call).err  # there is no browser
     assert "2x3, 3 in a row" in Path("p.html").read_text()
-    assert ttt("explore", "random", "-o", "-", "--open").code == 2

@@ -20,7 +20,7 @@ The docstring is the help. The command is listed in ``ttt_cli.commands``.
 """
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import redirect_stdout
 from dataclasses import MISSING, fields, replace
 from importlib import import_module
@@ -31,7 +31,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from ttt_cli.documents import Document, put
+from ttt_cli.documents import put
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import offer_file
@@ -67,7 +67,7 @@ def make_command(
         with redirect_stdout(env.stderr):  # a learner from a file may print
             result = function(env, **values)
             env.remark_on_players()
-            return _put(env, result)
+            return put(env, result)
 
     parameters = [inspect.Parameter("context", KEYWORD, annotation=typer.Context), *options, *common]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -96,13 +96,6 @@ def _prepare(env: Environment) -> None:
         scale_limits(int(times))
     import_module("ttt_cli.engine.kernel")  # so that listen() can set its announcements
     env.listen()
-
-
-def _put(env: Environment, result: Any) -> ExitCode:
-    """Write the results of a command and return the worst exit code."""
-    if isinstance(result, Iterator):
-        return max((_put(env, one) for one in result), default=ExitCode.DONE)
-    return put(env, result) if isinstance(result, Document) else ExitCode(result or 0)
 
 
 def _common() -> list[inspect.Parameter]:
