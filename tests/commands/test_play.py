@@ -234,7 +234,7 @@ def test_a_machine_that_resigns(ttt):
     assert [library.load(path).state.games for path in (TD.with_name("menace.json"), TD)] == [1, 0]
     assert not teach_waiting(library.load(TD).state, TD.parent, TD).learnt  # td learns nothing from it
     assert "menace resigns: you win as O" in ttt("play", "menace", "--as", "o", "--games", 1).out
-    assert "always loses against a best response: it resigns at once" in ttt("evaluate", "menace").out
+    assert "always loses to a best response: it resigns at once" in ttt("evaluate", "menace").out
 
 
 def test_other_boards(ttt):

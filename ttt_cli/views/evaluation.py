@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
-from rich.padding import Padding
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -29,7 +28,7 @@ from ttt_cli.views.tables import draw_table, table
 STYLES = ("green", "dim", "red")
 """The styles of wins, draws and losses."""
 
-BAR, NAMES, NUMBERS = 24, 13, 38
+BAR, NAMES, NUMBERS = 24, 14, 38
 """The widths of a table of rates: of its bars, at least of its names, and of all between them."""
 
 
@@ -108,16 +107,11 @@ def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:
     return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
-def _drawn(verdict: Verdict, width: int) -> Iterator[RenderableType]:
+def _drawn(verdict: Verdict, width: int) -> list[Table]:
     """Draw the rates, with bars if there is room, and the facts that hold against any opponent."""
-    known = [*_facts(verdict)]  # before anything is drawn: a proof may have to be compiled
-    if verdict.results:
-        yield _rates(verdict, width)
-    facts = Table.grid(padding=(0, 1))
-    facts.add_column(min_width=NAMES + 1 if width > 30 else None, style="bold")
-    for label, fact in known:
-        facts.add_row(label, fact)
-    yield Padding(facts, (0, 0, 0, 1))
+    known = [[Text(label, "bold"), fact] for label, fact in _facts(verdict)]  # first: a proof may be compiled
+    rates = [_rates(verdict, width)] if verdict.results else []
+    return [*rates, table(["", ""], known, padding=(0, 1))]
 
 
 def _rates(verdict: Verdict, width: int) -> Table:
@@ -131,7 +125,7 @@ def _rates(verdict: Verdict, width: int) -> Table:
             if bars:
                 row.append(Text.assemble(*zip(bar(shares, room), STYLES, strict=True)))
             rows.append(row)
-    rates = table(["against", "as", ">win", ">draw", ">loss", *[""] * bars], [*rows, []], padding=(0, 1))
+    rates = table(["against", "as", ">win", ">draw", ">loss", *[""] * bars], rows, padding=(0, 1))
     names = rates.columns[0]
     names.min_width, names.max_width, names.no_wrap = NAMES, max(NAMES, width - NUMBERS), False
     return rates
@@ -148,8 +142,8 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         number = f"in {wrong.positions:,} of" if wrong.positions else "none in"
         yield "mistakes", Text(f"{number} the positions that its own play can reach")
     elif wrong.positions:
-        reach = f"{wrong.reachable:,} within reach of its own play"
-        yield "mistakes", Text(f"in {wrong.positions:,} of {wrong.of:,} open positions, {reach}")
+        reach = f"its own play reaches {wrong.reachable:,}"
+        yield "mistakes", Text(f"in {wrong.positions:,} of {wrong.of:,} open positions; {reach}")
     else:
         yield "mistakes", Text(f"none in {wrong.of:,} open positions")
     if (known := verdict.coverage) is not None:
@@ -171,7 +165,7 @@ def _worst(case: WorstCase) -> Text:
         return Text("wins, whatever happens" if case.guaranteed > 0 else "cannot lose", "green")
     how = "always loses" if case.loss == 1 else f"loses {percent(case.loss)}"
     line = " ".join(map(str, case.line)) or "it resigns at once"
-    return Text.assemble((how, "red"), " against a best response: ", (line, "bold"))
+    return Text.assemble((how, "red"), " to a best response: ", (line, "bold"))
 
 
 def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -> None:
