@@ -15,6 +15,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.evaluation.match import Games, Match, Sample, play_match
 from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.review import Step
 from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
@@ -26,7 +27,7 @@ from ttt_cli.store.library import refuse_loss
 from ttt_cli.store.plays import PLAYED
 from ttt_cli.store.runs import digest_of
 from ttt_cli.store.text import to_csv
-from ttt_cli.views.evaluation import Exact, Explanation, Sampled, blunder_rows
+from ttt_cli.views.evaluation import Exact, Sampled, blunder_rows
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
@@ -100,10 +101,11 @@ def evaluate(
     return Sampled(player.fields(), sample, *about, _explain(player, lines) if explain else None)
 
 
-def _explain(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> Explanation:
-    return Explanation(
-        *(explained(player.policy, side, lines[side]) if side in lines else None for side in Side)
-    )
+def _explain(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> dict[str, list[Step] | None]:
+    return {
+        f"as_{side.key}": explained(player.policy, side, lines[side]) if side in lines else None
+        for side in Side
+    }
 
 
 more_help = file_help

@@ -33,19 +33,12 @@ BAR, NAMES, NUMBERS = 24, 14, 38
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """The lines of play of the worst cases, move by move."""
-
-    as_x: list[Step] | None
-    as_o: list[Step] | None
-
-
-@dataclass(frozen=True)
 class _Evaluated(Document):
     """An evaluation of either kind.
 
     :ivar learned: whether the player comes from a file.
     :ivar checked: whether the verdict decides the exit code.
+    :ivar explanation: ``as_x``, ``as_o``: a line of play by which it loses, move by move.
     """
 
     DOCUMENT: ClassVar = ("method", "agent", "*found", "explanation")
@@ -55,7 +48,7 @@ class _Evaluated(Document):
     rules: Rules
     learned: bool
     checked: bool
-    explanation: Explanation | None = optional()
+    explanation: dict[str, list[Step] | None] | None = optional()
 
     @property
     def code(self) -> ExitCode:
@@ -74,9 +67,8 @@ class _Evaluated(Document):
                 env.draw(part)
         else:
             _show_sample(env, self.found)
-        explained = self.explanation or Explanation(None, None)
-        for side, steps in zip(Side, (explained.as_x, explained.as_o), strict=True):
-            if steps:
+        for side in Side:
+            if steps := (self.explanation or {}).get(f"as_{side.key}"):
                 _show_line(env, name, side, steps)
         if exact and self.found.unbeatable is False and not self.explanation:
             how = command_line("ttt", "evaluate", name, *env.given_options, "--explain")
