@@ -73,24 +73,12 @@ class Stopped(BaseException):
         self.exit_code = exit_code
 
 
-MEANT = {
-    "list": "ttt show",
-    "ls": "ttt show",
-    "agents": "ttt show",
-    "formats": "ttt show --formats",
-    "accept": "ttt verify --accept",
-    "replay": "ttt review",
-    "version": "ttt --version",
-}
-"""Words that people try, with the command they mean."""
-
-
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint such as ``did you mean 'minimax'?``, empty if no known name is similar."""
     from difflib import get_close_matches
 
-    if name in MEANT:
-        return f"did you mean {MEANT[name]}?"
+    if name in ("list", "ls", "agents"):
+        return "did you mean ttt show?"
     spellings = {text.lower(): text for text in known}
     near = get_close_matches(name.lower(), spellings, n=1)
     return f"did you mean {spellings[near[0]]!r}?" if near else ""
