@@ -20,7 +20,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.errors import TttError, UsageError
+from ttt_cli.errors import TttError
 from ttt_cli.evaluation.verdict import find_blunders, judge
 from ttt_cli.views.page import covered, facts_of, page, page_data
 
@@ -130,6 +130,3 @@ def test_too_many_positions_within_reach_are_refused_with_the_count(monkeypatch)
     monkeypatch.setattr("ttt_cli.views.page.MOST_WALKED", 1000)
     with pytest.raises(TttError, match=r"more than 1,000 positions can be reached"):
         covered(Uniform(Rules(4, 4, 4)))
-    monkeypatch.setattr("ttt_cli.views.page.MOST_BYTES", 10_000)
-    with pytest.raises(UsageError, match=r"the page would have \d+,\d+ bytes, more than 10,000"):
-        page(RANDOM, "random", [], OPEN)

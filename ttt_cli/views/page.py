@@ -39,9 +39,6 @@ MOST_WALKED = 2_000_000
 MOST_CELLS = 32
 """The largest board whose positions fit a browser's numbers, which are exact up to 2^53."""
 
-MOST_BYTES = 10_000_000
-"""The size limit of a page."""
-
 DIGITS = str.maketrans(".OX", "012")
 
 Fact = tuple[str, str]
@@ -66,7 +63,7 @@ def page(policy: Policy, name: str, facts: Sequence[Fact], described: Positions)
 
     :param facts: the facts at the top.
     :param described: the positions that the page describes, as ``covered``.
-    :raises UsageError: if the page would be too large, or the value of a move cannot be proved.
+    :raises UsageError: if the value of a move cannot be proved.
     """
     style, script = _part("explore.css"), _part("game.js") + _part("page.js")
     data = orjson.dumps(page_data(policy, name, described), option=orjson.OPT_SERIALIZE_NUMPY)
@@ -74,15 +71,13 @@ def page(policy: Policy, name: str, facts: Sequence[Fact], described: Positions)
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
         facts="".join(f'<li class="{mood}">{html.escape(fact)}</li>' for fact, mood in facts),
-        digits="1" if cells == 1 else f"1 to {cells}" + " and Enter" * (cells > 9),
+        digits=f"1 to {cells}" + " and Enter" * (cells > 9),
         style=style,
         style_hash=_digest(style),
         script=script,
         script_hash=_digest(script),
         data=base64.b64encode(zlib.compress(data, 6, wbits=31)).decode(),  # wbits 31: gzip, for browsers
     )
-    if len(content) > MOST_BYTES:
-        raise UsageError(f"the page would have {len(content):,} bytes, more than {MOST_BYTES:,}")
     return content.encode()
 
 
