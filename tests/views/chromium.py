@@ -44,6 +44,7 @@ class Chromium:
         self.buffer = b""
         self.calls = 0
         self.events: list[dict[str, Any]] = []
+        self.opened: set[str] = set()
         self.session = ""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -84,6 +85,7 @@ class Chromium:
 
     def open(self, address: str) -> None:
         """Go to a page and wait until it stands."""
+        self.opened.add(address.partition("#")[0])
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=address)
         page = json.dumps(address.partition("#")[0])

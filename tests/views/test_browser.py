@@ -81,7 +81,7 @@ def browser(chromium, address):
         for event in chromium.events
         if event["method"] == "Network.requestWillBeSent"
     }
-    assert requested <= {address, "about:blank", "data:,"}
+    assert requested <= {*chromium.opened, "about:blank", "data:,"}
 
 
 def shown(browser) -> str:
@@ -102,6 +102,13 @@ def cells(browser) -> list[dict]:
             value: b.querySelector('.does i').textContent, flag: !!b.querySelector('.flag'),
             label: b.getAttribute('aria-label')}))"""
     )
+
+
+def open_page(browser, folder, policy) -> None:
+    """Another page than the usual one."""
+    path = folder / "page.html"
+    path.write_bytes(page(policy, "q", [], covered(policy)))
+    browser.open(path.as_uri())
 
 
 def go(browser, text: str) -> None:
@@ -191,15 +198,13 @@ def test_keys(browser):
 
 
 def test_digits_choose_a_cell_on_boards_of_more_than_nine(browser, tmp_path):
-    path, uniform = tmp_path / "wide.html", Uniform(Rules(2, 5, 3))
-    path.write_bytes(page(uniform, "random", [], covered(uniform)))
-    browser.open(f"{path.as_uri()}#..........")
+    open_page(browser, tmp_path, Uniform(Rules(2, 5, 3)))
+    go(browser, "..........")
     assert "1 to 10 and Enter" in text(browser, "keys")
     for keys, there in (("1 0", ".........."), ("Enter", ".........X"), ("9 7 Enter", "......O..X")):
         for key in keys.split():
             browser.press(key)
         assert shown(browser) == there
-    browser.events.clear()  # it is another page than the one the fixture knows
 
 
 def test_mouse_and_breadcrumbs(browser):
@@ -337,11 +342,8 @@ def test_after_a_game_the_last_mistake_is_taken_back(browser):
 
 def test_a_page_of_a_large_board_holds_what_can_happen(browser, tmp_path, monkeypatch):
     monkeypatch.setattr("ttt_cli.engine.state_space.SMALL_SPACE", 10)
-    path = tmp_path / "partial.html"
-    described = covered(POLICY)
-    path.write_bytes(page(POLICY, "q", [], described))
-    browser.open(path.as_uri())
-    own, walks = set(described.texts()), [walk(POLICY, side) for side in Side]
+    open_page(browser, tmp_path, POLICY)
+    own, walks = set(covered(POLICY).texts()), [walk(POLICY, side) for side in Side]
     positions = Positions.concatenate([reached for steps in walks for reached, _ in steps]).distinct()
     for board in positions[::60].texts():
         go(browser, board)
@@ -361,16 +363,12 @@ def test_a_page_of_a_large_board_holds_what_can_happen(browser, tmp_path, monkey
         browser.click(f'[data-cell="{shown(browser).index(".") + 1}"]')
         browser.wait(lambda: my_turn(browser))
     assert "q" in text(browser, "accuracy")
-    browser.events.clear()  # it is another page than the one the fixture knows
 
 
 def test_a_programs_page_is_silent_about_boards_it_was_not_asked_about(browser, tmp_path):
-    path, program = tmp_path / "program.html", policy(lambda text: text.index(".") + 1)
-    path.write_bytes(page(program, "first", [], covered(program)))
-    browser.open(path.as_uri())
+    open_page(browser, tmp_path, policy(lambda text: text.index(".") + 1))
     asked, not_asked = "XO.......", "X.OO.X.X."
     go(browser, asked)
     assert {cell["chance"] for cell in cells(browser)} == {"", "100 %", "0 %"} - {""}
     go(browser, not_asked)
     assert {(cell["chance"], cell["flag"]) for cell in cells(browser)} == {("", False)}
-    browser.events.clear()
