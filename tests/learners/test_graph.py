@@ -167,9 +167,9 @@ ROOT = {"seen": 0, "next": [], "visits": 1}
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ({"." * 9: {**ROOT, "next": [1, 1]}}, '"next" must hold different ones of the cells'),
+        ({"." * 9: {**ROOT, "next": [1, 1]}}, "different free cells"),
         ({"." * 9: {**ROOT, "next": [1]}}, "the position after it has no entry"),
-        ({"." * 9: ROOT, "XXXOO....": {**ROOT, "seen": 1, "next": [6]}}, '"next" must be empty'),
+        ({"." * 9: ROOT, "XXXOO....": {**ROOT, "seen": 1, "next": [6]}}, "different free cells"),
         ({"." * 9: {**ROOT, "seen": 1}}, "from 0 on"),
         ({"X........": ROOT}, "the empty board first"),
     ],

@@ -248,7 +248,10 @@ class Book(TableLearner[BookTable]):
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
         table, runs = self.empty(rules, symmetric), dict[str, int]()
         found: list[tuple[Int64s, Int64s, Int64s]] = [(*NO_ROWS, NO_ROWS[0])]
-        read_batches(entries, lambda keys, values: found.append(_read_rows(table, runs, keys, values)))
+        expected = "different rows [move, plies, result, run, count] of games that can be"
+        read_batches(
+            entries, lambda keys, values: found.append(_read_rows(table, runs, keys, values)), expected
+        )
         keys, seen, run_of = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.argsort(run_of, kind="stable")
         bounds = np.searchsorted(run_of[order], np.arange(1, max(len(runs), 1)))
@@ -268,28 +271,27 @@ def _read_rows(
     rules, result_codes = table.rules, dict(zip(RESULTS, (-1, 0, 1), strict=True))
     positions = parse_keys(keys, rules, table.symmetric)
     legal = table.legal(positions)
-    expected, ending = "expected rows of [move, plies, result, run, count]", "no game with the move ends so"
-    require(are_lists(entries), expected)
+    require(are_lists(entries))
     rows, at = flatten(entries), places_of_members(entries)
-    require(are_lists(rows, 5), expected)
+    require(are_lists(rows, 5))
     members = flatten(rows)
     moves, plies, results, names, counts = (members[column::5] for column in range(5))
-    cells = as_counts(moves, "a move cannot be played here", 1, rules.cells) - 1
-    require(legal[at, cells], "the move cannot be played here", rows)
-    require({*map(type, results), *map(type, names)} == {str} and {*results} <= {*RESULTS}, expected)
+    cells = as_counts(moves, 1, rules.cells) - 1
+    require(legal[at, cells])
+    require({*map(type, results), *map(type, names)} == {str} and {*results} <= {*RESULTS})
     codes = np.array(list(map(result_codes.get, results)), np.int64)
-    ends = as_counts(plies, ending, 1, rules.cells)
+    ends = as_counts(plies, 1, rules.cells)
     stages = ends - ((codes != 0) | (ends < rules.cells))
     shortest = stages_of(rules)[0]
-    require(stages >= np.maximum(positions.plies[at], shortest), ending, rows)
+    require(stages >= np.maximum(positions.plies[at], shortest))
     stages -= shortest
-    require(stage_results(rules)[stages] == codes, ending, rows)
-    seen = as_counts(counts, "expected a count from 1", 1)
+    require(stage_results(rules)[stages] == codes)
+    seen = as_counts(counts, 1)
     for name in dict.fromkeys(names):
         runs.setdefault(name, len(runs))
     run_of = np.array(list(map(runs.__getitem__, names)), np.int64)
     once = np.unique((at * rules.cells + cells) * (rules.cells + 1) + stages + run_of * (ENTRY_BATCH << 14))
-    require(len(once) == len(rows), "the same row of the same run twice")
+    require(len(once) == len(rows))
     taken = table.moves_on(table.include(positions), legal, at, cells)
     return taken * table.stages + stages, seen, run_of
 

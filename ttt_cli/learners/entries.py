@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -57,31 +57,34 @@ def report(fault: InvalidFileError) -> None:
     found.append(fault)
 
 
-def read_batches(entries: Iterable[tuple[str, Any]], read: Callable[[list[str], list[Any]], None]) -> None:
+def read_batches(
+    entries: Iterable[tuple[str, Any]], read: Callable[[list[str], list[Any]], None], expected: str
+) -> None:
     """Read the entries of a file, batch by batch.
 
-    :param read: takes keys and values; raises InvalidFileError, saying what is wrong, if one has a fault.
+    :param read: takes keys and values; raises InvalidFileError if one has a fault.
+    :param expected: what each entry has to be.
     :raises InvalidFileError: naming the first entry with a fault.
     """
     remaining = iter(entries)
     while batch := list(islice(remaining, ENTRY_BATCH)):
-        _read(batch, read)
+        _read(batch, read, expected)
 
 
-def _read(batch: list[tuple[str, Any]], read: Callable[[list[str], list[Any]], None]) -> None:
+def _read(batch: list[tuple[str, Any]], read: Callable[[list[str], list[Any]], None], expected: str) -> None:
     keys, values = map(list, zip(*batch, strict=True))
     try:
         read(keys, values)
         return
     except InvalidFileError as error:
-        shown = f", found {values[0]!r}"[:80] if error.message.startswith("expected") else ""
-        fault = entry_error(keys[0], error.message + shown, hint=error.hint)
+        message = error.message or f"expected {expected}, found {values[0]!r}"[:200]
+        fault = entry_error(keys[0], message, hint=error.hint)
     if len(batch) == 1:
         report(fault)
         return
     middle = len(batch) // 2
-    _read(batch[:middle], read)
-    _read(batch[middle:], read)
+    for half in (batch[:middle], batch[middle:]):
+        _read(half, read, expected)
 
 
 def parse_keys(keys: Sequence[str], rules: Rules, symmetric: bool = False) -> Positions:
@@ -96,57 +99,42 @@ def parse_keys(keys: Sequence[str], rules: Rules, symmetric: bool = False) -> Po
     if symmetric:
         own = classes(positions).positions
         fault = "a symmetric table holds the smallest text of each class, and this is not it"
-        require((own.x == positions.x) & (own.o == positions.o), fault)
+        if not ((own.x == positions.x) & (own.o == positions.o)).all():
+            raise InvalidFileError(fault)
     return positions
 
 
-def cells_of(legal: Bools) -> str:
-    """The legal cells of the first of some positions, for messages."""
-    return f"cells {', '.join(str(cell + 1) for cell in np.flatnonzero(legal[0]))}"
+def require(fits: Any) -> None:
+    """Raise an error unless entries are what they have to be: a truth value, or bool[k].
 
-
-def require(fits: Any, fault: str, items: Sequence[Any] = ()) -> None:
-    """Raise an error unless entries are sound.
-
-    :param fits: a truth value, or bool[k] for ``items``: then the first unfit item is shown.
-    :raises InvalidFileError: if they are not.
+    :raises InvalidFileError: without a message; ``read_batches`` says what was expected.
     """
     if not np.all(fits):
-        shown = f": {items[int(np.argmin(fits))]!r}"[:120] if len(items) else ""
-        raise InvalidFileError(fault + shown)
+        raise InvalidFileError("")
 
 
-def as_counts(values: Sequence[Any], fault: str, least: int = 0, most: int = MAX_COUNT) -> Int64s:
-    """int64[k] of whole numbers within these limits.
-
-    :raises InvalidFileError: if a value is something else.
-    """
-    whole = {*map(type, values)} <= {int}
-    require(whole and min(values, default=least) >= least and max(values, default=most) <= most, fault)
+def as_counts(values: Sequence[Any], least: int = 0, most: int = MAX_COUNT) -> Int64s:
+    """int64[k] of what are whole numbers within these limits."""
+    require({*map(type, values)} <= {int})
+    require(min(values, default=least) >= least and max(values, default=most) <= most)
     return np.array(values, np.int64)
 
 
-def as_floats(values: Sequence[Any], fault: str) -> Floats:
-    """float64[k] of finite numbers of reasonable size.
-
-    :raises InvalidFileError: if a value is something else.
-    """
-    require({*map(type, values)} <= {int, float}, fault)
-    require(max(values, default=0) <= MAX_VALUE and min(values, default=0) >= -MAX_VALUE, fault)
+def as_floats(values: Sequence[Any]) -> Floats:
+    """float64[k] of what are finite numbers of reasonable size."""
+    require({*map(type, values)} <= {int, float})
+    require(max(values, default=0) <= MAX_VALUE and min(values, default=0) >= -MAX_VALUE)
     floats = np.array(values, np.float64) + 0.0  # no -0.0
-    require(not np.isnan(floats).any(), fault)
+    require(not np.isnan(floats).any())
     return floats
 
 
-def members(entries: Sequence[Any], names: Mapping[str, int], fault: str) -> tuple[Int64s, Int64s, list[Any]]:
-    """The members of entries that are objects with at least one of these names and no other.
-
-    :returns: for each member the place of its entry, the number of its name, and its value.
-    :raises InvalidFileError: if an entry is something else.
-    """
-    require({*map(type, entries)} == {dict} and all(entries), fault)
+def members(entries: Sequence[Any], names: Mapping[str, int]) -> tuple[Int64s, Int64s, list[Any]]:
+    """The members of entries that are objects with at least one of these names and no other: for each the
+    place of its entry, the number of its name, and its value."""
+    require({*map(type, entries)} == {dict} and all(entries))
     keys = flatten(entries)
-    require(names.keys() >= {*keys}, fault)
+    require(names.keys() >= {*keys})
     which = np.fromiter(map(names.__getitem__, keys), np.int64, len(keys))
     return places_of_members(entries), which, flatten(map(dict.values, entries))
 

@@ -47,7 +47,6 @@ from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import (
     as_counts,
-    cells_of,
     entry_error,
     flatten,
     parse_keys,
@@ -222,7 +221,8 @@ class Graph(TableLearner[Table]):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
         table = self.empty(rules, symmetric)
-        read_batches(entries, partial(self.read, table))
+        expected = '{"next": [different free cells], "seen": place, "visits": count}'
+        read_batches(entries, partial(self.read, table), expected)
         records = table.rows
         nodes = records["seen"][records["seen"] >= 0]
         if len(nodes):
@@ -241,20 +241,15 @@ class Graph(TableLearner[Table]):
     def read(self, table: Table, keys: list[str], entries: list[Any]) -> None:
         positions = parse_keys(keys, table.rules, table.symmetric)
         legal = table.legal(positions)
-        expected = 'expected an object of "next", "seen" and "visits"'
-        require(all(isinstance(entry, dict) and entry.keys() == KEYS for entry in entries), expected)
+        require(all(isinstance(entry, dict) and entry.keys() == KEYS for entry in entries))
         following, seen, visits = ([entry[name] for entry in entries] for name in ("next", "seen", "visits"))
-        places = as_counts(seen, '"seen" must be a place in the order of first sight', most=MOST_NODES - 1)
-        visited = as_counts(visits, '"visits" must be a whole number from 0')
-        fault = '"next" must be empty: the game is over'
-        if legal[0].any():
-            fault = f'"next" must hold different ones of the {cells_of(legal)}'
-        require({*map(type, following)} == {list}, fault)
+        places, visited = as_counts(seen, most=MOST_NODES - 1), as_counts(visits)
+        require({*map(type, following)} == {list})
         at = places_of_members(following)
-        played = as_counts(flatten(following), fault, 1, table.rules.cells) - 1
+        played = as_counts(flatten(following), 1, table.rules.cells) - 1
         edges = np.zeros(legal.shape, np.bool_)
         edges[at, played] = True
-        require(np.count_nonzero(edges & legal) == len(played), fault)
+        require(np.count_nonzero(edges & legal) == len(played))
         rows = table.include(positions)
         table.rows["seen"][rows], table.rows["visits"][rows] = places, visited
         order = np.arange(len(at)) - np.searchsorted(at, at) + 1

@@ -412,20 +412,20 @@ class NTuple(Learner[NTupleTable]):
         table, known = NTupleTable(rules), shape_of(rules).keys
 
         def read(texts: list[str], entries: list[Any]) -> None:
-            fault = f"must be the stones on a set of cells of {rules.describe()}, the first of symmetric ones"
-            require([len(text) == rules.cells and text.isascii() for text in texts], fault)
+            require([len(text) == rules.cells and text.isascii() for text in texts])
             keys = np.array(texts, known.dtype)
             at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-            require(known[at] == keys, fault)
-            fault = "expected [weight, visits, sum of errors, sum of their sizes]"
-            require(are_lists(entries, 4), fault)
+            require(known[at] == keys)
+            require(are_lists(entries, 4))
             weights, visits, sums, sizes = map(list, zip(*entries, strict=True))
-            table.weights[at], table.visits[at] = as_floats(weights, fault), as_counts(visits, fault, 1)
-            table.sums[at], table.sizes[at] = as_floats(sums, fault), as_floats(sizes, fault)
+            table.weights[at], table.visits[at] = as_floats(weights), as_counts(visits, 1)
+            table.sums[at], table.sizes[at] = as_floats(sums), as_floats(sizes)
             # Both add the same numbers but for the signs, so only rounding can make the sum larger.
-            require(np.abs(table.sums[at]) <= table.sizes[at] * (1 + 1e-9), fault)
+            require(np.abs(table.sums[at]) <= table.sizes[at] * (1 + 1e-9))
 
-        read_batches(entries, read)
+        form = "[weight, visits, sum of errors, sum of their sizes]"
+        whose = f"the stones on a set of cells of {rules.describe()}, the first of symmetric ones"
+        read_batches(entries, read, f"{form} for {whose}")
         return table
 
     def entry_moves(self, entry: Any) -> int:

@@ -182,23 +182,22 @@ class PlainLearner(Learner[Table]):
         table = self.empty(rules, symmetric)
 
         def read(keys: list[Any], values: list[Any]) -> None:
-            require({*map(type, keys)} == {str}, "expected the text of a position")
+            require({*map(type, keys)} == {str})
             texts = [key.partition(" ")[0] for key in keys]
             parse_keys(texts, rules)
             for key, text in zip(keys, texts, strict=True):
-                free = [str(cell) for cell, symbol in enumerate(text, 1) if symbol == "."]
-                fault = f"after the position there must be one of the free cells {', '.join(free)}"
-                require(key == text or key[len(text) + 1 :] in free, fault)
-            fault = "expected a number, or a list of numbers"
+                free = {str(cell) for cell, symbol in enumerate(text, 1) if symbol == "."}
+                require(key == text or key[len(text) + 1 :] in free)
             listed = [entry if isinstance(entry, list) else [entry] for entry in values]
-            require(all(listed), fault)
-            as_floats(flatten(listed), fault)
+            require(all(listed))
+            as_floats(flatten(listed))
             if self.numbers == "means":
-                require({*map(len, listed)} == {2}, "expected [value, visits]")
-                as_counts([visits for _, visits in listed], "expected [value, visits]")
+                require({*map(len, listed)} == {2})
+                as_counts([visits for _, visits in listed])
             table.update(zip(keys, values, strict=True))
 
-        read_batches(entries, read)
+        number = "[value, visits]" if self.numbers == "means" else "a number, or a list of numbers,"
+        read_batches(entries, read, f"{number} for a position, or a position and one of its free cells")
         return table
 
     def entry_moves(self, entry: Any) -> int:

@@ -25,7 +25,6 @@ from ttt_cli.learners.entries import (
     are_lists,
     as_counts,
     as_floats,
-    cells_of,
     entry_error,
     flatten,
     members,
@@ -198,7 +197,9 @@ class TableLearner(Learner[AnyTable]):
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> AnyTable:
         table = self.empty(rules, symmetric)
         table.reserve(length_hint(entries) // rules.cells)
-        read_batches(entries, partial(self.read, table))
+        member = "[value, visits from 1]" if len(table.learned) == 2 else "a whole number other than 0"
+        some = "moves, by their cells" if table.by_move else 'sides, "x" and "o"'
+        read_batches(entries, partial(self.read, table), f"{member} for some of the {some}")
         self.derive(table)
         return table
 
@@ -208,20 +209,17 @@ class TableLearner(Learner[AnyTable]):
         :raises InvalidFileError: for one that is malformed or of a position that has none.
         """
         positions = parse_keys(keys, table.rules, table.symmetric)
-        by_move, pairs = table.by_move, len(table.learned) == 2
-        legal = table.legal(positions)
+        by_move, legal = table.by_move, table.legal(positions)
         kinds = {str(cell + 1): cell for cell in range(table.rules.cells)} if by_move else {"x": 0, "o": 1}
-        member = "[value, visits], visits from 1," if pairs else "a whole number other than 0"
-        fault = f"expected {member} for some of the {cells_of(legal) if by_move else 'sides x, o'}"
-        at, which, values = members(entries, kinds, fault)
-        require(not by_move or legal[at, which], fault)
-        if pairs:
-            require(are_lists(values, 2), fault)
+        at, which, values = members(entries, kinds)
+        require(not by_move or legal[at, which])
+        if len(table.learned) == 2:
+            require(are_lists(values, 2))
             both = flatten(values)
-            columns = [as_floats(both[::2], fault), as_counts(both[1::2], fault, 1)]
+            columns = [as_floats(both[::2]), as_counts(both[1::2], 1)]
         else:
-            require(all(values), fault)
-            columns = [as_counts(values, fault, 1 - MAX_COUNT, MAX_COUNT - 1)]
+            require(all(values))
+            columns = [as_counts(values, 1 - MAX_COUNT, MAX_COUNT - 1)]
         rows = table.include(positions)
         for name, column in zip(table.learned, columns, strict=True):
             if by_move:
