@@ -232,15 +232,15 @@ class Learner(ABC, Generic[T]):
 
 
 def _check(learner: str, name: str, value: Any, default: Any, limits: Mapping[str, Any]) -> None:
-    expected = float if isinstance(default, float) else type(default)
-    fits = type(value) in ((int, float) if expected is float else (expected,)) or default is MISSING
-    least, most, choices = limits.get("min"), limits.get("max"), limits.get("choices")
-    if fits and isinstance(value, int | float) and not abs(value) < 2**63:  # false for NaN, too
-        raise UsageError(f"{learner}: {name} must be finite and less than 2^63, not {value!r}")
-    if fits and choices and value not in choices:
-        raise UsageError(f"{learner}: {name} is one of {', '.join(choices)}, not {value!r}")
-    if not fits or (least is not None and value < least) or (most is not None and value > most):
-        span = f" from {least:g}" if least is not None else ""
-        span += f" to {most:g}" if most is not None else ""
-        kind = {float: "a number", int: "a whole number", bool: "true or false"}.get(expected, "a text")
-        raise UsageError(f"{learner}: {name} must be {kind}{span}, not {value!r}")
+    least, most, choices = (limits.get(key) for key in ("min", "max", "choices"))
+    kind = type(value) if default is MISSING else type(default)
+    fits = type(value) in ((int, float) if kind is float else (kind,))
+    fits = fits and (not choices or value in choices)
+    if fits and kind in (int, float):  # all comparisons are false for NaN
+        fits = abs(value) < 2**63 and (least is None or value >= least) and (most is None or value <= most)
+    if not fits:
+        wanted = {float: "a number", int: "a whole number", bool: "true or false"}.get(kind, "a text")
+        wanted += f" from {least:g}" if least is not None else ""
+        wanted += f" to {most:g}" if most is not None else ""
+        wanted = f"one of {', '.join(choices)}" if choices else wanted
+        raise UsageError(f"{learner}: {name} must be {wanted}, not {value!r}")

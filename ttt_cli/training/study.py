@@ -23,7 +23,7 @@ from ttt_cli.store import library
 from ttt_cli.store.curves import Row, read_groups
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
-from ttt_cli.store.text import decode, quoted
+from ttt_cli.store.text import decode
 from ttt_cli.training.curve import due, measure, points
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
@@ -187,15 +187,12 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
     for text in texts:
         name, equals, listed = text.partition("=")
         name = name.strip().replace("-", "_")
-        if name not in known:
-            hint = did_you_mean(name, known) or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
+        if name not in known or not equals:
+            near = "" if name in known else did_you_mean(name, known)
+            hint = near or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
             raise UsageError(f"{kind.name} has nothing to vary in {text!r}", where="--vary", hint=hint)
-        if not equals:
-            raise UsageError(f"{text!r} has no values", where="--vary", hint=f"{text}=VALUE,VALUE")
-        if name in varied:
-            raise UsageError(f"{name} is varied twice", where="--vary")
         values = {_parse_value(part.strip(), known[name].default, text) for part in listed.split(",")}
-        varied[name] = sorted(values)
+        varied[name] = sorted({*varied.get(name, ()), *values})
     return varied
 
 
@@ -281,20 +278,15 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
         raise InvalidFileError("is not a study", where=str(path), hint="ttt study … -o FILE makes one")
     study = Study(tuple(names[3:at]))
     for (learner, preset, call, *values, seed), rows in read_groups(content, str(path)).items():
-        method = learner, preset
         try:
             known = {item.name: item.default for item in fields(kind_of(learner))}  # type: ignore[arg-type]
-            if unknown := [name for name in study.varied if name not in known]:
-                raise TttError(f"{learner} has no parameter {unknown[0]!r}")
-            if study.calls.setdefault(method, call) != call:
-                raise TttError(f"the call {call} of {learner} belongs to another study")
-            if not (seed.isascii() and seed.isdecimal() and len(seed) < 20):
-                raise TttError(f"seed: expected a whole number, found {quoted(seed)}")
             pairs = zip(study.varied, values, strict=True)
             setting = tuple(_parse_value(text, known[name], text) for name, text in pairs)
-        except TttError as error:
-            raise InvalidFileError(error.message, where=str(path)) from None
-        study.runs[method, setting, int(seed)] = rows
+            key = (learner, preset), setting, int(seed)
+        except (KeyError, TttError, ValueError) as error:
+            fault = f"is not a study of {learner}: {error}"[:200]
+            raise InvalidFileError(fault, where=str(path)) from None
+        study.calls[key[0]], study.runs[key] = call, rows
     if not study.runs:
         raise InvalidFileError("holds no trainings", where=str(path))
     return study
