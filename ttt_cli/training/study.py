@@ -5,7 +5,6 @@ not depend on who trained what and when. The next call goes on from an incomplet
 Empirical design in reinforcement learning (2023): many seeds, reported by medians and ranges.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields
@@ -13,8 +12,6 @@ from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any
-
-import orjson
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
@@ -86,29 +83,18 @@ class Design:
         (learner, preset), setting, seed = key
         name = learner if preset == "default" else f"{learner}.{preset}"
         name = "-".join([name, *map(str, setting), f"seed{seed}"])
-        return new_run(
-            Path(f"{name}{type(self.learner).suffix}"),
-            self.start(setting),
-            seed=seed,
-            store=self.store,
-            games=self.games,
-            opponent=self.opponent,
-        )
+        return self._run(f"{name}{self.learner.suffix}", self.start(setting), seed)
 
     @property
     def call(self) -> str:
-        """What all trainings of the method have in common, as 12 hexadecimal digits."""
-        first = self.training(self.keys[0])
-        fixed = {name: value for name, value in self.learner.parameters().items() if name not in self.varied}
-        common = {
-            "learner": [self.learner.name, self.learner.choice, self.learner.kernel_version],
-            "parameters": fixed,
-            "rules": str(self.rules),
-            "symmetric": self.symmetric,
-            "games": self.games,
-            "opponent": [first.record.details["opponent"], first.record.details["opponent_digest"]],
-        }
-        return hashlib.sha256(orjson.dumps(common, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
+        """What all trainings of the method have in common: the id of one with no parameter varied."""
+        return self._run("", State.empty(self.learner, self.rules, symmetric=self.symmetric), 0).record.id[
+            :12
+        ]
+
+    def _run(self, name: str, start: State, seed: int) -> TrainingRun:
+        path, opponent = Path(name), self.opponent
+        return new_run(path, start, seed=seed, games=self.games, opponent=opponent, store=self.store)
 
 
 @dataclass(eq=False)
