@@ -60,12 +60,9 @@ def resigning() -> Policy:
 
 def block(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Shard:
     """Return a block with the opponents of the learner's default training, or of its author's."""
-    fixed: dict[str, Any] = {}
-    if learner.choice == "article" and "opponent" not in changes:
-        name = learner.article_opponent
-        other = None if name == "self" else resolve(name, Path("nowhere"), rules).policy
-        fixed = {"opponent": other, "watching": learner.article_watches}
-    return Shard(first=0, games=games, rng=np.random.default_rng(seed), **fixed, **changes)
+    if learner.choice == "article" and learner.article_opponent != "self" and "opponent" not in changes:
+        changes["opponent"] = resolve(learner.article_opponent, Path("nowhere"), rules).policy
+    return Shard(first=0, games=games, rng=np.random.default_rng(seed), **changes)
 
 
 def after(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Any:
@@ -197,7 +194,7 @@ def learn_is_what_train_does(learner: Learner[Any]) -> None:
 def blocks_of_three_shards(learner: Learner[Any]) -> None:
     """A run in several shards gives the same table each time."""
     games, sides = 2 * GAMES + 1, block(learner, 1)
-    plan = Plan(learner, games, 1, sides.opponent, sides.watching, shards=3)
+    plan = Plan(learner, games, 1, sides.opponent, shards=3)
     ends = []
     for _ in range(2):
         *_, last = train_blocks(plan, empty_table(learner))

@@ -69,13 +69,13 @@ def test_a_table_that_grows_learns_the_same(
     assert np.array_equal(*answers)
 
 
-@pytest.mark.parametrize("name", ["q", "ntuple"])
-@pytest.mark.parametrize("watching", [False, True])
-def test_the_opponent_is_asked_on_its_own_turns(name: str, watching: bool, monkeypatch: pytest.MonkeyPatch):
-    learner, rules, played = learner_of(name, "default"), Rules(), list[Game]()
+@pytest.mark.parametrize(("name", "preset"), [("q", "default"), ("ntuple", "default"), ("book", "article")])
+def test_the_opponent_is_asked_on_its_own_turns(name: str, preset: str, monkeypatch: pytest.MonkeyPatch):
+    """Which are all turns if the learner only watches."""
+    learner, rules, played = learner_of(name, preset), Rules(), list[Game]()
     opponent = BreakingTies(Uniform(rules), "first")
     with growing(learner_of("q", "default").empty(rules), monkeypatch):
-        shard = Shard(0, 40, np.random.default_rng(1), opponent, watching, played)
+        shard = Shard(0, 40, np.random.default_rng(1), opponent, played)
         learner.train(learner.empty(rules), shard)
     own = set[bool]()
     for number, each in enumerate(played):
@@ -84,7 +84,7 @@ def test_the_opponent_is_asked_on_its_own_turns(name: str, watching: bool, monke
                 own.add(cell == board.index("."))
             else:
                 assert cell == board.index(".")
-    assert own == ({True} if watching else {True, False})
+    assert own == ({True} if learner.watches else {True, False})
 
 
 @pytest.mark.parametrize(

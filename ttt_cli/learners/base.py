@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
@@ -51,7 +51,6 @@ class Shard:
     :ivar games: the number of games.
     :ivar rng: the only source of chance.
     :ivar opponent: the other side's policy; None: self-play.
-    :ivar watching: whether the opponent plays both sides, and the learner watches.
     :ivar journal: if given, all games are appended; of symmetric ones, any.
     """
 
@@ -59,19 +58,12 @@ class Shard:
     games: int
     rng: "np.random.Generator"  # quoted, so that NumPy loads its generators only where games are played
     opponent: Policy | None = None
-    watching: bool = False
     journal: list[Game] | None = None
 
     def sides(self, game: int) -> str:
         if self.opponent is None:
             return "xo"
         return "x" if (self.first + game) % 2 == 0 else "o"
-
-    @property
-    def fixed(self) -> Bools:
-        """bool[2], for kernels: whether the opponent plays the side that does not learn, and the one that
-        does."""
-        return np.array([self.opponent is not None, self.watching])
 
     @property
     def taught(self) -> int:
@@ -107,7 +99,7 @@ class Learner(ABC, Generic[T]):
     article_opponent: ClassVar[str] = "self"
     """The agent that the author trained against."""
     article_watches: ClassVar[bool] = False
-    """Whether the author's opponent plays both sides, and the learner watches."""
+    """Whether the author lets the opponent play both sides, and the learner watch."""
     keeps_runs_apart: ClassVar[bool] = False
     """Whether a table knows which run each entry comes from, so that overlapping tables can be merged."""
     learns_resigned: ClassVar[bool] = False
@@ -134,6 +126,11 @@ class Learner(ABC, Generic[T]):
         if "title" not in vars(cls):
             text = " ".join((cls.__doc__ or cls.__name__).partition("\n\n")[0].split())
             cls.title = text.partition(". ")[0].rstrip(".")
+
+    @property
+    def watches(self) -> bool:
+        """Whether it learns from games in which its opponent plays both sides."""
+        return self.article_watches and self.choice == "article"
 
     @abstractmethod
     def empty(self, rules: Rules, symmetric: bool = False) -> T:

@@ -267,7 +267,6 @@ def play_games(
     epsilon: float,
     rate: float,
     sides: int,
-    fixed: Bools,
     history: Int8s,
     luck: Floats,
     first: int,
@@ -286,7 +285,7 @@ def play_games(
             waiting[number, :] = OVER
         for ply in range(cells):
             side, cell = ply % 2, int(row[ply])
-            if cell == NOT_YET and len(waiting) and fixed[learning >> side & 1]:
+            if cell == NOT_YET and len(waiting) and not learning >> side & 1:
                 waiting[number, 0], waiting[number, 1] = stones[ply, 0], stones[ply, 1]
                 break
             if cell == RESIGNED:
@@ -361,19 +360,19 @@ class NTuple(Learner[NTupleTable]):
         def game(cells: Int8s) -> Game:
             return Game.of(rules, cells[cells >= 0], resigned=RESIGNED in cells)
 
-        play, lockstep = self._kernel(table, shard.taught, shard.fixed), shard.opponent is not None
+        play, lockstep = self._kernel(table, shard.taught), shard.opponent is not None
         return play_shard(shard, rules, play, game, draws=rules.cells, lockstep=lockstep)
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:
         if not game.resigned:
             games = recorded(table.rules.cells, np.array(game.moves, np.int8))
-            self._kernel(table, as_bits(sides), np.zeros(2, np.bool_))(*games)
+            self._kernel(table, as_bits(sides))(*games)
 
-    def _kernel(self, table: NTupleTable, sides: int, fixed: Bools) -> Callable[..., None]:
+    def _kernel(self, table: NTupleTable, sides: int) -> Callable[..., None]:
         cells, net, learned = table.rules.cells, table.network, (table.visits, table.sums, table.sizes)
         patterns = np.zeros((cells + 1, 2, len(net.starts)), np.int32)
         boards = np.zeros((cells + 1, 2), np.uint64), patterns, np.zeros(cells)
-        rule = (float(self.epsilon), float(self.alpha), sides, fixed)
+        rule = (float(self.epsilon), float(self.alpha), sides)
         return partial(play_games, board_of(table.rules), net, learned, boards, *rule)
 
     def policy(self, table: NTupleTable) -> Policy:

@@ -123,7 +123,7 @@ class PlainLearner(Learner[Table]):
             game = Game(rules)
             while not game.is_over:
                 own = shard.opponent is None or game.to_move == (shard.first + number) % 2
-                if own and not shard.watching:
+                if own:
                     cell = self.explore(table, game.position, shard.rng)
                 elif (cell := bisect(limits(game.text), shard.rng.random())) == rules.cells:
                     game.resign()

@@ -42,7 +42,6 @@ class Plan:
     """A training run, fixed before its first game.
 
     :ivar opponent: the other side's policy; None: self-play.
-    :ivar watching: whether the opponent plays both sides.
     :ivar shards: in a full block; None: by the number of games.
     """
 
@@ -50,7 +49,6 @@ class Plan:
     games: int
     seed: int
     opponent: Policy | None = None
-    watching: bool = False
     shards: int | None = None
 
     @property
@@ -89,7 +87,6 @@ class Plan:
                 games=stop - start,
                 rng=np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, shard))),
                 opponent=self.opponent,
-                watching=self.watching,
             )
             for shard, (start, stop) in enumerate(pairwise(bounds))
         ]

@@ -119,12 +119,12 @@ def new_run(
     store: Path = Path(),
 ) -> TrainingRun:
     """A new run from ``start``, with the defaults of the method, or of its author by the author's rule."""
-    learner, watching = start.learner, False
+    learner = start.learner
     article = learner.choice == "article"
     if games is None:
         games = learner.article_games if article else learner.default_games
     if opponent is None and article:
-        opponent, watching = learner.article_opponent, learner.article_watches
+        opponent = learner.article_opponent
     other = fixed_side(opponent, store, start, path)
     record = train_run(
         learner,
@@ -134,7 +134,7 @@ def new_run(
         planned=games,
         opponent=other.name if other else "self",
         opponent_digest=other.digest if other else None,
-        behaviour=other.name if other and watching else None,
+        behaviour=other.name if other and learner.watches else None,
         start=library.digest(start) if start.runs else None,
     )
     if other and not other.reproducible:
@@ -144,7 +144,7 @@ def new_run(
 
 def _plan(learner: Learner[Any], record: Run, opponent: Agent | None) -> Plan:
     details, policy = record.details, opponent.policy if opponent else None
-    return Plan(learner, details["planned"], details["seed"], policy, bool(details["behaviour"]))
+    return Plan(learner, details["planned"], details["seed"], policy)
 
 
 def resumed_run(path: Path, state: State, store: Path, typed: str | None = None) -> TrainingRun:
@@ -174,7 +174,8 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     state = replace(state, learner=learner)
     decisive = {name: details[name] for name in DECISIVE}
     again = train_run(learner, state.rules, state.symmetric, **decisive)
-    if again.id != record.id or details["behaviour"] not in (None, details["opponent"]):
+    watched = details["opponent"] if opponent and learner.watches else None
+    if again.id != record.id or details["behaviour"] != watched:
         hint = "train without --resume: a new run starts from the file"
         raise refused("the run was started by a version of ttt that plays different games", hint)
     plan, games = _plan(learner, record, opponent), record.games or 0
