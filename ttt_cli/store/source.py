@@ -4,7 +4,6 @@ Each is read on first access and then kept, so that many formats can look in tur
 anything is read, and devices are refused.
 """
 
-import errno
 import os
 import re
 import stat
@@ -50,13 +49,10 @@ class Source:
     @cached_property
     def data(self) -> bytes:
         """The whole content."""
-        limit = scaled(LIMIT)
+        if self.size > (limit := scaled(LIMIT)):
+            raise too_large(f"has {self.size:,} bytes; the limit is {limit:,}", self.where)
         with _open(self.where) as file:
-            size = os.fstat(file.fileno()).st_size
-            data = file.read().removeprefix(BOM) if size <= limit else b""
-        if max(size, len(data)) > limit:
-            raise too_large(f"has {max(size, len(data)):,} bytes; the limit is {limit:,}", self.where)
-        return data
+            return file.read().removeprefix(BOM)
 
     def blocks(self) -> Iterator[bytes]:
         """The whole content, of any length, in blocks of whole lines.
@@ -126,18 +122,13 @@ class Source:
 @contextmanager
 def _open(path: AnyPath) -> Iterator[BinaryIO]:
     """Open a regular file for reading; never wait for a pipe or a device."""
-    name, kind = os.fspath(path), "a device"
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NO_WAITING)) as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if stat.S_ISREG(mode):
-                yield file
-                return
-            kind = "a pipe" if stat.S_ISFIFO(mode) else kind
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                hint = "write its content into a file first"
+                raise InvalidFileError("is a pipe or a device, not a file", where=os.fspath(path), hint=hint)
+            yield file
     except FileNotFoundError:
-        raise InvalidFileError("there is no such file", where=name) from None
+        raise InvalidFileError("there is no such file", where=os.fspath(path)) from None
     except OSError as error:
-        if error.errno != errno.ENXIO:
-            raise fault(error, path, "cannot be read", InvalidFileError) from None
-        kind = "a socket"
-    raise InvalidFileError(f"is {kind}, not a file", where=name, hint="write its content into a file first")
+        raise fault(error, path, "cannot be read", InvalidFileError) from None
