@@ -21,6 +21,7 @@ from ttt_cli.store.backups import newest, original
 from ttt_cli.store.files import write_bytes, writing
 from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Verification, fault_of
+from ttt_cli.store.formats.lines import OtherLayoutError
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
 from ttt_cli.store.games import SoundGames, holds_games
 from ttt_cli.store.locks import held_lock, lock
@@ -164,12 +165,10 @@ def _native_format(source: Source) -> NativeFormat | None:
     return next((form for form in NATIVE if form.recognises(source, DEFAULTS)), None)
 
 
-def refuse_loss(path: Path, *, states: bool = True, matches: bool = True) -> None:
-    """Raise UsageError if ``path`` is a log of games, as ``holds_games``, or, unless a state is to be saved
-    there, a state."""
+def refuse_loss(path: Path, *, matches: bool = True) -> None:
+    """Raise UsageError if ``path`` is a log of games, as ``holds_games``, or a state."""
     lost = "a log of games" if holds_games(path, matches=matches) else ""
-    if not lost and states and holds_state(path):
-        lost = "a learned state"
+    lost = "a learned state" if holds_state(path) else lost
     if lost:
         raise UsageError(f"is {lost}, which would be lost", where=str(path), hint="name another file")
 
@@ -183,19 +182,21 @@ def would_lose_runs(state: State, path: Path) -> bool:
     learner, rules = state.learner, state.rules
     if rules.misere:  # which most formats and the page have no word for
         raise UsageError(f"a state that plays {rules.describe()} cannot be saved")
-    refuse_loss(path, states=False)
-    if not holds_state(path):
+    form = _native_format(Source(path)) if path.is_file() else None
+    if form is None:
+        refuse_loss(path)
         if path.suffix in {*SUFFIXES, ".jsonl", ".npz", ".pkl", ".py"} - {learner.suffix}:
             what = f"a {learner.name} state is {learner.suffix[1:].upper()}"
             raise UsageError(what, where=str(path), hint=f"-o {path.with_suffix(learner.suffix)}")
         return path.exists()
-    found = _LEARNER.search(Source(path).start)  # maybe a learner that is not known here
+    source = Source(path)
+    found = _LEARNER.search(source.start)  # maybe a learner that is not known here
     if found and found[1].decode() != learner.name:
         what = f"holds a {found[1].decode()} state, not {learner.name}"
         raise UsageError(what, where=str(path), hint="-o another file")
     try:
-        other = load(path, Options(table=False)).state
-    except TttError:
+        other = form.header(source)
+    except (TttError, OtherLayoutError):
         return True
     if other.rules != rules:
         what = f"holds a state for {other.rules.describe()}, not {rules.describe()}"

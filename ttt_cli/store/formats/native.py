@@ -226,6 +226,13 @@ class NativeFormat(Format):
         """
         raise NotImplementedError
 
+    def header(self, source: Source) -> State:
+        """The state of a file without its table; what lies behind the header is not looked at.
+
+        :raises OtherLayoutError: if this program does not write its layout.
+        """
+        return _read_header(self.parsed(source.blocks(), source.where, whole=False)[0], source.where)
+
     def read(self, source: Source, options: Options) -> Loaded:
         try:
             return self._read(source, options, whole=False)
