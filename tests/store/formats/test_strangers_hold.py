@@ -70,7 +70,7 @@ def test_boards_never_seen_are_worth_what_stands_there(start, tmp_path):
     def rows(board: str) -> dict[int, float]:
         return picked({cell: by_cell[number(board), cell] for cell in free(board)})
 
-    plays_as(read(npy(by_cell), "a.npy").state, rows)
+    plays_as(read(npy(by_cell), "a.npy", values="mover").state, rows)
 
 
 def test_what_a_move_counts_as_is_offered_as_it_stands_in_the_file():

@@ -1,5 +1,5 @@
 """Tables that other programs have learned, whatever their spelling: found by search, never guessed.
 
-``files`` finds keys and values in a file, ``keys`` spells boards, ``values`` collects numbers, ``combine``
-makes every ``reading`` of both, which scores itself; ``search`` takes the best one, or asks the user.
+``files`` finds keys and values in a file, ``keys`` spells boards, ``values`` collects numbers, ``reading``
+combines both in every way, and each reading scores itself; ``search`` takes the best one, or asks the user.
 """

@@ -17,7 +17,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
-from ttt_cli.store.foreign.combine import policies, readings
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import LEAST_BOARDS, NUMBERS, Spelling, spellings
 from ttt_cli.store.foreign.reading import (
@@ -27,6 +26,8 @@ from ttt_cli.store.foreign.reading import (
     alone,
     counts_stones,
     groups,
+    policies,
+    readings,
     symmetry_of,
 )
 from ttt_cli.store.foreign.values import EXPECTED, Values, collect
@@ -34,11 +35,9 @@ from ttt_cli.store.formats.format import Options
 from ttt_cli.store.plays import Plays, policy_by
 from ttt_cli.store.text import quoted
 
-LEAD = 4.0
-"""The least lead in rank of the reading that is meant; in score, of numbers over custom."""
-SURE = 6.0, 0.5
-"""The least score at which numbers cast doubt on a more common reading: this, or this times the square root
-of the positions. Numbers that say nothing reach neither."""
+LEAD, DOUBT = 4.0, 2.0
+"""The least lead in rank of the reading that is meant; in score, of numbers over custom, and of those that
+cast doubt on a more common reading."""
 FEW, STATED = 0.2, 0.02
 """The least share of keys that must fit where every board is a key, and where a spelling is stated."""
 STRANGE = 0.1
@@ -345,11 +344,10 @@ def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
         alike.setdefault(reading.fingerprint, reading)
     ranked = sorted(alike.values(), key=lambda reading: -reading.rank)
     best, *others = ranked
-    sure = max(SURE[0], SURE[1] * np.sqrt(best.positions), best.score + 2)
     rivals = [
         other
         for other in others
-        if best.rank - other.rank < LEAD and (other.rarity <= best.rarity or other.score >= sure)
+        if best.rank - other.rank < LEAD and (other.rarity <= best.rarity or other.score > best.score + DOUBT)
     ]
     usual, doubted = min(ranked, key=lambda reading: reading.rarity), ["first", "mine"]
     if best.of_moves:  # values of positions may measure anybody's good

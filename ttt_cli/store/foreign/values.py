@@ -23,10 +23,12 @@ DECISIONS = {"move", "action", "best_move", "best_action", "bestmove", "best", "
 POLICIES = {"policy", "policies", "pi"}
 """The usual names of fields that hold a move, and of tables of moves."""
 _PLACES = {"row", "col"}, {"row", "column"}, {"y", "x"}
-_BEADS = {"count", "beads"}
-_NUMBERS = {"weight", "value", "q", "score", "probability"}
-SCALARS = {*_NUMBERS, "q_value", "qvalue", "q-value", "values", "q_values", "v", "utility", "mean", "beads"}
+SCALARS = {
+    *("weight", "value", "q", "score", "probability", "q_value", "qvalue", "q-value"),
+    *("values", "q_values", "v", "utility", "mean", "beads"),
+}
 """The usual names of the field of a record that holds the value."""
+_AMOUNTS = {*SCALARS, "count"}
 COUNTS = {"visits", "visit_count", "num_visits", "count", "counts", "n", "games", "wins", "losses", "draws"}
 """The usual names of fields that tell how much a value is worth, or how it came about."""
 _CELL = re.compile(r"[(\[]?\s*[0-9A-Da-d]\s*[,; ]?\s*[0-9]?\s*[)\]]?")
@@ -136,7 +138,7 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
     if shape == "list":
         shape = "cells" if {len(pairs) for pairs in entries} <= {0, rules.cells} else "free"
     first = next((value[0] for value in values if isinstance(value, list) and value), None)
-    are_counts = isinstance(first, dict) and any(name.lower() in _BEADS for name in first)
+    are_counts = isinstance(first, dict) and not {*map(str.lower, first)}.isdisjoint({"count", "beads"})
     return Values.of(shape, entries, are_counts=are_counts)
 
 
@@ -173,9 +175,9 @@ def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
             records.append((_name(item[0]), item[1]))
             continue
         fields = [*item.items()] if isinstance(item, dict) else []  # such as {"action": [0, 1], "count": 2}
-        counts = [number for name, number in fields if name.lower() in _BEADS | _NUMBERS]
+        counts = [number for name, number in fields if name.lower() in _AMOUNTS]
         cells = [cell for name, cell in fields if name.lower() in DECISIONS]
-        cells = cells or [cell for name, cell in fields if name.lower() not in _BEADS | _NUMBERS]
+        cells = cells or [cell for name, cell in fields if name.lower() not in _AMOUNTS]
         if len(counts) != 1 or len(cells) != 1:
             return "", []
         if cells[0] is None:  # where the game is over
