@@ -8,7 +8,6 @@ with ``probabilities(positions)``. Errors are ``TttError``.
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
@@ -94,23 +93,17 @@ def positions(rules: Rules = STANDARD) -> Positions:
 
 
 def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:
-    own = [player.rules for player in players if isinstance(player, State | Policy)]
-    game = _game(rules) or next(iter(own), None)
-    named = resolve_all([player for player in players if isinstance(player, str)], Path(store), game)
-    game = game or (named[0].rules if named else STANDARD)
-    names = iter(named)
-    agents = [
-        next(names) if isinstance(one, str) else Agent(_name(one), game, make=partial(_policy_of, one))
-        for one in players
-    ]
-    for agent in agents:
-        if (played := agent.policy.rules) != game:
-            raise UsageError(f"plays {played.describe()}, not {game.describe()}", where=agent.name)
-    return agents
+    given = [one if isinstance(one, str) else _agent(one) for one in players]
+    return resolve_all(given, Path(store), _game(rules))
 
 
-def _policy_of(player: Player, rules: Rules) -> Policy:
-    return player.policy if isinstance(player, State) else player_of(player, rules, _name(player))
+def _agent(player: Player) -> Agent:
+    """A player that is not named."""
+    if isinstance(player, State):
+        return Agent(player.learner.name, fixed_rules=player.rules, make=lambda rules: player.policy)
+    name = getattr(player, "__name__", type(player).__name__)
+    fixed = player.rules if isinstance(player, Policy) else None
+    return Agent(name, fixed_rules=fixed, make=lambda rules: player_of(player, rules, name))
 
 
 def policy(
@@ -145,12 +138,6 @@ def _whole(name: str, number: Any, least: int) -> int | None:
 def _plain(value: Any) -> Any:
     """A parameter, of NumPy's numbers too."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _name(player: Any) -> str:
-    if isinstance(player, State):
-        return player.learner.name
-    return getattr(player, "__name__", type(player).__name__)
 
 
 def evaluate(
@@ -244,17 +231,14 @@ def train(
     :param parameters: the parameters of the method, as ``ttt train LEARNER --help`` lists them.
     :raises TttError: if a name or a parameter is unknown.
     """
-    if isinstance(learner, State) and (preset or rules or symmetry):
-        raise UsageError("preset, rules and symmetry are for a new state: this one has its own")
+    given = {name: _plain(value) for name, value in parameters.items()}
     if isinstance(learner, State):
-        kind = learner.as_read
+        if preset or rules or symmetry:
+            raise UsageError("preset, rules and symmetry are for a new state: this one has its own")
+        start = replace(learner, learner=learner.as_read.changed(**given), table=deepcopy(learner.table))
     else:
         kind = learner_of(learner if isinstance(learner, str) else checked(learner), preset or "default")
-    kind = kind.changed(**{name: _plain(value) for name, value in parameters.items()})
-    if isinstance(learner, State):
-        start = replace(learner, learner=kind, table=deepcopy(learner.table))
-    else:
-        start = State.empty(kind, _game(rules) or STANDARD, symmetric=bool(symmetry))
+        start = State.empty(kind.changed(**given), _game(rules) or STANDARD, symmetric=bool(symmetry))
     games, seed = _whole("games", games, 1), _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
     nowhere = Path()  # nothing is saved

@@ -143,7 +143,7 @@ def is_program(text: str) -> bool:
 
 
 def resolve_all(
-    texts: Sequence[str],
+    texts: Sequence[str | Agent],
     store: Path,
     rules: Rules | None = None,
     *,
@@ -155,9 +155,11 @@ def resolve_all(
     :param fresh: let the name of a learner without a file mean an untrained one.
     :param estimated: allow policies that are estimated from samples.
     """
-    agents = [
-        _program(text, estimated) if is_program(text) else _find(text, store, rules, fresh) for text in texts
-    ]
+
+    def named(text: str) -> Agent:
+        return _program(text, estimated) if is_program(text) else _find(text, store, rules, fresh)
+
+    agents = [text if isinstance(text, Agent) else named(text) for text in texts]
     game = rules or next((agent.fixed_rules for agent in agents if agent.fixed_rules is not None), STANDARD)
     for agent in agents:
         if agent.fixed_rules not in (None, game):
