@@ -18,18 +18,13 @@ def table(
     narrow screen words stay whole, and columns of numbers, which are those aligned to the right."""
     made, rows = Table(box=None, padding=tuple(padding), header_style="bold"), list(rows)  # type: ignore[arg-type]
     for heading, *cells in zip_longest(headings, *rows, fillvalue=""):
-        title = heading.removeprefix(">")
-        texts = [title, *map(str, cells)]
-        whole = texts[1:] if title != heading else []
-        words = [word for text in texts for word in text.split()]
-        least = max(map(cell_len, [*words, *whole]), default=0)
-        made.add_column(
-            Text(title),
-            justify="right" if title != heading else "left",
-            overflow="fold",
-            min_width=least,
-            no_wrap=least == max(map(cell_len, texts)),  # narrowing others is what helps
-        )
+        title, right = heading.removeprefix(">"), heading.startswith(">")
+        texts = [*map(str, cells)]
+        parts = [*title.split(), *(texts if right else " ".join(texts).split())]
+        least = max(map(cell_len, parts), default=0)
+        whole = least >= max(map(cell_len, [title, *texts]))  # narrowing others is what helps
+        made.add_column(Text(title), overflow="fold", min_width=least, no_wrap=whole)
+        made.columns[-1].justify = "right" if right else "left"
     for row in rows:
         made.add_row(*row)
     return made
