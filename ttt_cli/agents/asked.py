@@ -4,7 +4,7 @@ They may choose at random. So another instance is asked about every position aga
 same answers is assumed to be deterministic and judged exactly; any other can only be judged by games.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +16,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError
+from ttt_cli.user_code import guarded
 
 RESIGNS = -1
 """The cell of a player that resigns."""
@@ -26,9 +27,9 @@ MAX_CACHED = 1 << 20
 MOST_RESTARTS = 10
 """Restarts after failures, beyond which a program is not asked again."""
 
-Ask = Callable[[Sequence[str]], Iterator[str]]
-"""Yields the answer to each of some positions, or raises ``NoAnswerError``; the player is then restarted with
-the next question."""
+Ask = Callable[[Sequence[str]], Iterable[Any]]
+"""Yields the answer to each of some positions. If it raises an error, a program is restarted with the next
+question."""
 
 
 class NoAnswerError(TttError):
@@ -139,8 +140,9 @@ class Asked(Policy):
         cells: list[int] = []
         while len(cells) < len(texts) and self._log.restarts < MOST_RESTARTS:
             try:
-                for answer in ask(texts[len(cells) :]):
-                    cells.append(self._cell(texts[len(cells)], answer))
+                with guarded("", "raised ", NoAnswerError):
+                    for answer in ask(texts[len(cells) :]):
+                        cells.append(self._cell(texts[len(cells)], str(answer)))
             except NoAnswerError as error:
                 self._fail(texts[min(len(cells), len(texts) - 1)], error)
                 cells += [RESIGNS] * (len(cells) < len(texts))
@@ -159,7 +161,7 @@ class Asked(Policy):
 
     def _fail(self, text: str, error: TttError) -> None:
         """End the call, or lose a game."""
-        failed = f"{error.message} to {text!r}"
+        failed = f"{error.message}{' in answer' * (error.__cause__ is not None)} to {text!r}"
         if not self._lenient:
             raise TttError(failed, where=self._name, hint=error.hint) from error.__cause__
         self._log.failures.append(failed)

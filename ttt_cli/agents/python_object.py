@@ -6,34 +6,18 @@ to 1, or all zeros to resign. A class is instantiated. Output goes to stderr, an
 line of the file.
 """
 
-from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
-from ttt_cli.agents.asked import Ask, Asked, NoAnswerError
+from ttt_cli.agents.asked import Asked
 from ttt_cli.agents.registry import WHOLE, AgentType
 from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import TttError, UsageError
+from ttt_cli.errors import UsageError
 from ttt_cli.user_code import guarded, is_ours, load_object, split_name
 
 EXAMPLE = "such as py:my_bot.py:choose"
-
-
-def _asking(function: Any) -> Ask:
-    """How to ask a function from a text to a cell."""
-
-    def ask(texts: Sequence[str]) -> Iterator[str]:
-        for text in texts:
-            try:
-                with guarded("", "raised "):
-                    answer = str(function(text))
-            except TttError as error:
-                raise NoAnswerError(f"{error.message} in answer") from error.__cause__ or error
-            yield answer
-
-    return ask
 
 
 def player_of(found: Any, rules: Rules, name: str, *, samples: int | None = None) -> Policy:
@@ -54,7 +38,7 @@ def player_of(found: Any, rules: Rules, name: str, *, samples: int | None = None
             where=name,
             hint="a function from a position's text to a cell, or an object with probabilities(positions)",
         )
-    return Asked(rules, name, (_asking(found),) * 2, samples)
+    return Asked(rules, name, (lambda texts: (found(text) for text in texts),) * 2, samples)
 
 
 def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
@@ -63,10 +47,7 @@ def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
     :raises UsageError: if it names no player.
     :raises InvalidFileError: if the file cannot be run.
     """
-    found = load_object(argument, EXAMPLE)
-    agent = f"{AGENT.name}:{argument}"
-    with guarded(agent, "raised "):
-        return player_of(found, rules, agent, samples=samples)
+    return player_of(load_object(argument, EXAMPLE), rules, f"{AGENT.name}:{argument}", samples=samples)
 
 
 def fingerprint(argument: str) -> str:
