@@ -204,8 +204,6 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
         return _of_state(text, untrained, _parse_options(text, "a state", options, STATE_OPTIONS))
     if Path(name).suffix or (plugged := plugin(AGENT_PLUGINS, name, AgentType)) is None:
         raise _unknown(name, store, rules)
-    if plugged.argument:
-        raise TttError("the plug-in's player has an argument, as only built-in ones can", where=name)
     return _of_type(text, replace(plugged, name=name, make=_checked(plugged, text)), options)
 
 
@@ -236,13 +234,13 @@ def _of_file(text: str, path: Path, options: str | None, rules: Rules | None) ->
 
 def _of_state(text: str, loaded: "Loaded", values: dict[str, Any]) -> Agent:
     try:
-        play_by(loaded.state, **values)
+        policy = play_by(loaded.state, **values)
     except TttError as error:
         raise UsageError(error.message, where=text, hint=error.hint) from None
     return Agent(
         text,
         fixed_rules=loaded.state.rules,
-        make=lambda rules: play_by(loaded.state, **values),
+        make=lambda rules: policy,
         source=loaded.path,
         fingerprint=lambda: loaded.digest,
         loaded=loaded,
