@@ -227,15 +227,14 @@ def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> 
     :returns: the known blunders, ``MOVE``[k]; and whether the values of all positions and moves are known.
     """
     played, values = policy.probabilities(positions), values_of(positions, nodes=nodes)
-    rows, cells = np.nonzero(played)
-    left = values_of(positions.play(rows, cells), nodes=nodes)
-    resigning = np.flatnonzero(~played.any(axis=1))
-    found = np.zeros(len(rows) + len(resigning), MOVE)
-    found["row"] = np.concatenate([rows, resigning])
-    found["cell"][: len(rows)], found["cell"][len(rows) :] = cells, RESIGNS
-    found["probability"] = np.concatenate([played[rows, cells], np.ones(len(resigning))])
-    found["before"] = values[found["row"]]
-    found["after"][: len(rows)], found["after"][len(rows) :] = np.where(left == UNPROVEN, left, -left), -1
+    chosen = np.column_stack([played, ~played.any(axis=1)])  # with a column for resigning
+    rows, cells = np.nonzero(chosen)
+    moves = cells < positions.cells
+    left = values_of(positions.play(rows[moves], cells[moves]), nodes=nodes)
+    found = np.zeros(len(rows), MOVE)
+    found["row"], found["cell"], found["after"] = rows, np.where(moves, cells, RESIGNS), -1
+    found["probability"], found["before"] = chosen[rows, cells], values[rows]
+    found["after"][moves] = np.where(left == UNPROVEN, left, -left)
     wrong = (found["before"] != UNPROVEN) & (found["after"] < found["before"])
     return found[wrong], not ((values == UNPROVEN).any() or (left == UNPROVEN).any())
 
@@ -253,11 +252,11 @@ def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: i
     positions, reach = own_play(policy, [opponent.tabulated() for opponent in opponents], budget=budget)
     reachable = np.ones(len(positions), np.bool_)
     if isinstance(policy, PolicyTable):
-        space, own = policy.space, policy.space.rows(positions)
-        everywhere, in_reach = np.zeros((len(space), reach.shape[1])), np.zeros(len(space), np.bool_)
-        everywhere[own], in_reach[own] = reach, True
-        still_open = ~space.terminal
-        positions, reach, reachable = space[still_open], everywhere[still_open], in_reach[still_open]
+        elsewhere = ~policy.space.terminal
+        elsewhere[policy.space.rows(positions)] = False
+        positions = Positions.concatenate([positions, policy.space[elsewhere]])
+        more = (0, len(positions) - len(reach))
+        reach, reachable = np.pad(reach, (more, (0, 0))), np.pad(reachable, more)
     wrong, _ = wrong_moves(policy, positions)
     rows, cost = wrong["row"], (wrong["before"] - wrong["after"]) * wrong["probability"]
     order = np.lexsort((wrong["cell"], rows, -cost, ~reachable[rows], -cost * reach[rows].sum(axis=1)))
