@@ -81,8 +81,8 @@ class Undecorated(MonteCarlo):
 @pytest.mark.parametrize(
     ("kind", "check", "said"),
     [
-        (Alone, "it_plays_whom_it_is_given", "is not the opponent's move"),
-        (Elsewhere, "learn_is_what_train_does", "learn, game by game, gives another table"),
+        (Alone, "training_is_playing_and_learning", "is not the opponent's move"),
+        (Elsewhere, "training_is_playing_and_learning", "learn, game by game, gives another table"),
         (Moody, "its_policy_is_sound_and_pure", "differ"),
         (Remembering, "its_policy_is_sound_and_pure", "asking the policy changes the table"),
         (Doubling, "only_what_is_new_counts", "merging one part changes it"),

@@ -155,37 +155,26 @@ def the_seed_fixes_the_table(learner: Learner[Any]) -> None:
     same(learner, sent[1], first, "a pickled copy learns another table")
 
 
-def results_are_counted(learner: Learner[Any]) -> None:
-    """``train`` plays the games it is asked for and counts their results."""
-    journal: list[Game] = []
-    counted = learner.train(empty_table(learner), block(learner, GAMES, journal=journal))
-    expect(journal, "train does not write its games into shard.journal")
-    expected = [sum(game.result == result for game in journal) for result in (-1, 0, 1)]
-    expect(sum(expected) == GAMES, f"plays {sum(expected)} games instead of {GAMES}")
-    expect(list(counted) == expected, f"counts the results {list(counted)} instead of {expected}")
-
-
-def it_plays_whom_it_is_given(learner: Learner[Any]) -> None:
-    """It trains against the opponent it is given, as X and O in turn."""
-    journal, space = list[Game](), StateSpace.of()
-    if learner.symmetric_only:  # its journal does not tell equivalent cells apart
-        return
-    opponent = PolicyTable(space, uniform(first(space.legal)))
-    after(learner, GAMES, journal=journal, opponent=opponent)
-    for number, game in enumerate(journal):
-        for ply, (board, cell) in enumerate(zip(game.texts(), game.moves, strict=False)):
-            fault = f"game {number}: ply {ply} is not the opponent's move"
-            expect(ply % 2 == number % 2 or cell == board.index("."), fault)
-
-
-def learn_is_what_train_does(learner: Learner[Any]) -> None:
-    """Replaying the games of a training through ``learn`` gives the same table, against any opponent."""
-    opponents: Sequence[dict[str, Any]] = ({}, {"opponent": None}, {"opponent": resigning()})
-    for opponent in opponents:
-        trained, replayed = empty_table(learner), empty_table(learner)
-        games = block(learner, GAMES, journal=[], **opponent)
-        learner.train(trained, games)
-        for number, game in enumerate(games.journal or []):
+def training_is_playing_and_learning(learner: Learner[Any]) -> None:
+    """``train`` plays whom it is given, counts the results, and learns from each game what ``learn`` does."""
+    space = StateSpace.of()
+    first_cell = PolicyTable(space, uniform(first(space.legal)))
+    cases: list[dict[str, Any]] = [{}, *({"opponent": one} for one in (first_cell, None, resigning()))]
+    for changes in cases:
+        trained, replayed, journal = empty_table(learner), empty_table(learner), list[Game]()
+        games = block(learner, GAMES, journal=journal, **changes)
+        counted = learner.train(trained, games)
+        expect(journal, "train does not write its games into shard.journal")
+        expect(len(journal) == GAMES, f"plays {len(journal)} games instead of {GAMES}")
+        expected = [sum(game.result == result for game in journal) for result in (-1, 0, 1)]
+        expect(list(counted) == expected, f"counts the results {list(counted)} instead of {expected}")
+        for number, game in enumerate(journal):
+            # The journal of symmetric games does not tell equivalent cells apart.
+            theirs = games.opponent is first_cell and not learner.symmetric_only
+            for ply, (board, cell) in enumerate(zip(game.texts(), game.moves, strict=False)):
+                own = not theirs or ply % 2 == number % 2
+                fault = f"game {number}: ply {ply} is not the opponent's move"
+                expect(own or cell == board.index("."), fault)
             if learner.learns_resigned or not game.resigned:
                 learner.learn(replayed, game, games.sides(number))
         same(learner, replayed, trained, "learn, game by game, gives another table than train")
@@ -270,9 +259,7 @@ CHECKS: tuple[Callable[[Learner[Any]], None], ...] = (
     describes_itself,
     its_policy_is_sound_and_pure,
     the_seed_fixes_the_table,
-    results_are_counted,
-    it_plays_whom_it_is_given,
-    learn_is_what_train_does,
+    training_is_playing_and_learning,
     blocks_of_three_shards,
     entries_come_back,
     merging_knows_no_order,
