@@ -100,7 +100,6 @@ def export(
         player = replace(player, state=state.playing(ties=agent.options.get("ties")))
     chunks = form.write(player)
     if shortened:
-        chunks = [*chunks]  # what cannot be drawn is refused first
         env.say(f"drawn to a depth of {PICTURE_DEPTH} plies; --depth N and --from POSITION draw other parts")
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]

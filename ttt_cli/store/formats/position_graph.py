@@ -14,12 +14,9 @@ from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import solve
-from ttt_cli.errors import UsageError
 from ttt_cli.store.formats.format import ExportSource, Format
 from ttt_cli.store.state import State
 
-MOST_BOARDS = 20_000
-"""The most boards of a picture: no viewer shows more."""
 CELL, GAP, TEXT, AIR, MARGIN = 14, 16, 15, 64, 46
 """In pixels: the side of a cell, and the space beside a board, below it for its score, between two plies for
 the moves, and around everything."""
@@ -156,9 +153,6 @@ class Svg(Format):
     def write(self, player: ExportSource) -> Iterator[bytes]:
         """For any viewer: no script, no fonts, no external references. Likelier moves are darker."""
         graph = PositionGraph(player)
-        if len(graph.nodes) > MOST_BOARDS:
-            hint = f"--depth 2, or --from a later position: at most {MOST_BOARDS:,} boards"
-            raise UsageError(f"a picture of {len(graph.nodes):,} boards is too large", hint=hint)
         rules = graph.policy.rules
         width, height = rules.cols * CELL, rules.rows * CELL
         x, y, tops, size = _layout(graph, width, height)
