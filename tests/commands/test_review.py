@@ -45,7 +45,7 @@ def test_impossible_reviews_say_why(ttt):
     assert (result.code, result.out) == (2, "") and "no game '2' among 1" in result.err
     Path("empty.jsonl").touch()
     assert "holds no games" in ttt("review", "empty.jsonl").err
-    assert "is empty (was it saved or downloaded whole?)" in ttt("verify", "empty.jsonl").out
+    assert "is empty (ttt restore lists backups" in ttt("verify", "empty.jsonl").out
     Path("state.json").write_text('{"format":"ttt-state",\n"version":1}\n')
     for call in (["review"], ["train", "q", "--games-from"]):
         result = ttt(*call, "state.json")

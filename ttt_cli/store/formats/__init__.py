@@ -79,9 +79,7 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
     :raises InvalidFileError: if it is empty, damaged, too large, or in no known format.
     """
     if not source.size and options.learner != "graph":
-        hint = "was it saved or downloaded whole?"
-        if not source.where.endswith(".jsonl"):
-            hint += " of a state, ttt restore lists backups; an empty brain: ttt import --learner graph FILE"
+        hint = "ttt restore lists backups of a state; an empty brain: ttt import --learner graph FILE"
         raise InvalidFileError("is empty", where=source.where, hint=hint)
     for form in all_formats():
         if form.name == "position-keyed" and (plugged := _plugged_format(source, options)) is not None:

@@ -151,37 +151,30 @@ class ExportSource:
     depth: int | None = None
     best: bool = False
 
-    @cached_property
-    def policy(self) -> PolicyTable:
-        """Its policy in every position.
-
-        :raises UsageError: on a board without a state space.
-        """
+    @property
+    def space(self) -> StateSpace:
+        """All positions of the board; raises UsageError if these are too many."""
         space = enumerated(self.answers.rules)
         if space is None:
-            message = f"{self.answers.rules.describe()} has too many positions for this format"
-            hint = "policy-csv and policy-json hold those that a state has seen"
+            message = f"{self.answers.rules.describe()} has too many positions to write them all"
+            hint = "policy-csv and policy-json hold those that a trained state has seen"
             raise UsageError(message, where=self.name, hint=hint)
-        return self.answers.table(space)
+        return space
+
+    @cached_property
+    def policy(self) -> PolicyTable:
+        """Its policy in every position of the ``space``."""
+        return self.answers.table(self.space)
 
     @cached_property
     def positions(self) -> Positions:
-        """The positions to write: ``reached``, or all, or on a board without a state space those that the
-        state has seen.
-
-        :raises UsageError: if there is none of these.
-        """
+        """The positions to write: ``reached``, or on a board too large for a state space those that the state
+        has seen, or the ``space``."""
         if self.reached is not None:
             return self.reached
-        space = enumerated(self.answers.rules)
-        if space is not None:
-            return space
-        seen = None if self.state is None else self.state.seen
-        if seen is None:
-            message = f"{self.answers.rules.describe()} has too many positions to write them all"
-            hint = "for a trained state, the positions it has seen are written"
-            raise UsageError(message, where=self.name, hint=hint)
-        return seen[seen.order()]
+        large = enumerated(self.answers.rules) is None
+        seen = self.state.seen if self.state is not None and large else None
+        return self.space if seen is None else seen[seen.order()]
 
 
 class Format:
