@@ -56,11 +56,9 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     mixed = {name for one in kept for run in one.state.runs for name in run.mixed}
     overlap = [name for name in _shared_runs(kept) if name in mixed or not learner.keeps_runs_apart]
     if not (games or overlap):
-        union: dict[str, Run] = {}
-        for run in (run for loaded in kept for run in loaded.state.closed().runs):
-            if run.id not in union or run.contains(union[run.id]):
-                union[run.id] = run
-        runs = tuple(union[key] for key in sorted(union))
+        every = [run for loaded in kept for run in loaded.state.closed().runs]
+        furthest = {run.id: run for run in sorted(every, key=lambda run: run.games or 0)}
+        runs = tuple(furthest[name] for name in sorted(furthest))
     elif allow_overlap:
         runs = (_overlap_run(kept),)
     else:

@@ -60,11 +60,6 @@ class Run:
         """The ids of the runs that an overlap has mixed into this one."""
         return self.details.get("runs", ())
 
-    def contains(self, other: "Run") -> bool:
-        """Whether this is the same run, at least as far."""
-        further = (self.games or 0) >= (other.games or 0)
-        return self.id == other.id and further and {*self.game_ids} >= {*other.game_ids}
-
     def contradiction(self, learner: Learner[Any], rules: Rules, symmetric: bool) -> str:
         """How its record contradicts itself or is incomplete; empty if it does not."""
         if missing := [key for key in DETAILS[self.kind] if key not in self.details]:

@@ -57,8 +57,7 @@ def get(name: str) -> Format | None:
         return None
     with guarded(name, "the plug-in fails: "):
         form = kind()
-    told = (getattr(form, "name", None), getattr(form, "about", None))
-    if not isinstance(form, Format) or not all(isinstance(text, str) for text in told):
+    if not (isinstance(form, Format) and hasattr(form, "name") and hasattr(form, "about")):
         raise TttError("the plug-in's class is no Format with name and about", where=name)
     return form
 
