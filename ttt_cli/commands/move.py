@@ -1,6 +1,5 @@
 """``ttt move``: the cell that a player chooses, for scripts and for games between programs."""
 
-import secrets
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -52,12 +51,12 @@ def move(
     """
     players = resolved(env, agent)
     policy, rules = players[0].policy, players[0].rules
-    rng = np.random.default_rng(secrets.randbits(63) if seed is None else seed)
+    rng = np.random.default_rng(seed)
 
     def play(asked: list[Position]) -> list[Move]:
         if over := [one.text for one in asked if one.terminal]:
             raise UsageError(f"the game is over in {over[0]!r}")
-        here, shares = Positions.batch(asked, rules), None
+        here, shares = Positions.batch(asked, rules), [None] * len(asked)
         if policy.external:
             cells = policy.choose(here, np.arange(len(asked)), rng.random(len(asked)))
         else:
@@ -65,14 +64,9 @@ def move(
             likeliest = np.where(played.any(axis=1), played.argmax(axis=1), -1)
             cells = drawn(thresholds(played), rng.random(len(asked))) if sample else likeliest
             shares = np.where(cells < 0, 1.0, played[np.arange(len(asked)), cells]).tolist()
-        return [
-            Move(agent, one.text, None if cell < 0 else cell, None if shares is None else shares[at])
-            for at, (one, cell) in enumerate(zip(asked, cells.tolist(), strict=True))
-        ]
+        chosen = zip(asked, cells.tolist(), shares, strict=True)
+        return [Move(agent, one.text, None if cell < 0 else cell, share) for one, cell, share in chosen]
 
-    found: Move | ExitCode
     if position == "-":
-        found = answer_lines(env, rules, play, anew=sample or policy.external)
-    else:
-        (found,) = play([Position.parse(position, rules)])
-    return found
+        return answer_lines(env, rules, play, anew=sample or policy.external)
+    return play([Position.parse(position, rules)])[0]

@@ -186,8 +186,6 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
                     at = _matching(typed, options)[0] if typed else at
     except Stopped as end:
         raise typer.Exit(end.exit_code) from None
-    if person.by_keys:
-        env.out(f"{question} {options[at][0]}")
     return at
 
 

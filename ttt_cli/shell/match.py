@@ -20,8 +20,6 @@ from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
 def play_with_people(env: Environment, session: Session, games: int | None) -> int:
     """Play until the people leave."""
     screen = PlayScreen(env, session)
-    if not env.interactive:
-        env.say("a number plays that cell; ? lists the other keys")
     last: Review | None = None
     try:
         while session.score.games != games:
