@@ -6,19 +6,19 @@ The order of positions is the same in walks, tables and files: by plies, then by
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.arrays import Bools, Int8s, Int32s, Int64s, Uint16s, Uint64s
-from ttt_cli.engine.bits import ONE
+from ttt_cli.engine.arrays import Bools, Int8s, Int32s, Int64s, Uint64s
+from ttt_cli.engine.bits import ONE, ZERO
 from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
 
-CACHED_MOVES = 1 << 16
-"""Moves in a chunk whose temporary arrays stay in the processor's cache."""
+CACHED = 1 << 16
+"""Numbers in a temporary array that stays in the processor's cache."""
 
 PART = 1 << 16
 """Positions in a part of a large batch."""
@@ -67,6 +67,11 @@ class Positions:
         return cls(rules, _packed(symbols == ord("X")), _packed(symbols == ord("O")))
 
     @classmethod
+    def of_stones(cls, stones: Int8s, rules: Rules) -> "Positions":
+        """The positions with these ``stones``, known to be reachable."""
+        return cls(rules, _packed(stones == SYMBOLS.index("X")), _packed(stones == SYMBOLS.index("O")))
+
+    @classmethod
     def concatenate(cls, parts: Sequence["Positions"]) -> "Positions":
         """The positions of one or more parts, in turn."""
         shared = [name for name in INHERITED if all(name in part.__dict__ for part in parts)]
@@ -110,8 +115,7 @@ class Positions:
     @cached_property
     def results(self) -> Int8s:
         """int8[k]: +1 X has won, -1 O has won, 0 drawn or open."""
-        masks = _line_masks(self.rules)
-        x_lined, o_lined = _holding(masks, self.x), _holding(masks, self.o)
+        x_lined, o_lined = _lined(self.rules, self.x), _lined(self.rules, self.o)
         lined = x_lined.astype(np.int8) - (o_lined & ~x_lined)
         return -lined if self.rules.misere else lined
 
@@ -147,52 +151,33 @@ class Positions:
     def after(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple["Positions", Int32s]:
         """The distinct positions after the moves on ``cells[i]`` in positions ``rows[i]``, in order, and the
         place of each move's among them. All positions must have equally many stones."""
-        chosen, places, keys = self._distinct_moves(rows, cells)
-        reached = self.play(rows[chosen], cells[chosen])
-        reached.keys = keys
-        if len(reached):  # only who has just moved can have completed a line
-            x_moved = bool(self.x_to_move[0])
-            lined = _holding(_line_masks(self.rules), reached.x if x_moved else reached.o).astype(np.int8)
-            reached.results = lined if x_moved != self.rules.misere else -lined
-        return reached, places
-
-    def _distinct_moves(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple[Int64s, Int32s, Uint64s]:
-        """The first move to each position after some moves, in the order of these positions; for each move
-        the place of its position among them; and their keys."""
-        places = np.empty(len(rows), np.int32)
-        if self.cells <= 32 and len(rows):
-            stone, before = int(self.plies[0]) % 2 == 0, self.keys[:, 0]
-            added = ONE << (62 + stone - 2 * np.arange(self.cells)).astype(np.uint64)
-            # Where the bits of a key that no cell needs can hold a move's number, sorting the keys is enough.
-            spare = np.uint64((1 << 64 - 2 * self.cells) - 1)
-            numbered = len(rows) <= int(spare)
-            keys = np.empty(len(rows), np.uint64)
-            for some in _chunks(0, len(rows)):
-                keys[some] = before.take(rows[some]) + added.take(cells[some])
-                if numbered:
-                    keys[some] += np.arange(some.start, some.stop, dtype=np.uint64)
-            if numbered:
-                keys.sort()
-            else:
-                order = np.argsort(keys, kind="stable")
-                keys = keys[order]
-            new = np.ones(len(keys), np.bool_)
-            for some in _chunks(1, len(keys)):
-                new[some] = keys[some] ^ keys[some.start - 1 : some.stop - 1] > spare
-            found = keys[new, None] & ~spare
-            if numbered:
-                keys &= spare
-                order = keys.view(np.int64)
+        x_moves = len(self) > 0 and bool(self.x_to_move[0])
+        stones, none = ONE << np.arange(self.cells, dtype=np.uint64), np.zeros(self.cells, np.uint64)
+        added = Positions(self.rules, *((stones, none) if x_moves else (none, stones))).keys
+        keys = np.empty((len(rows), added.shape[1]), np.uint64)
+        for some in _chunks(len(rows)):
+            keys[some] = self.keys.take(rows[some], axis=0) + added.take(cells[some], axis=0)
+        unused = np.uint64((1 << max(64 - 2 * self.cells, 0)) - 1)
+        if len(keys) <= unused:  # sorting keys with the moves' numbers in them is fast, and needs no copies
+            numbered = keys[:, 0]
+            for some in _chunks(len(rows)):
+                numbered[some] += np.arange(some.start, some.stop, dtype=np.uint64)
+            numbered.sort()
+            new = _new(keys, unused)
+            found = keys[new] & ~unused
+            numbered &= unused
+            order = numbered.view(np.int64)
         else:
-            reached = self.play(rows, cells)
-            order = reached.order()
-            new = reached.new(order)
-            found = reached.keys[order[new]]
-        last = -1
-        for some in _chunks(0, len(order)):
-            ranks = last + np.cumsum(new[some], dtype=np.int32)
-            places[order[some]], last = ranks, ranks[-1]
-        return order[new], places, found
+            order = np.lexsort(keys.T[::-1])
+            new = _new(keys[order])
+            found = keys[order[new]]
+        firsts = order[new]
+        reached = self.play(rows[firsts], cells[firsts])
+        reached.keys = found
+        # Only who has just moved can have completed a line.
+        lined = _lined(self.rules, reached.x if x_moves else reached.o).astype(np.int8)
+        reached.results = lined if x_moves != self.rules.misere else -lined
+        return reached, _places(order, new)
 
     @cached_property
     def keys(self) -> Uint64s:
@@ -200,13 +185,10 @@ class Positions:
         cells a word. A stone on a cell adds the same to the key of every board."""
         if len(self) > PART:  # to save memory
             return np.concatenate([part.keys for part in self.parts()])
-        used = 8 if self.cells > 32 else 4
-        x = self.x.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :used]
-        o = self.o.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :used]
-        spread = _spread()
-        pairs = (spread[x] << 1 | spread[o]).astype(">u2")
-        words: Uint64s = pairs.view(">u8").astype(np.uint64)
-        return words
+        cells = 64 if self.cells > 32 else 32
+        bits = np.stack([_unpacked(self.x, cells), _unpacked(self.o, cells)], axis=2)
+        words = np.packbits(bits.reshape(len(self), 2 * cells), axis=1).view(">u8")
+        return words.astype(np.uint64)
 
     @cached_property
     def reachable(self) -> Bools:
@@ -229,24 +211,15 @@ class Positions:
         """The distinct positions, in order."""
         return self.condensed()[0]
 
-    def condensed(self) -> tuple["Positions", Int64s]:
-        """The distinct positions, in order, and int64[k], the place of each position among them."""
+    def condensed(self) -> tuple["Positions", Int32s]:
+        """The distinct positions, in order, and int32[k], the place of each position among them."""
         order = self.order()
-        new, places = self.new(order), np.empty(len(order), np.int64)
-        places[order] = np.cumsum(new) - 1
-        return self[order[new]], places
-
-    def new(self, order: Int64s) -> Bools:
-        """bool[k]: the first of equal positions, given the indices that sort them."""
-        keys = self.keys[order]
-        new = np.ones(len(order), np.bool_)
-        new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
-        return new
+        new = _new(self.keys[order])
+        return self[order[new]], _places(order, new)
 
     def order(self) -> Int64s:
         """int64[k]: the indices that sort the positions."""
-        words = [self.keys[:, word] for word in range(self.keys.shape[1] - 1, -1, -1)]
-        columns: Any = (*words, self.plies)
+        columns: Any = (*self.keys.T[::-1], self.plies)
         return np.lexsort(columns)
 
     @cached_property
@@ -267,23 +240,34 @@ class Positions:
         return Position(self.text(row), self.rules)
 
 
-def _chunks(start: int, stop: int) -> Iterator[slice]:
-    """The moves of a range, as many at a time as stay in the processor's cache."""
-    starts = range(start, stop, CACHED_MOVES)
-    return (slice(start, min(start + CACHED_MOVES, stop)) for start in starts)
+def _chunks(stop: int) -> Iterator[slice]:
+    """Parts of a range, so short that temporary arrays stay in the processor's cache."""
+    return (slice(at, min(at + CACHED, stop)) for at in range(0, stop, CACHED))
 
 
-def _holding(masks: Uint64s, boards: Uint64s) -> Bools:
-    """bool[k]: the boards with all cells of one of the masks, uint64[masks, 1]."""
-    size = CACHED_MOVES // len(masks)
+def _new(keys: Uint64s, unused: np.uint64 = ZERO) -> Bools:
+    """bool[k]: the first of equal keys in order, but for unused bits."""
+    new = np.ones(len(keys), np.bool_)
+    for some in _chunks(len(keys) - 1):
+        differing = keys[1:][some] ^ keys[some] > unused
+        new[1:][some] = differing.any(axis=1)
+    return new
+
+
+def _places(order: Int64s, new: Bools) -> Int32s:
+    """int32[k]: the place of each key among the distinct ones, given the order and which are new in it."""
+    places, ranks = np.empty(len(order), np.int32), np.cumsum(new, dtype=np.int32)
+    ranks -= 1
+    places[order] = ranks
+    return places
+
+
+def _lined(rules: Rules, boards: Uint64s) -> Bools:
+    """bool[k]: the boards with a completed line."""
+    masks = np.array(rules.line_masks, np.uint64)[:, None]
+    size = CACHED // len(masks)
     parts = (boards[at : at + size] for at in range(0, max(len(boards), 1), size))
     return np.concatenate([(part & masks == masks).any(axis=0) for part in parts])
-
-
-@lru_cache(maxsize=8)
-def _line_masks(rules: Rules) -> Uint64s:
-    """uint64[lines, 1]: the winning lines."""
-    return np.array(rules.line_masks, np.uint64)[:, None]
 
 
 def completing(rules: Rules, stones: Uint64s) -> Bools:
@@ -306,12 +290,3 @@ def _unpacked(boards: Uint64s, cells: int) -> Bools:
     """bool[k, cells]: the bits of each board."""
     bits = boards.astype("<u8").view(np.uint8).reshape(-1, 8)
     return np.unpackbits(bits, axis=1, count=cells, bitorder="little").view(np.bool_)
-
-
-@lru_cache(maxsize=1)
-def _spread() -> Uint16s:
-    """uint16[256]: the bits of each byte in reverse order, at every second place."""
-    spread = np.zeros(256, np.uint16)
-    for bit in range(8):
-        spread |= ((np.arange(256) >> bit & 1) << 14 - 2 * bit).astype(np.uint16)
-    return spread

@@ -60,8 +60,7 @@ class StateSpace(Positions):
         return self._codes_of(self)
 
     def _codes_of(self, positions: Positions) -> Int64s:
-        digits = _digits(self.cells)
-        return 2 * digits[positions.x] + digits[positions.o]
+        return np.concatenate([part.stones @ self.powers for part in positions.parts()])
 
     @cached_property
     def legal(self) -> Bools:
@@ -115,15 +114,6 @@ def enumerated(rules: Rules) -> StateSpace | None:
     return StateSpace.of(rules) if rules.positions_bound <= SMALL_SPACE else None
 
 
-@lru_cache(maxsize=4)
-def _digits(cells: int) -> Int64s:
-    """int64[2**cells]: what stones of O on the cells of a bitboard add to a code."""
-    digits = np.zeros(1, np.int64)
-    for cell in range(cells):
-        digits = np.concatenate([digits, digits + 3 ** (cells - 1 - cell)])
-    return digits
-
-
 @lru_cache(maxsize=8)
 def _build(rules: Rules) -> StateSpace:
     """Play every legal move from every open position, layer by layer."""
@@ -142,6 +132,5 @@ def _build(rules: Rules) -> StateSpace:
         reached[rows, cells] = first + len(positions) + places
         layers.append(positions)
         successors.append(reached)
-        first += len(positions)
-        positions = after
+        first, positions = first + len(positions), after
     return StateSpace(Positions.concatenate(layers), np.concatenate(successors))
