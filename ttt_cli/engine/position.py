@@ -33,7 +33,8 @@ class Position:
     rules: Rules = STANDARD
 
     def __post_init__(self) -> None:
-        self._check(self.text)
+        if fault := self.fault():
+            raise NotationError(f"not a position of {self.rules.describe()}: {self.text!r}: {fault}")
 
     @classmethod
     def start(cls, rules: Rules = STANDARD) -> "Position":
@@ -56,17 +57,8 @@ class Position:
         rows = re.split(r"\s*/\s*|\s+", text.strip())
         if len(rows) > 1 and [len(row) for row in rows] != [rules.cols] * rules.rows:
             fault = f"separated rows must be {rules.rows} of {rules.cols} cells each"
-            hint = f"--board {len(rows)}x{len(rows[0])}" if {*map(len, rows)} == {len(rows[0])} != {1} else ""
-            raise NotationError(f"not a position of {rules.describe()}: {text!r}: {fault}", hint=hint)
-        position = cls.reached("".join(rows).translate(_NORMAL), rules)
-        position._check(text)
-        return position
-
-    def _check(self, text: str) -> None:
-        """Raise NotationError if no game leads to this board, which was written as ``text``."""
-        fault = self.fault()
-        if fault:
-            raise NotationError(f"not a position of {self.rules.describe()}: {text!r}: {fault}")
+            raise NotationError(f"not a position of {rules.describe()}: {text!r}: {fault}")
+        return cls("".join(rows).translate(_NORMAL), rules)
 
     def fault(self) -> str:
         """Why no game leads to this board; empty if one does."""
@@ -96,21 +88,6 @@ class Position:
     def __repr__(self) -> str:
         rules = "" if self.rules == STANDARD else f", {self.rules!r}"
         return f"Position({self.text!r}{rules})"
-
-    def _repr_html_(self) -> str:
-        """The board for notebooks: stones, and the numbers of free cells."""
-        won = self.winning_line or ()
-        style = "width:2em;height:2em;text-align:center;border:1px solid #999;padding:0"
-        rows = []
-        for row in range(self.rules.rows):
-            cells = []
-            for cell in range(row * self.rules.cols, (row + 1) * self.rules.cols):
-                stone = self.text[cell]
-                shown = f'<span style="color:#999">{cell + 1}</span>' if stone == "." else f"<b>{stone}</b>"
-                marked = ";background:#b7e4c7" if cell in won else ""
-                cells.append(f'<td style="{style}{marked}">{shown}</td>')
-            rows.append(f"<tr>{''.join(cells)}</tr>")
-        return f'<table style="border-collapse:collapse">{"".join(rows)}</table>'
 
     @cached_property
     def x(self) -> int:

@@ -56,7 +56,7 @@ SEARCH = np.dtype(
         ("weights", "i8", (3, MAX_CELLS)),  # of cells (``ATTACK`` ...)
         ("scores", "i8", MAX_CELLS),  # of the listed moves
         ("together", "i8", (MAX_CELLS, MAX_CELLS)),  # weights of the lines through two cells
-        ("live", "i8", MAX_LINES),  # the attacker's live lines,
+        ("live", "i8", MAX_LINES),  # the attacker's live lines when pairs are chosen,
         ("worth", "i8", MAX_LINES),  # their weights,
         ("rest", "u8", MAX_LINES),  # and their free unpaired cells
         # A forced win: both sides' stones at its end, its first move, and the stones tried.
@@ -90,39 +90,25 @@ Room = tuple[Board, Int8s, Table, Search]
 
 
 @Part
-def weigh(
-    attacker: Bitboard, defender: Bitboard, board: Board, search: Search
-) -> tuple[int, int, Bitboard, Bitboard]:
-    """Fill the weights of both sides' live lines, and list the attacker's.
+def weigh(own: Bitboard, other: Bitboard, row: int, board: Board, search: Search) -> tuple[int, Bitboard]:
+    """Fill a row of weights with those of the live lines of the side with the stones ``own``.
 
-    :returns: the attacker's potential, the number of its live lines, and the cells that complete a line of
-        the attacker, and of the defender.
+    :returns: the potential, and the cells that complete a line.
     """
-    length, whole, lines, cells_of = board.line, board.whole, board.lines, board.cells_of
-    weights, live, worth, rest = search.weights, search.live, search.worth, search.rest
+    weights, potential, completing = search.weights, 0, ZERO
     for cell in range(board.cells):
-        weights[ATTACK, cell] = weights[LEFT, cell] = weights[DEFENCE, cell] = 0
-    potential, number, attack_ends, defence_ends = 0, 0, ZERO, ZERO
+        weights[row, cell] = 0
     for index in range(board.number):
-        line = lines[index]
-        if line & defender == ZERO:
-            missing = length - popcount(line & attacker)
-            value = max(1, whole >> missing)
+        line = board.lines[index]
+        if line & other == ZERO:
+            missing = popcount(line & ~own)
+            value = max(1, board.whole >> missing)
             potential += value
-            for place in range(length):
-                weights[ATTACK, cells_of[index, place]] += value
+            for place in range(board.line):
+                weights[row, board.cells_of[index, place]] += value
             if missing == 1:
-                attack_ends |= line & ~attacker
-            live[number], worth[number], rest[number] = index, value, line & ~attacker
-            number += 1
-        if line & attacker == ZERO:
-            missing = length - popcount(line & defender)
-            value = max(1, whole >> missing)
-            for place in range(length):
-                weights[DEFENCE, cells_of[index, place]] += value
-            if missing == 1:
-                defence_ends |= line & ~defender
-    return potential, number, attack_ends, defence_ends
+                completing |= line & ~own
+    return potential, completing
 
 
 @Part
@@ -141,11 +127,12 @@ def add_line(listed: int, worth: int, board: Board, search: Search) -> None:
 
 
 @Part
-def pair_up(potential: int, number: int, enough: int, board: Board, search: Search) -> tuple[int, Bitboard]:
+def pair_up(
+    potential: int, enough: int, attacker: Bitboard, defender: Bitboard, board: Board, search: Search
+) -> tuple[int, Bitboard]:
     """Choose pairs of cells for the defender, as long as that lowers the potential and it is not below
     ``enough``, and fill the remaining weights.
 
-    :param number: of the attacker's listed lines (``weigh``).
     :returns: the remaining potential, and the paired cells.
     """
     left, together, cells_of = search.weights, search.together, board.cells_of
@@ -153,8 +140,14 @@ def pair_up(potential: int, number: int, enough: int, board: Board, search: Sear
     for cell in range(board.cells):
         for last in range(board.cells):
             together[cell, last] = 0
-    for index in range(number):
-        add_line(index, worth[index], board, search)
+    number: Any = np.int64(0)  # a literal would make a second signature
+    for index in range(board.number):
+        line = board.lines[index]
+        if line & defender == ZERO:
+            live[number], rest[number] = index, line & ~attacker
+            worth[number] = max(1, board.whole >> popcount(rest[number]))
+            add_line(number, worth[number], board, search)
+            number += 1
     paired = ZERO
     while potential >= enough:
         gain, one, other = 0, 0, 0  # lines with both cells go, those with one of them double
@@ -247,31 +240,33 @@ def spoilers(mover: Bitboard, opponent: Bitboard, board: Board, search: Search) 
 @Part
 def judge(
     attacks: bool, attacker: Bitboard, defender: Bitboard, board: Board, search: Search
-) -> tuple[int, Bitboard, int, int]:
+) -> tuple[int, Bitboard, int]:
     """Judge a node by its potential and the cells that complete a line.
 
-    :returns: the outcome; the cells to try if that is OPEN, else those that prove it, if any; the attacker's
-        potential, and the number of listed lines (``weigh``). In the misère game the attacker wants the
-        defender to complete a line, and the potential is the defender's.
+    :returns: the outcome; the cells to try if that is OPEN, else those that prove it, if any; and the
+        attacker's potential. In the misère game the attacker wants the defender to complete a line, and the
+        potential is the defender's.
     """
     free, whole = board.full & ~(attacker | defender), board.whole
     if board.misere:
-        potential, number, defence_ends, attack_ends = weigh(defender, attacker, board, search)
+        potential, defence_ends = weigh(defender, attacker, DEFENCE, board, search)
+        _, attack_ends = weigh(attacker, defender, ATTACK, board, search)
         safe = free & ~(attack_ends if attacks else defence_ends)
         if 2 * potential < whole:
-            return HOLDS, ZERO, potential, number
+            return HOLDS, ZERO, potential
         if safe == ZERO:
-            return HOLDS if attacks else WINS, free, potential, number
-        return OPEN, safe, potential, number
-    potential, number, attack_ends, defence_ends = weigh(attacker, defender, board, search)
+            return HOLDS if attacks else WINS, free, potential
+        return OPEN, safe, potential
+    potential, attack_ends = weigh(attacker, defender, ATTACK, board, search)
+    _, defence_ends = weigh(defender, attacker, DEFENCE, board, search)
     own, other = (attack_ends, defence_ends) if attacks else (defence_ends, attack_ends)
     if own:
-        return WINS if attacks else HOLDS, own, potential, number
+        return WINS if attacks else HOLDS, own, potential
     if other & (other - ONE):
-        return HOLDS if attacks else WINS, other, potential, number
+        return HOLDS if attacks else WINS, other, potential
     if not attacks and potential < whole:
-        return HOLDS, ZERO, potential, number
-    return OPEN, other if other else free, potential, number
+        return HOLDS, ZERO, potential
+    return OPEN, other if other else free, potential
 
 
 @Part
@@ -281,7 +276,6 @@ def list_moves(
     defender: Bitboard,
     choice: Bitboard,
     potential: int,
-    number: int,
     moves: Int8s,
     board: Board,
     search: Search,
@@ -293,6 +287,8 @@ def list_moves(
     """
     weights, scores, whole = search.weights, search.scores, board.whole
     left, paired, tempo = potential, ZERO, True
+    for cell in range(board.cells):
+        weights[LEFT, cell] = 0
     if not board.misere:
         mover, opponent = (attacker, defender) if attacks else (defender, attacker)
         if spoilers(mover, opponent, board, search):
@@ -305,7 +301,7 @@ def list_moves(
                 choice &= relevant
                 forced = True
         if attacks or not forced:
-            left, paired = pair_up(potential, number, 0 if attacks else whole, board, search)
+            left, paired = pair_up(potential, 0 if attacks else whole, attacker, defender, board, search)
             if attacks:  # can the attacker raise it to 1 at all, or only exchange stones in pairs?
                 highest = 0
                 for cell in range(board.cells):
@@ -348,7 +344,7 @@ def prove(
     search.nodes += 1
     search.best = -1
     moves = search.moves[depth]
-    outcome, choice, potential, number = judge(attacks, attacker, defender, board, search)
+    outcome, choice, potential = judge(attacks, attacker, defender, board, search)
     if outcome != OPEN:
         if choice:
             moves[0] = first(choice)
@@ -362,7 +358,7 @@ def prove(
             return known
         if known >= UNSETTLED + deviations:
             return UNSETTLED
-    outcome, listed = list_moves(attacks, attacker, defender, choice, potential, number, moves, board, search)
+    outcome, listed = list_moves(attacks, attacker, defender, choice, potential, moves, board, search)
     if outcome != OPEN and listed:
         search.best = moves[0]
     elif outcome == OPEN:
