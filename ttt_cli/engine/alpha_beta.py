@@ -148,35 +148,19 @@ def negamax(
 
 
 @Part
-def look(mine: Bitboard, theirs: Bitboard, room: Room, found: Floats) -> int:
-    """Search one ply from the root: score its moves in ``found`` by their cells, list them, and return their
-    number."""
+def set_up(mine: Bitboard, theirs: Bitboard, room: Room) -> int:
+    """List the root's moves and find its patterns; return the number of moves."""
     board, network, patterns, _, state = room
-    free = board.full & ~(mine | theirs)
-    soonest = popcount(free)
-    side = (board.cells - soonest) & 1
+    number, side = np.int64(0), popcount(mine | theirs) & 1  # a literal would make a second signature
     patterns[0] = 0
     for cell in range(board.cells):
         if mine >> np.uint64(cell) & ONE:
             place(network, patterns[0], side, cell)
         elif theirs >> np.uint64(cell) & ONE:
             place(network, patterns[0], 1 - side, cell)
-    pattern, completing = patterns[0, side], ends(mine, theirs, board)
-    base, number = total(network, pattern), 0
-    while free:
-        cell = first(free)
-        free &= free - ONE
-        stone = ONE << np.uint64(cell)
-        if completing & stone:
-            score = float(-soonest if board.misere else soonest)
-        elif soonest == 1:
-            score = 0.0
-        elif not board.misere and ends(theirs, mine | stone, board):
-            score = float(1 - soonest)
         else:
-            score = squashed(base + gain(network, pattern, cell))
-        found[cell], state.moves[0, number] = score, cell
-        number += 1
+            state.moves[0, number] = cell
+            number += 1
     return number
 
 
@@ -184,18 +168,25 @@ def look(mine: Bitboard, theirs: Bitboard, room: Room, found: Floats) -> int:
 def deepen(
     mine: Bitboard, theirs: Bitboard, plies: int, number: int, exact: bool, room: Room, found: Floats
 ) -> None:
-    """Score the root's listed moves by a search of so many plies, at least two; if it is cut short ``found``
-    stays as it is."""
-    board, _, _, _, state = room
-    completing = ends(mine, theirs, board)
-    best, alpha, below = -np.inf, -np.inf, np.int64(1)  # a literal would make a second signature
+    """Score the root's listed moves by a search of so many plies; if it is cut short ``found`` stays as it
+    is."""
+    board, network, patterns, _, state = room
+    completing, pattern = ends(mine, theirs, board), patterns[0, popcount(mine | theirs) & 1]
+    base, best, alpha = total(network, pattern), -np.inf, -np.inf
+    below = np.int64(1)  # a literal would make a second signature
     for at in range(number):
         cell = np.int64(state.moves[0, at])
         stone = ONE << np.uint64(cell)
         if completing & stone:
             score = float(-number if board.misere else number)
-        else:
+        elif number == 1:
+            score = 0.0
+        elif plies > 1:
             score = -negamax(theirs, mine | stone, cell, plies - 1, -np.inf, -alpha, below, room)
+        elif not board.misere and ends(theirs, mine | stone, board):
+            score = float(1 - number)
+        else:
+            score = squashed(base + gain(network, pattern, cell))
         if state.ended:
             return
         best = max(best, score)
@@ -214,18 +205,17 @@ def _search(
     state = room[4]
     for row in range(len(movers)):
         mine, theirs = movers[row], others[row]
-        state.stamp, state.nodes, state.until, state.ended = row + 1, 0, limit, state.stop
-        number, plies = look(mine, theirs, room, found[row]), 1
-        while not state.ended:
-            for at in range(number):  # the best of the previous search come first
+        state.stamp, state.nodes, state.until, state.ended = row + 1, 0, limit, False
+        number = set_up(mine, theirs, room)
+        for plies in range(1, min(depth, number) + 1):
+            deepen(mine, theirs, plies, number, exact, room, found[row])
+            for at in range(number):  # the best of this search come first in the next
                 cell = np.int64(state.moves[0, at])
                 insert(state.moves[0], state.scores, at, cell, found[row, cell])
             best = abs(state.scores[0])
             decided = not exact and best >= 1.0 and number + 1 - best <= plies
-            if decided or plies >= min(depth, number):  # decided: no sooner end is overlooked
+            if decided or state.ended or state.stop:  # decided: no sooner end is overlooked
                 break
-            plies += 1
-            deepen(mine, theirs, plies, number, exact, room, found[row])
 
 
 _search.name, _search.seconds = "search", 5.0

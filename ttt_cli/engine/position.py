@@ -33,8 +33,7 @@ class Position:
     rules: Rules = STANDARD
 
     def __post_init__(self) -> None:
-        if fault := self.fault():
-            raise NotationError(f"not a position of {self.rules.describe()}: {self.text!r}: {fault}")
+        self._check(self.text)
 
     @classmethod
     def start(cls, rules: Rules = STANDARD) -> "Position":
@@ -58,7 +57,14 @@ class Position:
         if len(rows) > 1 and [len(row) for row in rows] != [rules.cols] * rules.rows:
             fault = f"separated rows must be {rules.rows} of {rules.cols} cells each"
             raise NotationError(f"not a position of {rules.describe()}: {text!r}: {fault}")
-        return cls("".join(rows).translate(_NORMAL), rules)
+        position = cls.reached("".join(rows).translate(_NORMAL), rules)
+        position._check(text)
+        return position
+
+    def _check(self, text: str) -> None:
+        """Raise NotationError if no game leads to this board, which was written as ``text``."""
+        if fault := self.fault():
+            raise NotationError(f"not a position of {self.rules.describe()}: {text!r}: {fault}")
 
     def fault(self) -> str:
         """Why no game leads to this board; empty if one does."""
