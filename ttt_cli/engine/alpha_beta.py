@@ -151,7 +151,8 @@ def negamax(
 def set_up(mine: Bitboard, theirs: Bitboard, room: Room) -> int:
     """List the root's moves and find its patterns; return the number of moves."""
     board, network, patterns, _, state = room
-    number, side = np.int64(0), popcount(mine | theirs) & 1  # a literal would make a second signature
+    number: Any = np.int64(0)  # a literal would make a second signature
+    side = popcount(mine | theirs) & 1
     patterns[0] = 0
     for cell in range(board.cells):
         if mine >> np.uint64(cell) & ONE:

@@ -2,21 +2,18 @@
 proof. What is not proved within the limits stays unknown."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttt_cli.engine import proof_search
 from ttt_cli.engine.arrays import Int8s
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import solve
+from ttt_cli.engine.solver import Solver
 from ttt_cli.engine.state_space import enumerated
 
-if TYPE_CHECKING:
-    from ttt_cli.engine.solver import Solver
-
-UNPROVEN = np.int8(2)
+UNPROVEN = proof_search.UNPROVEN
 """The value of a position or a move that has not been proved."""
 
 GAME_NODES = 200_000
@@ -27,20 +24,16 @@ NODES = 20_000
 
 
 @lru_cache(maxsize=2)
-def solver(rules: Rules) -> "Solver":
+def solver(rules: Rules) -> Solver:
     """The solver of these rules, with everything it has proved."""
-    from ttt_cli.engine.solver import Solver
-
     return Solver(rules)
 
 
 @lru_cache(maxsize=8)
 def game_value(rules: Rules) -> int | None:
     """The value of the game for X: +1 a win, 0 a draw, -1 a loss; None if it is not proved."""
-    space = enumerated(rules)
-    if space is not None:
-        return int(np.sign(solve(space)[0]))
-    return solver(rules).solve(Position.start(rules), nodes=GAME_NODES).value
+    value = int(values_of(Positions.start(rules), nodes=GAME_NODES)[0])
+    return None if value == UNPROVEN else value
 
 
 def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:

@@ -282,8 +282,9 @@ def completing(rules: Rules, stones: Uint64s) -> Bools:
 
 def _packed(cells: Bools) -> Uint64s:
     """uint64[k]: bit ``c`` is set where column ``c`` is."""
-    bits = ONE << np.arange(cells.shape[1], dtype=np.uint64)
-    return (cells * bits).sum(axis=1, dtype=np.uint64)
+    packed = np.zeros((len(cells), 8), np.uint8)
+    packed[:, : (cells.shape[1] + 7) // 8] = np.packbits(cells, axis=1, bitorder="little")
+    return packed.view("<u8")[:, 0].astype(np.uint64)
 
 
 def _unpacked(boards: Uint64s, cells: int) -> Bools:

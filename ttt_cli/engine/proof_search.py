@@ -331,6 +331,24 @@ def list_moves(
 
 
 @Part
+def look_up(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: Search) -> tuple[int, int]:
+    """The place of a node in the table and its code; or OPEN, and a place that it can take: an empty one, or
+    that of the node with the most stones, which is the cheapest to search again."""
+    start: Any = np.int64(hashed(key_a, key_d)) & (len(table) - WAYS)
+    chosen, most = start, -1
+    for place in range(start, start + WAYS):
+        entry = table[place]
+        if entry.note < search.stamp * STAMP:
+            return place, OPEN
+        if entry.attacker == key_a and entry.defender == key_d and entry.note & 1 == attacks:
+            return place, (entry.note & (STAMP - 1)) >> 1
+        stones = popcount(entry.attacker | entry.defender)
+        if stones > most:
+            chosen, most = place, stones
+    return chosen, OPEN
+
+
+@Part
 def prove(
     attacks: bool, attacker: Bitboard, defender: Bitboard, deviations: int, depth: int, room: Room
 ) -> int:
@@ -352,7 +370,7 @@ def prove(
         return outcome
     image = image_of_class(sources, attacker, defender)
     key_a, key_d = turned(sources, attacker, image), turned(sources, defender, image)
-    known = recall(key_a, key_d, attacks, table, search)
+    _, known = look_up(key_a, key_d, attacks, table, search)
     if known != OPEN and (depth > 0 or not search.explains):
         if known < UNSETTLED:
             return known
@@ -385,46 +403,11 @@ def prove(
             elif found == WINS if attacks else found != WINS:
                 outcome = found
                 break
+    place, _ = look_up(key_a, key_d, attacks, table, search)
     code = outcome + deviations if outcome == UNSETTLED else outcome
-    remember(key_a, key_d, attacks, code, table, search)
-    return outcome
-
-
-# The table
-
-
-@Part
-def place_of(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: Search) -> Any:
-    """The place of a node in the table, else one that it can take: an empty one, or that of the node with the
-    most stones, which is the cheapest to search again."""
-    start: Any = np.int64(hashed(key_a, key_d)) & (len(table) - WAYS)
-    chosen, most = start, -1
-    for place in range(start, start + WAYS):
-        entry = table[place]
-        same = entry.attacker == key_a and entry.defender == key_d and entry.note & 1 == attacks
-        if same or entry.note < search.stamp * STAMP:
-            return place
-        stones = popcount(entry.attacker | entry.defender)
-        if stones > most:
-            chosen, most = place, stones
-    return chosen
-
-
-@Part
-def recall(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: Search) -> Any:
-    """The code of a node in the table, or OPEN."""
-    entry = table[place_of(key_a, key_d, attacks, table, search)]
-    same = entry.attacker == key_a and entry.defender == key_d and entry.note & 1 == attacks
-    return (entry.note & (STAMP - 1)) >> 1 if same and entry.note >= search.stamp * STAMP else OPEN
-
-
-@Part
-def remember(
-    key_a: Bitboard, key_d: Bitboard, attacks: bool, code: int, table: Table, search: Search
-) -> None:
-    """Put a node into the table."""
-    entry = table[place_of(key_a, key_d, attacks, table, search)]
+    entry = table[place]
     entry.attacker, entry.defender, entry.note = key_a, key_d, search.stamp * STAMP + (code << 1 | attacks)
+    return outcome
 
 
 # Values

@@ -51,15 +51,15 @@ class Classes:
 
 
 def classes(positions: Positions) -> Classes:
-    rules, images = positions.rules, _images(positions)
-    texts = images.view(f"S{rules.cells}")[:, :, 0]
-    chosen, smallest = np.zeros(len(positions), np.intp), texts[0]
+    rules, stones, text = positions.rules, positions.stones, f"S{positions.cells}"
+    chosen, smallest = np.zeros(len(positions), np.intp), stones.view(text)[:, 0]
     ties = np.zeros(len(positions), np.bool_)  # whether several images are the smallest
-    for number, text in enumerate(texts[1:], 1):
-        smaller = text < smallest
-        ties = ~smaller & (ties | (text == smallest))
-        chosen[smaller], smallest = number, np.where(smaller, text, smallest)
-    own = images[chosen, np.arange(len(positions))]
+    for number, source in enumerate(rules.sources[1:], 1):
+        image = stones.take(source, axis=1).view(text)[:, 0]
+        smaller = image < smallest
+        ties = ~smaller & (ties | (image == smallest))
+        chosen[smaller], smallest = number, np.where(smaller, image, smallest)
+    own = smallest.view(np.int8).reshape(stones.shape)
     lowest = np.tile(np.arange(rules.cells, dtype=np.int8), (len(positions), 1))
     some, targets = np.flatnonzero(ties), np.array(rules.symmetries, np.int8)
     for target, source in zip(targets, rules.sources, strict=True):
@@ -71,10 +71,5 @@ def classes(positions: Positions) -> Classes:
 
 def orbit(positions: Positions) -> Positions:
     """All distinct images of these positions, in order."""
-    stones = _images(positions).reshape(-1, positions.cells)
-    return Positions.of_stones(stones, positions.rules).distinct()
-
-
-def _images(positions: Positions) -> Int8s:
-    """int8[s, k, cells]: the stones of the images of positions by each symmetry."""
-    return np.stack([positions.stones.take(source, axis=1) for source in positions.rules.sources])
+    images = [positions.stones.take(source, axis=1) for source in positions.rules.sources]
+    return Positions.of_stones(np.concatenate(images), positions.rules).distinct()
