@@ -14,7 +14,6 @@ from pathlib import Path
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError
@@ -31,12 +30,12 @@ KEPT_PER_DECADE = 2
 """Points of a curve that is only kept in the record: few, so that training stays fast."""
 
 KEPT_UP_TO = 10_000
-"""The most positions of a board on which each run keeps its curve: a point takes a few milliseconds there."""
+"""Boards of up to so many positions keep the curve of each run: a point takes a few milliseconds there."""
 
 
 def is_kept(rules: Rules) -> bool:
     """Whether each run on this board keeps its curve."""
-    return enumerated(rules) is not None and len(StateSpace.of(rules)) <= KEPT_UP_TO
+    return rules.positions_bound <= KEPT_UP_TO
 
 
 def measure(games: int, policy: Policy) -> Row:
