@@ -97,13 +97,10 @@ class Graph(TableLearner[Table]):
         mover, as bits by their places among the moves; ``low``, the row after the first edge to the smallest
         score, 0 if none is below +1; ``high``, that after the first edge to the largest, 0 if none is above
         -1."""
-        return (
-            Column("visits", "i8", learned=True),
-            Column("seen", "i4", -1),
-            Column("score", "f8", (0.0, 1.0, -1.0, 0.0)),
-            Column("best", "u8"),
-            *(Column("tried", "u1"), Column("low", "u4"), Column("high", "u4")),
-        )
+        # Small ones first, so that records are packed.
+        small = Column("tried", "u1"), Column("seen", "i4", -1), Column("low", "u4"), Column("high", "u4")
+        score = Column("score", "f8", (0.0, 1.0, -1.0, 0.0))
+        return *small, Column("visits", "i8", learned=True), score, Column("best", "u8")
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
         """``order``: for an edge, its place among those of its node in the order of first sight, from 1; 0

@@ -84,7 +84,7 @@ class Q(TableLearner[Table]):
         """``top``: the largest value of the position's moves, or its result, for the side to move;
         ``choice``: the first move with that value. Both are derived from the values of the moves."""
         line = 1.0 if rules.misere else -1.0  # a completed line is never that of the side to move
-        return Column("top", unseen=(0.0, line, line, 0.0)), Column("choice", "u1")
+        return Column("choice", "u1"), Column("top", unseen=(0.0, line, line, 0.0))
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
         """``value``: what the move is worth to the side that makes it; ``visits``: its updates."""

@@ -396,9 +396,8 @@ def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:
 
 
 def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column]) -> np.dtype[Any]:
-    """The type of records with these fields, small ones first, so that they are packed."""
+    """The type of records with these fields."""
     own = [(column.name, column.kind, column.shape) for column in columns]
-    own.sort(key=lambda field: np.dtype(field[1]).itemsize)
     return np.dtype([*base, *own], align=True)
 
 

@@ -231,8 +231,6 @@ class TableLearner(Learner[AnyTable]):
         for column in (*table.row_columns, *table.move_columns):
             if column.span:
                 values, (least, most) = table.entries[column.name], column.span
-                if least <= values.min(initial=least) and values.max(initial=most) <= most:
-                    continue
                 rows = table.rows_with((values < least) | (values > most))
                 for text in table.positions(rows).texts():
                     fault = f"a {column.name} beyond what learning gives, {least:g} to {most:g}"
