@@ -243,7 +243,6 @@ RECORDS = {
             for text, row in ROWS.items()
         ]
     ),
-    "a player's each": {side: [row for row in FIELDS if mover(row["state"]) == side] for side in "XO"},
     "a list of tables": [by_cell(of_side(side)) for side in "XO"],
     "pickled": pickle.dumps([(symbols(text), row) for text, row in ROWS.items()]),
 }

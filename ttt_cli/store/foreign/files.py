@@ -13,8 +13,6 @@ from ttt_cli.store.foreign.keys import spellings
 from ttt_cli.store.foreign.values import COUNTS, POLICIES, SCALARS, namings
 from ttt_cli.store.text import number_in, quoted
 
-MOST_RECORDS = 2
-"""The most lists of records in an object that are tried as a table."""
 MOST_PARTS = 100
 """The most objects inside a file's object that are tried as tables."""
 _ARROWS = "->", "=>", ":"
@@ -62,7 +60,7 @@ class Candidate:
 
 def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     """The tables that a JSON value may be: an object, or the objects in it or in a list, joined; or a list of
-    records, or those in an object, which are read as rows of CSV."""
+    records, or the only one in an object, which is read as rows of CSV."""
     names, rows = _records(value)
     whole = _by_board(value, rules)
     if isinstance(whole, dict):
@@ -71,18 +69,13 @@ def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
         whole = {str(number): part for number, part in enumerate(value, 1)}
     if isinstance(whole, dict):
         yield from _tables_in(whole, rules)
-    parts = {"": (names, rows)}
     if not rows and isinstance(value, dict):
-        parts = {name: _records(part) for name, part in value.items()}
-    found = {name: part for name, part in parts.items() if len(part[1]) >= len(parts)}
-    if not 0 < len(found) <= MOST_RECORDS:
-        return
-    joined, notes = list[list[Any]](), dict[str, None]()
-    for name, (names, rows) in found.items():
-        chosen, said = _value_last(names, rows, where)
-        notes |= dict.fromkeys(said)
-        joined += [[*[name] * (len(found) > 1), *map(str, row[:-1]), row[-1]] for row in chosen]
-    yield from tables_of_rows([*enumerate(joined, 1)], where, rules, unit="record", notes=tuple(notes))
+        (names, rows), *others = [part for part in map(_records, value.values()) if part[1]] or [([], [])]
+        rows = [] if others else rows
+    if rows:
+        rows, notes = _value_last(names, rows, where)
+        texts = [[*map(str, row[:-1]), row[-1]] for row in rows]
+        yield from tables_of_rows([*enumerate(texts, 1)], where, rules, unit="record", notes=notes)
 
 
 def _by_board(value: Any, rules: Rules) -> Any:

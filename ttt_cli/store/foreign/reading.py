@@ -47,8 +47,8 @@ OTHER_ORDER, LAST_DIGIT_FIRST, ADDED_UP, OTHER_MEANING = 5, 1, 3, 2
 first cell; of adding up two tables, which usually belong to two players; of moves not valued for the mover,
 positions not for X or the table's only player, and cells by column and row."""
 
-AS_PLAYED = 0.05
-"""The share of numbers at occupied cells beyond which a folded table's cells are not those of its keys."""
+MISPLACED = 0.05
+"""The largest share of moves that may go to occupied cells, of policies and under keys up to symmetry."""
 
 Measured = tuple[str, str, Mapping[str, str], dict[str, Any]]
 """Whose good numbers measure, whose they usually do, further facets, and the other fields of ``Reading``."""
@@ -188,15 +188,14 @@ class Reading:
         """What the numbers say instead of values, in words; empty if they are values."""
         if self.of_moves:
             is_stones = len(np.unique(self.values.numbers)) <= 3 and not self.values.are_decisions
-            return "which cells are taken" * bool(is_stones and self.occupied and not self.classes)
+            return "which cells are taken" * bool(is_stones and self.occupied)
         if counts_stones(self.spelling.space, self.indexes, self.numbers):
             return "how many stones are on the board"
         names = np.unique(self.numbers[(self.numbers >= 0) & (self.numbers % 1 == 0)])
         return "which board is which" * (LEAST_IDS <= len(names) == len(self.numbers))
 
     def unfolded(self, group: Images) -> "Reading":
-        """The reading over all images of its positions, of a table whose keys are up to symmetry. Where
-        numbers are at occupied cells, cells are those of the board as it is played, not of the key."""
+        """The reading over all images of its positions, of a table whose keys are up to symmetry."""
         space, parts = self.spelling.space, []
         done = np.zeros((len(space), 2), np.bool_)
         for image, places in images(space, self.indexes, group):
@@ -204,8 +203,7 @@ class Reading:
             new = ~done[places, table]
             done[places, table] = True
             if self.of_moves:
-                slots = slots if self.occupied else np.argsort(image)[slots]
-                new &= space.legal[places, slots]
+                slots = np.argsort(image)[slots]
             parts.append((places[new], slots[new], self.numbers[new]))
         indexes, slots, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return replace(self, indexes=indexes, slots=slots, numbers=numbers, classes=self.positions)
@@ -296,21 +294,16 @@ def alone(space: StateSpace, indexes: Int64s, group: Images) -> Int64s | None:
     return every if len(np.unique(every.min(axis=0))) >= NEARLY_ALL * every.shape[1] else None
 
 
-def symmetry_of(space: StateSpace, indexes: Int64s, *, relative: bool = False) -> str:
+def symmetry_of(space: StateSpace, indexes: Int64s) -> str:
     """The symmetries that a file's keys stand for (``yes``, ``rotations``), or ``no``.
 
     Such a file holds one image alone of each position, the least under some order of cells and symbols.
-
-    :param relative: whether stones are written as mine and theirs.
     """
     for name, group in groups(space.rules).items():
         every = alone(space, indexes, group)
         if every is None or every.shape[1] < (LEAST_CANONICAL if name == "yes" else LEAST_TURNED):
             continue
         stones = space.stones[every].astype(np.int64)  # [images, k, cells]
-        if relative:
-            swapped = (space.movers[every[0]] < 0)[None, :, None] & (stones > 0)
-            stones = np.where(swapped, 3 - stones, stones)
         for order in space.rules.symmetries:
             weights = space.powers[np.argsort(order)]
             for ranks in permutations(range(3)):
@@ -458,10 +451,8 @@ def _of_moves(
         kept = opened & known & free
         if not kept.any() or (in_keys and occupied > kept.sum()):
             continue
-        if folded and occupied > AS_PLAYED * kept.sum():
-            kept = opened & known  # the cells are those of the board as it is played, not of the key
-        elif folded:
-            occupied = 0
+        if (folded or values.are_decisions) and occupied > MISPLACED * kept.sum():
+            continue
         places, which = np.unique(indexes[kept] * space.cells + cells[kept], return_inverse=True)
         if len(places) < len(which) and not added:
             continue

@@ -42,8 +42,6 @@ FEW, STATED = 0.2, 0.02
 """The least share of keys that must fit where every board is a key, and where a spelling is stated."""
 STRANGE = 0.1
 """The largest share of keys that may fit no position where others would, or may be no boards at all."""
-MISPLACED = 0.05
-"""The largest share of a policy's moves that may go to occupied cells."""
 MOST_SPELLINGS = 24
 """The most spellings that are tried with the values."""
 OFTEN, MANY = 0.1, 3
@@ -289,7 +287,7 @@ def _spelled_readings(
     rows, space = np.flatnonzero(~spelling.left_out), spelling.space
     kept, fitting = table.select(rows.tolist()), spelling.select(rows)
     stated = options.stated.get("spelling.symmetry")
-    symmetry = stated or symmetry_of(space, fitting.indexes, relative=bool(spelling.turn))
+    symmetry = stated or symmetry_of(space, fitting.indexes)
     group = groups(space.rules).get(symmetry)
     if stated and group and alone(space, fitting.indexes, group) is None:
         raise _not_borne_out({"symmetry": stated}, [{"symmetry": "no"}], where)
@@ -298,10 +296,9 @@ def _spelled_readings(
     if "values" not in options.stated and len(np.unique(fitting.indexes[opened])) == len(opened):
         for span, policy in policies(fitting.select(opened), [kept.values[row] for row in opened.tolist()]):
             rest = [column for at, column in enumerate(fitting.extras) if at not in span]
-            most, moves = MISPLACED * len(policy.rows), replace(policy, rows=opened[policy.rows])
+            moves = replace(policy, rows=opened[policy.rows])
             if not found and not counts_stones(space, fitting.indexes[moves.rows], moves.ids):
-                every = readings(replace(fitting, extras=rest), moves, group)
-                found = [it for it in every if it.occupied <= most]
+                found = [*readings(replace(fitting, extras=rest), moves, group)]
     if not found:
         values = collect(kept.values, kept.keys, space.rules, where)
         found = list(readings(fitting, values, group))

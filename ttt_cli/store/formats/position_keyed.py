@@ -151,8 +151,6 @@ def remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
             "positions (spelling.symmetry=no says that each is itself alone)"
         )
     if reading.occupied:
-        as_played = "are at occupied cells: cells are those of the board as it is played"
-        what = as_played if reading.classes else "at occupied cells count as filler"
-        yield f"{reading.occupied:,} numbers {what}"
+        yield f"{reading.occupied:,} numbers at occupied cells count as filler"
     if (left := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
         yield f"zeros, the values before any learning, count as not visited: {left:,}"
