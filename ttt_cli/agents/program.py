@@ -67,7 +67,7 @@ class Program:
             yield from self._answers(process, texts)
         except NoAnswerError as error:
             self._process = None
-            _end(process)
+            self._end()
             raise NoAnswerError(f"{error.message}{self._last_words}", hint=error.hint) from None
 
     def _started(self) -> "Popen[bytes]":
@@ -83,7 +83,7 @@ class Program:
             why = (error.strerror or str(error)).lower()
             hint = "a command as the shell finds it, or an executable file; exec:python3 bot.py runs a script"
             raise UsageError(f"cannot run {self._words[0]!r}: {why}", where=self._name, hint=hint) from None
-        finalize(self, _end, process)
+        self._end = finalize(self, _end, process)  # once, as another process may get its number
         return process
 
     @property
