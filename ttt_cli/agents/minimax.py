@@ -10,7 +10,7 @@ the node budget suffices for neither, it plays what ``search`` prefers of the mo
 lose, and says so.
 """
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -77,7 +77,7 @@ class Minimax(Policy):
     def probabilities(self, positions: Positions) -> Floats:
         if self._ties == "trap":
             assert self._space is not None
-            chosen = self._trapping[self._space.rows(positions)]
+            chosen = _traps(self._space)[self._space.rows(positions)]
         elif self._space is None and self._depth is None:
             chosen = self._proved(positions)
         else:
@@ -139,16 +139,12 @@ class Minimax(Policy):
         found = move_values_of(positions)
         return np.where(found == UNPROVEN, np.nan, found.astype(np.float64))
 
-    @cached_property
-    def _trapping(self) -> Bools:
-        """bool[n, cells]: the moves that set traps."""
-        assert self._space is not None
-        return _traps(self._space, best(np.sign(move_scores(self._space)), self._space.legal))
 
-
-def _traps(space: StateSpace, sound: Bools) -> Bools:
-    """bool[n, cells]: the ``sound`` moves that win most often against random play, given that later moves are
-    chosen likewise."""
+@lru_cache(maxsize=8)
+def _traps(space: StateSpace) -> Bools:
+    """bool[n, cells]: of the moves that keep the value those that win most often against random play, given
+    that later moves are chosen likewise."""
+    sound = best(np.sign(move_scores(space)), space.legal)
     mover_wins = space.results * space.movers > 0  # in the misère game only
     moving = mover_wins.astype(np.float64)  # the chance of winning with the trapper to move,
     waiting = ((space.results != 0) & ~mover_wins).astype(np.float64)  # and with the random player to move
