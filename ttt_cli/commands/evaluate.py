@@ -77,7 +77,7 @@ def evaluate(
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
-    about = (player.rules, player.loaded is not None, check is not None)
+    about = (player.rules, check is not None)
     if not matched and (verdict := _judge(env, player, others, positions, exact, games)) is not None:
         _remark_ties(env, player, others[0])
         result = Exact(player.fields(), verdict, *about, _explain(player, verdict.lines) if explain else None)

@@ -36,7 +36,6 @@ BAR, NAMES, NUMBERS = 24, 14, 38
 class _Evaluated(Document):
     """An evaluation of either kind.
 
-    :ivar learned: whether the player comes from a file.
     :ivar checked: whether the verdict decides the exit code.
     :ivar explanation: ``as_x``, ``as_o``: a line of play by which it loses, move by move.
     """
@@ -46,7 +45,6 @@ class _Evaluated(Document):
     agent: AgentFields
     found: Verdict | Sample
     rules: Rules
-    learned: bool
     checked: bool
     explanation: dict[str, list[Step] | None] | None = optional()
 
@@ -56,12 +54,11 @@ class _Evaluated(Document):
 
     def show(self, env: Environment) -> None:
         name, source, games = self.agent.name, self.agent.source, self.agent.games
-        experience = "an unknown number of games" if games is None else counted(games, "game")
-        who = [*dict.fromkeys([name, str(source or name)]), *[f"learned from {experience}"] * self.learned]
+        experience = "" if games is None else f"learned from {counted(games, 'game')}"
         exact = isinstance(self.found, Verdict)
-        for line in who, [self.rules.describe(), "exact, over all that can happen" if exact else "sampled"]:
-            env.out(" · ".join(line))
-        env.out("")
+        how = "exact, over all that can happen" if exact else "sampled"
+        env.out(" · ".join(filter(None, dict.fromkeys([name, str(source or name), experience]))))
+        env.out(f"{self.rules.describe()} · {how}", "")
         if isinstance(self.found, Verdict):
             for part in _drawn(self.found, env.width):
                 env.draw(part)
