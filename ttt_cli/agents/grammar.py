@@ -152,6 +152,7 @@ def resolve_all(
 ) -> list[Agent]:
     """Return agents that play the same game: by default that of the first state.
 
+    :param texts: what names them, or agents that have no name, from the library.
     :param fresh: let the name of a learner without a file mean an untrained one.
     :param estimated: allow policies that are estimated from samples.
     """

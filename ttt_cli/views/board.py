@@ -12,9 +12,6 @@ from ttt_cli.documents import WORDS
 from ttt_cli.engine.position import Cell, Position
 
 STONES = {"X": "bold cyan", "O": "bold yellow"}
-FREE = "dim"
-WON = "bold green"
-UNKNOWN = "dim"
 WORTH = {1: "green", 0: "", -1: "red"}
 
 
@@ -55,9 +52,9 @@ def board(
 def _marked(position: Position, cell: Cell, last: Cell | None) -> Text:
     stone = position.text[cell]
     if stone == ".":
-        return Text("" if position.terminal else str(cell + 1), FREE)
+        return Text("" if position.terminal else str(cell + 1), "dim")
     if cell in (position.winning_line or ()):
-        return Text(f"*{stone}*", WON)
+        return Text(f"*{stone}*", "bold green")
     return Text(f"({stone})" if cell == last else stone, STONES[stone])
 
 
@@ -71,7 +68,7 @@ def _centred(text: Text, width: int) -> Text:
 def worth(value: int | None, plies: int | None = None) -> Text:
     """Show a game value and how many plies away it is: ``win 3``; ``?`` if the value is not proved."""
     if value not in WORTH:
-        return Text("?", UNKNOWN)
+        return Text("?", "dim")
     return Text(WORDS[value] + (f" {plies}" if plies and value else ""), WORTH[value])
 
 
