@@ -67,23 +67,21 @@ class AnalysisResult(Document, name="analysis"):
             self._show_opinions(env, self.agents)
 
     def _show_opinions(self, env: Environment, agents: Sequence[Opinion]) -> None:
-        headings = [name for one in agents for name in (f">{one.name}", *[">value"] * one.has_values)]
-        rows: list[list[str | Text]] = []
-        for number, move in enumerate(self.analysis.moves):
-            row: list[str | Text] = [str(move.cell + 1), worth(move.value)]
-            for agent in agents:
-                own = agent.moves[number]
-                row.append(Text(percent(own.probability) if own.probability else "", "bold"))
-                if agent.has_values:
-                    row.append(Text("" if own.value is None else f"{own.value:+.4f}", "dim"))
-            rows.append(row)
-        remarks: list[str | Text] = ["", ""]
+        moves = self.analysis.moves
+        columns: list[list[str | Text]] = [[">cell", *(str(move.cell + 1) for move in moves), ""]]
+        columns.append(["worth", *(worth(move.value) for move in moves), ""])
         for agent in agents:
-            remarks += ["resigns" if agent.resigns else "unknown here" if agent.known is False else ""]
-            remarks += [""] * agent.has_values
-        rows += [remarks] if any(remarks) else []
+            chances = [
+                Text(percent(own.probability) if own.probability else "", "bold") for own in agent.moves
+            ]
+            remark = "resigns" if agent.resigns else "unknown here" if agent.known is False else ""
+            columns.append([f">{agent.name}", *chances, remark])
+            if agent.has_values:
+                values = ("" if own.value is None else f"{own.value:+.4f}" for own in agent.moves)
+                columns.append([">value", *(Text(value, "dim") for value in values), ""])
+        headings, *rows = zip(*columns, strict=True)
         groups = [1 + agent.has_values for agent in agents]
-        draw_table(env, [">cell", "worth", *headings], rows, lead=2, groups=groups)
+        draw_table(env, [str(heading) for heading in headings], rows, lead=2, groups=groups)
 
 
 def analyze(
