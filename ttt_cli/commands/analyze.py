@@ -71,11 +71,9 @@ class AnalysisResult(Document, name="analysis"):
         columns: list[list[str | Text]] = [[">cell", *(str(move.cell + 1) for move in moves), ""]]
         columns.append(["worth", *(worth(move.value) for move in moves), ""])
         for agent in agents:
-            chances = [
-                Text(percent(own.probability) if own.probability else "", "bold") for own in agent.moves
-            ]
+            shares = (percent(own.probability) if own.probability else "" for own in agent.moves)
             remark = "resigns" if agent.resigns else "unknown here" if agent.known is False else ""
-            columns.append([f">{agent.name}", *chances, remark])
+            columns.append([f">{agent.name}", *(Text(share, "bold") for share in shares), remark])
             if agent.has_values:
                 values = ("" if own.value is None else f"{own.value:+.4f}" for own in agent.moves)
                 columns.append([">value", *(Text(value, "dim") for value in values), ""])

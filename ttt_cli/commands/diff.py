@@ -38,14 +38,15 @@ class DifferenceResult(Document, name="diff"):
         counts = f"{found.different:,} of {found.positions:,} open positions"
         env.out(f"{a} and {b} choose differently in {counts}")
         equal = found.different - found.a_better - found.b_better - found.unproven
-        env.out(f"  {found.a_better:>6,}  where the choice of {a} is worth more")
-        env.out(f"  {found.b_better:>6,}  where the choice of {b} is worth more")
-        env.out(f"  {equal:>6,}  where both are worth the same")
-        if found.unproven:
-            env.out(f"  {found.unproven:>6,}  where the values are not proved")
-        for name, number in ((a, found.a_only), (b, found.b_only)):
-            if number:
-                env.out(f"{number:,} positions are known only to {name}")
+        facts = {
+            f"where the choice of {a} is worth more": found.a_better,
+            f"where the choice of {b} is worth more": found.b_better,
+            "where both are worth the same": equal,
+            "where the values are not proved": found.unproven,
+            f"known only to {a}": found.a_only,
+            f"known only to {b}": found.b_only,
+        }
+        env.out(*(f"  {number:>6,}  {what}" for what, number in facts.items() if number))
         most = found.order[:MATTERING]
         rows = [
             [text, side.upper(), cells_a, _signed(worth_a), cells_b, _signed(worth_b)]
