@@ -125,7 +125,7 @@ FAULTS = [
     ("name = 5", "has no 'Wrong'"),
     ("def f(:", "SyntaxError"),
     ("from ttt_cli import PlainLearner as Wrong", "does not define learn, value"),
-    *((f"{CLASS}name = {name!r}", f"the name {name!r} ") for name in ("q", "random", "../up")),
+    *((f"{CLASS}name = {name!r}", f"cannot have the name {name!r}") for name in ("q", "random", "../up")),
     (CLASS + "def value(self, t, p, c): return t[5]", "KeyError: 5 in line 15 of mine.py"),
     (CLASS + "def value(self, t, p, c): return float('nan')", "the learner that is not built in causes"),
     (CLASS + "def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': is not"),

@@ -56,7 +56,7 @@ def test_points_are_evenly_spaced_on_a_log_scale(tmp_path):
 def test_the_file_is_written_at_every_point_and_reads_back(tmp_path):
     path = tmp_path / "folder" / "curve.csv"
     with pytest.raises(TttError, match="there is no folder"):
-        Curve(100, path)
+        Curve(100, path).look(0, lambda: RANDOM)
     path.parent.mkdir()
     curve = Curve(100, path)
     assert curve.look(0, lambda: RANDOM) is not None

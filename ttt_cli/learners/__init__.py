@@ -89,10 +89,9 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
     if missing:
         raise UsageError(f"does not define {', '.join(missing)}", where=where)
     name = getattr(kind, "name", None)
-    if not (isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", name)):
-        raise UsageError(f"the name {name!r} is not one of small letters and digits", where=where)
-    if name in RESERVED or name in LEARNERS:
-        raise UsageError(f"the name {name!r} of {kind.__name__} is taken", where=where)
+    if not re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", str(name)) or name in RESERVED or name in LEARNERS:
+        hint = "small letters and digits, and not the name of another player"
+        raise UsageError(f"{kind.__name__} cannot have the name {name!r}", where=where, hint=hint)
     return kind
 
 

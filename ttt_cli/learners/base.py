@@ -65,11 +65,6 @@ class Shard:
             return "xo"
         return "x" if (self.first + game) % 2 == 0 else "o"
 
-    @property
-    def taught(self) -> int:
-        """The sides to learn from, for kernels: 3 both, 0 whoever is the learner in a game."""
-        return 3 if self.opponent is None else 0
-
 
 def as_bits(sides: str) -> int:
     """The sides to learn from, for kernels: 1 X, 2 O, 3 both."""

@@ -360,7 +360,8 @@ class NTuple(Learner[NTupleTable]):
         def game(cells: Int8s) -> Game:
             return Game.of(rules, cells[cells >= 0], resigned=RESIGNED in cells)
 
-        play, lockstep = self._kernel(table, shard.taught), shard.opponent is not None
+        lockstep = shard.opponent is not None
+        play = self._kernel(table, 0 if lockstep else 3)
         return play_shard(shard, rules, play, game, draws=rules.cells, lockstep=lockstep)
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:

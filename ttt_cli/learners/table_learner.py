@@ -125,7 +125,7 @@ class TableLearner(Learner[AnyTable]):
         return loop.play_shard(
             shard,
             table.rules,
-            partial(self.play, table, shard.taught, np.array([not alone, self.watches]), known),
+            partial(self.play, table, 3 if alone else 0, np.array([not alone, self.watches]), known),
             table.game,
             draws=1 if alone and self.one_number and cells <= loop.ONE_NUMBER else cells,
             lockstep=not (alone or table.complete),

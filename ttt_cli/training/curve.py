@@ -8,7 +8,6 @@ import logging
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from errno import ENOENT
 from pathlib import Path
 
 from ttt_cli.agents.uniform import Uniform
@@ -19,7 +18,6 @@ from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.store.curves import Row, read, to_csv
 from ttt_cli.store.files import write_bytes
-from ttt_cli.store.system import fault
 
 log = logging.getLogger("ttt_cli")
 
@@ -83,11 +81,8 @@ class Curve:
         :param done: the games played before this call; the file's rows up to there are kept.
         :param rows: those up to there, if the file has none.
         :raises InvalidFileError: if the file at ``path`` is not a curve.
-        :raises TttError: if there is no folder for it.
         """
         self.rows, self._path, self._outgrown = list(rows), path, False
-        if path is not None and not path.parent.exists():
-            raise fault(FileNotFoundError(ENOENT, ""), path)
         if path is not None and path.exists():
             try:
                 old_rows = read(path)
