@@ -23,9 +23,6 @@ CACHED = 1 << 16
 PART = 1 << 16
 """Positions in a part of a large batch."""
 
-INHERITED = ("plies", "results", "terminal")
-"""Properties that a part of a batch inherits once they are computed."""
-
 
 class Positions:
     """``k`` positions of one game.
@@ -34,10 +31,11 @@ class Positions:
     :ivar o: uint64[k], the stones of O.
     """
 
-    def __init__(self, rules: Rules, x: Uint64s, o: Uint64s, **known: NDArray[Any]) -> None:
-        """:param known: properties already computed: ``plies``, ``results``, ``terminal``."""
+    def __init__(self, rules: Rules, x: Uint64s, o: Uint64s, results: Int8s | None = None) -> None:
+        """:param results: if they are known already."""
         self.rules, self.x, self.o = rules, x, o
-        self.__dict__.update(known)
+        if results is not None:
+            self.results = results
 
     @classmethod
     def start(cls, rules: Rules) -> "Positions":
@@ -74,11 +72,10 @@ class Positions:
     @classmethod
     def concatenate(cls, parts: Sequence["Positions"]) -> "Positions":
         """The positions of one or more parts, in turn."""
-        shared = [name for name in INHERITED if all(name in part.__dict__ for part in parts)]
-        x, o, *known = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "o", *shared)
+        x, o, results = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "o", "results")
         )
-        return cls(parts[0].rules, x, o, **dict(zip(shared, known, strict=True)))
+        return cls(parts[0].rules, x, o, results)
 
     def __len__(self) -> int:
         return len(self.x)
@@ -95,8 +92,8 @@ class Positions:
         """A part of the batch, by a slice, a mask or indices, or one position by its index."""
         if isinstance(rows, int | np.integer):
             rows = [range(len(self))[rows]]
-        known = {name: self.__dict__[name][rows] for name in INHERITED if name in self.__dict__}
-        return Positions(self.rules, self.x[rows], self.o[rows], **known)
+        results = self.results[rows] if "results" in self.__dict__ else None
+        return Positions(self.rules, self.x[rows], self.o[rows], results)
 
     @property
     def cells(self) -> int:

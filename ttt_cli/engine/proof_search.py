@@ -29,9 +29,9 @@ ALL, UNTIL_UNPROVEN, UNTIL_FOUND = 0, 1, 2
 """Which moves of a position are solved: all; those up to the first unproven one, unless the position itself
 is unproven or lost; of these, those up to the first that keeps the position's value."""
 
-ATTACK, LEFT, DEFENCE = 0, 1, 2
+ATTACK, LEFT, DEFENCE = np.int64(0), np.int64(1), np.int64(2)
 """Rows of ``weights``: those of a cell in the attacker's live lines, in those that pairs leave, and in the
-defender's."""
+defender's. (Literals would make a signature each.)"""
 
 STAMP = 1 << 8
 """The unit of stamps in an entry's note."""
@@ -248,18 +248,17 @@ def judge(
         potential is the defender's.
     """
     free, whole = board.full & ~(attacker | defender), board.whole
+    liner, blocker = (defender, attacker) if board.misere else (attacker, defender)
+    potential, liner_ends = weigh(liner, blocker, ATTACK, board, search)
+    _, blocker_ends = weigh(blocker, liner, DEFENCE, board, search)
     if board.misere:
-        potential, defence_ends = weigh(defender, attacker, DEFENCE, board, search)
-        _, attack_ends = weigh(attacker, defender, ATTACK, board, search)
-        safe = free & ~(attack_ends if attacks else defence_ends)
+        safe = free & ~(blocker_ends if attacks else liner_ends)
         if 2 * potential < whole:
             return HOLDS, ZERO, potential
         if safe == ZERO:
             return HOLDS if attacks else WINS, free, potential
         return OPEN, safe, potential
-    potential, attack_ends = weigh(attacker, defender, ATTACK, board, search)
-    _, defence_ends = weigh(defender, attacker, DEFENCE, board, search)
-    own, other = (attack_ends, defence_ends) if attacks else (defence_ends, attack_ends)
+    own, other = (liner_ends, blocker_ends) if attacks else (blocker_ends, liner_ends)
     if own:
         return WINS if attacks else HOLDS, own, potential
     if other & (other - ONE):
@@ -481,7 +480,7 @@ def solve_positions(
             elif free == stone:
                 moves[row, cell] = 0
             elif free & stone and not decided:
-                found = value_of(other, mover | stone, BOTH, move_nodes, room)
+                found = value_of(other, mover | stone, questions, move_nodes, room)
                 moves[row, cell] = UNPROVEN if found == UNPROVEN else -found
                 kept = rule == UNTIL_FOUND and moves[row, cell] == value
                 decided = kept or (rule != ALL and found == UNPROVEN)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int32s, Int64s
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import INHERITED, Positions
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UsageError
 
@@ -33,8 +33,7 @@ class StateSpace(Positions):
     """
 
     def __init__(self, positions: Positions, successors: Int32s) -> None:
-        known = {name: getattr(positions, name) for name in INHERITED}
-        super().__init__(positions.rules, positions.x, positions.o, **known)
+        super().__init__(positions.rules, positions.x, positions.o, positions.results)
         self.successors = successors
 
     @classmethod
