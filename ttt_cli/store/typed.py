@@ -51,19 +51,18 @@ def _check(value: Any, schema: Schema, where: str) -> None:
     fitting = next((form for form in forms if _fits(value, form)), None)
     if fitting is None:
         raise InvalidFileError(f"expected {_words(schema)}, found {quoted(value)}", where=where)
+    for name in fitting.get("required", ()):
+        if name not in value:
+            raise InvalidFileError("missing", where=f'{where}: "{name}"')
     if isinstance(value, dict):
-        for name in fitting.get("required", ()):
-            if name not in value:
-                raise InvalidFileError("missing", where=f'{where}: "{name}"')
         known, others = fitting.get("properties", {}), fitting.get("additionalProperties")
         for name, item in value.items():
             if name not in known and "properties" in fitting:
                 raise InvalidFileError(f"unknown key {quoted(name)}", where=where)
             if part := known.get(name, others):
                 _check(item, part, f'{where}: "{name}"')
-    elif isinstance(value, list):
-        for number, item in enumerate(value, 1):
-            _check(item, fitting["items"], f"{where}: record {number}")
+    for number, item in enumerate(value if isinstance(value, list) else (), 1):
+        _check(item, fitting["items"], f"{where}: record {number}")
 
 
 def _fits(value: Any, schema: Schema) -> bool:
