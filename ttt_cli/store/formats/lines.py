@@ -17,6 +17,7 @@ import orjson
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.base import Entry
+from ttt_cli.store.system import LIMIT, scaled
 from ttt_cli.store.text import load_json
 
 BATCH = 1000
@@ -52,13 +53,14 @@ def split(
     :param loads: parses the entries of a block.
     :raises OtherLayoutError: if entries are not one a line, also while iterating over them.
     """
-    opening, head = re.compile(rb',?\r?\n?"%b":\{\r?\n' % last.encode()), b""
-    while not (begun := opening.search(head)):
-        if not (block := next(blocks, b"")):
-            raise OtherLayoutError
+    opening, block, head = re.compile(rb'"%b":\{\r?\n' % last.encode()), b"", bytearray()
+    while not (begun := opening.search(block)):
         head += block
-    found = load_json(head[: begun.start()] + b',"%b":{}}' % last.encode(), where)
-    return found, _entries(chain([head[begun.end() :]], blocks), loads)
+        if len(head) > scaled(LIMIT) or not (block := next(blocks, b"")):
+            raise OtherLayoutError
+    head += block[: begun.start()]
+    found = load_json(bytes(head).rstrip(b",\r\n") + b',"%b":{}}' % last.encode(), where)
+    return found, _entries(chain([block[begun.end() :]], blocks), loads)
 
 
 def _entries(blocks: Iterable[bytes], loads: Callable[[bytes], Any]) -> Iterator[Entry]:
