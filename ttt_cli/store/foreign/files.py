@@ -26,30 +26,27 @@ _NOTHING = re.compile("-?|nan|none|null|[-+]?inf(inity)?", re.IGNORECASE)
 class Candidate:
     """A table as a file spells it.
 
-    :ivar columns: other columns that belong to the keys, such as a player's name.
+    :ivar keys: perhaps with the name of a part of the table, such as a player's, and a tab in front.
     :ivar notes: what a user should know of how it was found.
     :ivar unknown: the number of the boards never seen, in a table of all boards; None: it has none.
     """
 
     keys: list[str]
     values: list[Any]
-    columns: tuple[list[str], ...] = ()
     notes: tuple[str, ...] = ()
     unknown: float | None = None
 
     def select(self, rows: Sequence[int]) -> "Candidate":
         """The table with these rows only."""
-        columns = tuple([column[row] for row in rows] for column in self.columns)
-        return Candidate([self.keys[row] for row in rows], [self.values[row] for row in rows], columns)
+        return Candidate([self.keys[row] for row in rows], [self.values[row] for row in rows])
 
     def without_filler(self, rules: Rules) -> "Candidate":
         """A table of all boards, or of their free cells, without those never seen: they share the commonest
         value."""
         values = [str(value) for value in self.values]
         ((filler, many),) = Counter(values).most_common(1)
-        parts = len(set(self.columns[0])) if self.columns else 1
-        boards = parts * 3**rules.cells
-        if len(values) not in (boards, boards * rules.cells // 3) or many < len(values) / 2:
+        boards = 3**rules.cells  # of one player or two
+        if len(values) not in (boards, 2 * boards, boards * rules.cells // 3) or many < len(values) / 2:
             return self
         seen = self.select([row for row, value in enumerate(values) if value != filler])
         note = f"{many:,} rows with the most frequent value count as boards never seen"
@@ -149,9 +146,10 @@ def _tables_in(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
         if not tables and len(largest := max((part for _, part in level), key=len)) > len(value):
             group, names = [("", largest)], []
         if group:
-            keys = [key for _, part in group for key in part]
+            several = len({*names}) > 1
+            keys = [f"{name}\t{key}" if several else key for name, part in group for key in part]
             values = [item for _, part in group for item in part.values()]
-            yield Candidate(keys, values, (names,) if len({*names}) > 1 else (), tuple(notes))
+            yield Candidate(keys, values, tuple(notes))
 
 
 def tables_of_rows(

@@ -102,11 +102,6 @@ class Spelling:
         return bool(self.turn) and (self.first or "").rstrip("0.").lower() not in _USUAL_MINE
 
     @property
-    def shows_empty(self) -> bool:
-        """Whether the symbol of an empty cell, if there is one, looks empty."""
-        return self.empty is None or self.empty in _BLANKS or self.empty in _ZEROS
-
-    @property
     def rarity(self) -> int:
         """How far the spelling is from what authors usually write."""
         rarity = 3 * sum(stone in _BLANKS for stone in (self.first, self.second))  # stones are visible
@@ -236,7 +231,6 @@ def _frames(keys: Sequence[list[str]], rules: Rules) -> Iterator[_Frame]:
 def spellings(
     keys: Sequence[str],
     rules: Rules,
-    columns: Sequence[Sequence[str]] = (),
     *,
     relative: bool = False,
     least: float = LEAST_BOARDS,
@@ -244,7 +238,6 @@ def spellings(
     """The spellings under which at least a share ``least`` of the keys are positions, those that leave out
     the fewest first.
 
-    :param columns: other columns that belong to the keys.
     :param relative: whether stones may be mine and theirs even where X and O would fit.
     """
     space, keys = StateSpace.of(rules), [key.replace("\\n", "\n") for key in keys]  # as `repr` writes it
@@ -268,7 +261,7 @@ def spellings(
             likely = _spelled(frame.form, cells, (), space, relative)
             if any(spelling.left_out.mean() < 1 - least for spelling in likely):
                 cells, extras = frame.parts([*map(split, keys)], rules)
-                every = _spelled(frame.form, cells, [*extras, *columns], space, relative)
+                every = _spelled(frame.form, cells, extras, space, relative)
                 found += [spelling for spelling in every if spelling.left_out.mean() <= 1 - least]
     return sorted(found, key=lambda spelling: (spelling.left_out.sum(), spelling.rarity))
 

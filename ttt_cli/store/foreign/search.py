@@ -223,7 +223,7 @@ def _boards(
     relative = "mine" in stated or "theirs" in stated
 
     def spelled(least: float) -> list[Spelling]:
-        return spellings(table.keys, space.rules, table.columns, relative=relative, least=least)
+        return spellings(table.keys, space.rules, relative=relative, least=least)
 
     found = spelled(FEW if relative or len(table.keys) == 3**space.cells else LEAST_BOARDS)
     whole = [it for it in found if not it.misfits.any() and it.no_board.mean() <= STRANGE]
@@ -255,7 +255,7 @@ def _boards(
 def _misfit(table: Candidate, found: Sequence[Spelling], rules: Rules, where: str) -> InvalidFileError:
     """The error for a file in which no spelling fits all keys: what each leaves out, and how to state it."""
     keys, ways = table.keys, dict[str, str]()
-    for it in sorted(found, key=lambda it: (not it.shows_empty, int(it.left_out.sum()), it.is_unusual)):
+    for it in sorted(found, key=lambda it: (it.rarity, int(it.left_out.sum()))):
         if it.first is not None and (it.form not in NUMBERS or len(keys) >= MANY_NUMBERS):
             name, broken = "mine" if it.turn else "first", np.flatnonzero(it.left_out).tolist()
             shown = ", ".join(quoted(keys[row]) for row in broken[:SHOWN])
@@ -314,14 +314,14 @@ def _spelled_readings(
 
 def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> InvalidFileError:
     """The error for values that fit the positions in no reading."""
-    ((key, times),) = Counter(zip(table.keys, *table.columns, strict=True)).most_common(1)
+    ((key, times),) = Counter(table.keys).most_common(1)
     hint = "expected a board, perhaps a move or a player; a number each, or numbers for the free cells"
     if spelling.space.terminal[spelling.indexes].all():
         message = "every board is the end of a game: endgames with labels are not a player"
     elif not np.isfinite(values.numbers).any():
         message = f"{quoted(table.values[0])}: {EXPECTED.format(spelling.space.cells)}"
     elif times > 1:
-        message, where = "the key is repeated", f"{where}, key {quoted(key[0])}"
+        message, where = "the key is repeated", f"{where}, key {quoted(key)}"
     elif any(len({*column}) > 1 for column in spelling.extras):
         beside = ", ".join(quoted(column[0]) for column in spelling.extras)
         message = f"the keys hold more than a position: {beside} beside the first"
