@@ -119,7 +119,7 @@ def negamax(
             low = entry.bound != AT_LEAST and entry.score <= alpha
             if entry.bound == EXACT or high or low:
                 return entry.score
-    moves, listed = state.moves[depth], np.int64(0)  # a literal would make a second signature
+    moves, listed = state.moves[depth], 0
     while free:
         cell = first(free)
         free &= free - ONE
@@ -151,8 +151,7 @@ def negamax(
 def set_up(mine: Bitboard, theirs: Bitboard, room: Room) -> int:
     """List the root's moves and find its patterns; return the number of moves."""
     board, network, patterns, _, state = room
-    number: Any = np.int64(0)  # a literal would make a second signature
-    side = popcount(mine | theirs) & 1
+    number, side = 0, popcount(mine | theirs) & 1
     patterns[0] = 0
     for cell in range(board.cells):
         if mine >> np.uint64(cell) & ONE:
@@ -174,7 +173,6 @@ def deepen(
     board, network, patterns, _, state = room
     completing, pattern = ends(mine, theirs, board), patterns[0, popcount(mine | theirs) & 1]
     base, best, alpha = total(network, pattern), -np.inf, -np.inf
-    below = np.int64(1)  # a literal would make a second signature
     for at in range(number):
         cell = np.int64(state.moves[0, at])
         stone = ONE << np.uint64(cell)
@@ -183,7 +181,7 @@ def deepen(
         elif number == 1:
             score = 0.0
         elif plies > 1:
-            score = -negamax(theirs, mine | stone, cell, plies - 1, -np.inf, -alpha, below, room)
+            score = -negamax(theirs, mine | stone, cell, plies - 1, -np.inf, -alpha, 1, room)
         elif not board.misere and ends(theirs, mine | stone, board):
             score = float(1 - number)
         else:

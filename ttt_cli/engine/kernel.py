@@ -189,8 +189,14 @@ class Kernel(Part):
         numba.config.DISABLE_JIT = 0  # Numba may have been loaded while it was switched off
 
         def finish(function: FunctionType, part: Part) -> Any:
-            options = OPTIONS if part is self else {**PART_OPTIONS, "pipeline_class": _part_compiler()}
-            return numba.njit(forceinline=part.inline, **options)(function)
+            if part is self:
+                return numba.njit(**OPTIONS)(function)
+            options = {**PART_OPTIONS, "pipeline_class": _part_compiler()}
+            made = numba.njit(forceinline=part.inline, **options)(function)
+            called = made.get_call_template
+            # A literal among the arguments would make a signature of its own.
+            made.get_call_template = lambda kinds, named: called([*map(numba.types.unliteral, kinds)], named)
+            return made
 
         compiled: Any = self._linked(finish, u32=np.uint32)[self]
 

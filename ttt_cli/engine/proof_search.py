@@ -29,9 +29,9 @@ ALL, UNTIL_UNPROVEN, UNTIL_FOUND = 0, 1, 2
 """Which moves of a position are solved: all; those up to the first unproven one, unless the position itself
 is unproven or lost; of these, those up to the first that keeps the position's value."""
 
-ATTACK, LEFT, DEFENCE = np.int64(0), np.int64(1), np.int64(2)
+ATTACK, LEFT, DEFENCE = 0, 1, 2
 """Rows of ``weights``: those of a cell in the attacker's live lines, in those that pairs leave, and in the
-defender's. (Literals would make a signature each.)"""
+defender's."""
 
 STAMP = 1 << 8
 """The unit of stamps in an entry's note."""
@@ -140,7 +140,7 @@ def pair_up(
     for cell in range(board.cells):
         for last in range(board.cells):
             together[cell, last] = 0
-    number: Any = np.int64(0)  # a literal would make a second signature
+    number = 0
     for index in range(board.number):
         line = board.lines[index]
         if line & defender == ZERO:
@@ -166,7 +166,7 @@ def pair_up(
         pair = ONE << np.uint64(one) | ONE << np.uint64(other)
         paired |= pair
         potential -= gain
-        at: Any = np.int64(0)  # a literal would make a second signature
+        at = 0
         while at < number:
             free = rest[at]
             if free & pair == ZERO:
@@ -309,7 +309,7 @@ def list_moves(
                 tempo = left + highest >= whole
             elif left < whole:
                 return HOLDS, 0
-    listed: Any = np.int64(0)  # a literal would make a second signature
+    listed = 0
     for cell in range(board.cells):
         place = ONE << np.uint64(cell)
         score = weights[ATTACK, cell] + weights[DEFENCE, cell]
@@ -419,14 +419,14 @@ def value_of(mover: Bitboard, other: Bitboard, questions: int, nodes: int, room:
     The two questions are asked in turn, with more and more deviations, until the answer to one is yes or to
     both no; it is taken to be no for one that is not among ``questions``.
     """
-    search, root = room[3], np.int64(0)  # a literal would make a second signature
+    search = room[3]
     search.until, search.deviations, search.ruled_out = search.nodes + nodes, 0, -1
     while questions:
         for question in range(1, BOTH):
             if questions & question:
                 attacks = question == DOES_MOVER_WIN
                 sides = (mover, other) if attacks else (other, mover)
-                outcome = prove(attacks, *sides, search.deviations, root, room)
+                outcome = prove(attacks, *sides, search.deviations, 0, room)
                 if outcome == OPEN:
                     return UNPROVEN
                 if outcome == WINS:
