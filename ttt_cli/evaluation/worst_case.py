@@ -92,9 +92,9 @@ def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats
         if (top := chance[lost].max(initial=0.0)) > likeliest * (1 + ROUNDING):
             likeliest = top
             line = lines[int(np.flatnonzero(lost & (chance >= top * (1 - ROUNDING)))[0])]
-        counts = layer.counts[here]
+        counts, ends = layer.counts[here], np.cumsum(layer.counts, dtype=np.int64)[here]
         parents = np.repeat(np.arange(len(here)), counts)
-        moves = np.arange(len(parents)) + np.repeat(layer.starts[here] - np.cumsum(counts) + counts, counts)
+        moves = np.arange(len(parents)) + np.repeat(ends - np.cumsum(counts), counts)
         targets, chances = layer.targets[moves], chance[parents]
         hopeful = after[targets] > 0
         if layer.probabilities is None:
