@@ -8,7 +8,7 @@ from tests.ttt import Run
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.store.games import LOG, GameRecord, SoundGames, record_game
+from ttt_cli.store.games import SoundGames
 
 
 def test_the_verdict_on_the_screen(ttt: Run) -> None:
@@ -42,14 +42,13 @@ def test_a_sampled_match(ttt: Run) -> None:
     wins = sum(record.result == "x" for record in records[:101:2])
     assert wins / 51 == pytest.approx(first["as_x"]["win"])
     written = Path("g.jsonl").read_bytes()
-    text = ttt(*call).out
+    for again in (call, ("export", "random", "--format", "policy-csv", "-o", "g.jsonl")):
+        lost = ttt(*again)
+        assert lost.code == 2 and "is a log of games, which would be lost" in lost.err
+        assert Path("g.jsonl").read_bytes() == written
+    text = ttt(*call[:-1], "again.jsonl").out
     assert "101 games against random" in text and "distinct" in text and "(--seed 5)" in text
-    assert ttt("export", "random", "--format", "policy-csv", "-o", "g.jsonl").code == 2
-    assert Path("g.jsonl").read_bytes() == written
-    record_game(Path(), GameRecord((1, 4, 2, 5, 3), "x", "human", "q"))
-    Path("g.jsonl").write_bytes(written + Path(LOG).read_bytes())  # a person's game among them
-    lost = ttt("evaluate", "random", "--games", 3, "--games-to", "g.jsonl")
-    assert lost.code == 2 and "is a log of games, which would be lost" in lost.err
+    assert Path("again.jsonl").read_bytes() == written
 
 
 def test_stdout_holds_the_mistakes_alone(ttt: Run) -> None:

@@ -173,7 +173,7 @@ def _matches(
     loses as a side that need not lose to ``lines``."""
     matches = []
     if games_to is not None:
-        refuse_loss(games_to, matches=False)
+        refuse_loss(games_to)
     with (
         nullcontext() if games_to is None else writing(games_to) as file,
         progress(env, games * len(others), title="match") as tick,

@@ -165,12 +165,11 @@ def _native_format(source: Source) -> NativeFormat | None:
     return next((form for form in NATIVE if form.recognises(source, DEFAULTS)), None)
 
 
-def refuse_loss(path: Path, *, matches: bool = True) -> None:
-    """Raise UsageError if ``path`` is a log of games, as ``holds_games``, or a state."""
-    lost = "a log of games" if holds_games(path, matches=matches) else ""
-    lost = "a learned state" if holds_state(path) else lost
-    if lost:
-        raise UsageError(f"is {lost}, which would be lost", where=str(path), hint="name another file")
+def refuse_loss(path: Path) -> None:
+    """Raise UsageError if ``path`` is a log of games or a state."""
+    for holds, what in ((holds_games, "a log of games"), (holds_state, "a learned state")):
+        if holds(path):
+            raise UsageError(f"is {what}, which would be lost", where=str(path), hint="name another file")
 
 
 def would_lose_runs(state: State, path: Path) -> bool:
