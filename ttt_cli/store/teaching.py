@@ -51,7 +51,10 @@ def teach(
         return Lesson(state, 0, counts["skipped"], counts["repeated"])
     state = state.own()
     own_only = name is not None and not state.learner.learns_both_sides
-    results, ids = {"x": 0, "o": 0, "draw": 0}, []
+    run = Run(secrets.token_hex(12), "play", 0)
+    if going_on is not None and going_on in state.runs:
+        run = going_on
+    ids, results = [*run.game_ids], {"x": 0, "o": 0, "draw": 0, **(run.results or {})}
     with prefer_uncompiled() if len(first) <= FEW else nullcontext():
         table = deepcopy(state.table)
         for record in chain(first, fitting):
@@ -60,12 +63,8 @@ def teach(
             state.learner.learn(table, record.game(), "".join(own) or "xo")
             results[record.result] += 1
             ids.append(record.id)
-    learnt, identity = len(ids), ""
-    if going_on is not None and going_on in state.runs:
-        before = going_on.results or {}
-        results = {result: number + before[result] for result, number in results.items()}
-        identity, ids = going_on.id, [*going_on.details["game_ids"], *ids]
-    run = Run(identity or secrets.token_hex(12), "play", len(ids), results, {"game_ids": ids})
+    learnt = len(ids) - len(run.game_ids)
+    run = Run(run.id, "play", len(ids), results, {"game_ids": ids})
     state.learner.tag_run(table, run.id)
     return Lesson(state.with_run(run, table), learnt, counts["skipped"], counts["repeated"], run)
 
