@@ -242,13 +242,13 @@ def _boards(
     if not fixed or not fixed[0].left_out.any():
         return [it for it in whole if it.left_out.sum() == whole[0].left_out.sum()][:MOST_SPELLINGS]
     # Where games went on after their end, stones may be one's own instead: what is rare needs a better fit.
-    rivals = [it for it in whole if it.turn and it.differs(fixed[0])]
-    rivals = [it for it in rivals if not it.is_unusual or it.left_out.sum() < fixed[0].left_out.sum()]
-    if rivals:
-        ways = sorted([fixed[0], rivals[0]], key=lambda it: int(it.left_out.sum()))  # the likelier one first
-        own = [{"mine": stone} for stone in (rivals[0].second, rivals[0].first) if stone]
-        ways_of = [[it.facets] if not it.turn else own[not it.is_unusual :] for it in ways]
-        raise UndecidedError(_questions([it for some in ways_of for it in some])[:1], where, options)
+    for other in (it for it in whole if it.turn and it.differs(fixed[0])):
+        is_better = other.left_out.sum() < fixed[0].left_out.sum()
+        if is_better or not other.is_unusual:
+            stones = (other.second, other.first) if other.is_unusual else (other.first,)
+            ways = [{"mine": stone} for stone in stones if stone]
+            ways.insert(len(ways) if is_better else 0, fixed[0].facets)  # the likelier one first
+            raise UndecidedError(_questions(ways)[:1], where, options)
     return fixed[:MOST_SPELLINGS]
 
 
