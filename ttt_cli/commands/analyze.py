@@ -16,7 +16,7 @@ from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.analysis import Analysis, Opinion, analyse, consult
 from ttt_cli.shell.common import resolved
 from ttt_cli.shell.line_filter import answer_lines
-from ttt_cli.shell.options import PositionGiven, given_rules, option
+from ttt_cli.shell.options import PositionGiven, complete, given_rules, option
 from ttt_cli.views.board import board, ended, worth
 from ttt_cli.views.numbers import OUTCOMES, in_plies, percent
 from ttt_cli.views.tables import draw_table
@@ -85,7 +85,9 @@ class AnalysisResult(Document, name="analysis"):
 def analyze(
     env: Environment,
     position: PositionGiven,
-    agent: Annotated[list[str] | None, option("AGENT", "A player to show too; repeatable.")] = None,
+    agent: Annotated[
+        list[str] | None, option("AGENT", "A player to show too; repeatable.", autocompletion=complete)
+    ] = None,
 ) -> AnalysisResult | ExitCode:
     """Show the perfect value of every move of a position, and after how many plies the game ends.
 

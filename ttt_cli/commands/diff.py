@@ -14,7 +14,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.difference import MATTERING, Difference, compare
 from ttt_cli.evaluation.matchup import own_play
 from ttt_cli.shell.common import resolved, write_report
-from ttt_cli.shell.options import argument, option
+from ttt_cli.shell.options import argument, complete, option
 from ttt_cli.store.text import to_csv
 from ttt_cli.views.numbers import cells
 from ttt_cli.views.tables import draw_table
@@ -62,8 +62,8 @@ class DifferenceResult(Document, name="diff"):
 
 def diff(
     env: Environment,
-    a: Annotated[str, argument("A", "A player.")],
-    b: Annotated[str, argument("B", "Another player.")],
+    a: Annotated[str, argument("A", "A player.", autocompletion=complete)],
+    b: Annotated[str, argument("B", "Another player.", autocompletion=complete)],
     csv: Annotated[str | None, option("FILE", "Write all differences as CSV; - is stdout.")] = None,
 ) -> DifferenceResult | None:
     """Compare two players: where they choose differently, what each choice is worth, and which positions only

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.shell.options import argument, given_rules
+from ttt_cli.shell.options import argument, complete, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.backups import Backup, backups, original
 
@@ -34,7 +34,9 @@ class Backups(Document, name="backups"):
 
 def restore(
     env: Environment,
-    file: Annotated[str | None, argument("[FILE]", "A state, or a backup of one.")] = None,
+    file: Annotated[
+        str | None, argument("[FILE]", "A state, or a backup of one.", autocompletion=complete)
+    ] = None,
 ) -> Backups:
     """List the backups of a state (without FILE, of all states), or bring one back.
 

@@ -1,4 +1,4 @@
-"""Arguments and options that commands share, and the numbers people may write."""
+"""Arguments and options that commands share, the numbers people may write, and shell completion."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ttt_cli.environment import Environment
+from ttt_cli.agents.registry import ALIASES, BUILT_IN
+from ttt_cli.environment import DEFAULT_STORE, Environment
 
 if TYPE_CHECKING:
     from ttt_cli.engine.rules import Rules
@@ -44,6 +45,14 @@ def stored_files(store: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.stem)
 
 
+def complete(context: typer.Context, incomplete: str) -> list[str]:
+    """Complete the name of a player or a state; where none fits, the shell completes file names."""
+    stored = stored_files(Path(context.params.get("store") or DEFAULT_STORE))
+    names = dict.fromkeys([*BUILT_IN, *ALIASES, *(path.stem for path in stored)])
+    # Anybody may have named a file, and zsh evaluates what it is offered.
+    return [name for name in names if name.startswith(incomplete) and re.fullmatch(r"[\w.,:=@%+/ ~-]*", name)]
+
+
 def argument(metavar: str, help: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=help, readable=False, **more)
 
@@ -61,11 +70,17 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help)
 
 
-AgentName = Annotated[str, argument("AGENT", "A player: a name, a file or a program.")]
-FileNames = Annotated[list[str], argument("FILE...", "States, or any files that ttt reads.")]
+AgentName = Annotated[
+    str, argument("AGENT", "A player: a name, a file or a program.", autocompletion=complete)
+]
+FileNames = Annotated[
+    list[str], argument("FILE...", "States, or any files that ttt reads.", autocompletion=complete)
+]
 PositionGiven = Annotated[str, argument("POSITION", "Such as X...O....; - reads positions from stdin.")]
 Games = Annotated[int | None, number("Number of games; by default the method's own.", "--games", "-n")]
-Opponent = Annotated[str | None, option("AGENT", "By default itself, or the article's opponent.")]
+Opponent = Annotated[
+    str | None, option("AGENT", "By default itself, or the article's opponent.", autocompletion=complete)
+]
 Out = Annotated[Path | None, option("FILE", "The state to write.", "--out", "-o")]
 Report = Annotated[str, option("FILE", "The file to write; - is stdout.", "--out", "-o")]
 Seed = Annotated[int | None, number("Random seed.", least=0)]
