@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Floats, Int8s
-from ttt_cli.engine.positions import Positions, completing
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import StateSpace
 
 ILLEGAL = np.int8(-128)
@@ -43,8 +43,7 @@ def move_scores(positions: Positions, depth: int | None = None, opinion: Opinion
     """Scores[k, cells]: the score of each move, or ``ILLEGAL``.
 
     :param depth: plies to search, at least 1, the move itself included; None: to the end, on a board with a
-        state space. Each distinct position is searched once in a ply, and not at all if the mover can win at
-        once.
+        state space. Each distinct position is searched once in a ply.
     :param opinion: of the moves of the last ply that do not end the game; None: they score 0.
     """
     if depth is None:
@@ -60,7 +59,11 @@ def move_scores(positions: Positions, depth: int | None = None, opinion: Opinion
             part = positions[numbers]
             rows, cells = np.nonzero(part.legal)
             after, places = part.after(rows, cells)
-            reached = 0 - _searched(after, depth - 1, opinion)[places]  # never -0.0
+            values: Scores = _ends(after).astype(kind)
+            if depth > 1:
+                still_open = np.flatnonzero(~after.terminal)
+                values[still_open] = move_scores(after[still_open], depth - 1, opinion).max(axis=1)
+            reached = 0 - values[places]  # never -0.0
             if depth == 1 and opinion is not None:
                 reached = np.where(after.terminal[places], reached, opinion(part)[rows, cells])
             scores[numbers[rows], cells] = reached
@@ -84,18 +87,3 @@ def _of_moves(space: StateSpace, scores: Int8s, rows: slice | NDArray[Any]) -> I
     """int8[k, cells]: the scores of the moves in the positions ``rows``."""
     after = space.successors[rows]
     return np.where(after >= 0, -scores[after], ILLEGAL)
-
-
-def _searched(positions: Positions, depth: int, opinion: Opinion | None) -> Scores:
-    """Scores[k]: the scores of positions by a search of ``depth`` plies."""
-    scores: Scores = _ends(positions).astype(np.int8 if opinion is None else np.float64)
-    if not depth:
-        return scores
-    left = np.flatnonzero(~positions.terminal)
-    if not positions.rules.misere:
-        mine = positions.stones_of_sides[0][left]
-        wins = (completing(positions.rules, mine) & positions.legal[left]).any(axis=1)
-        scores[left[wins]] = positions.cells - positions.plies[left[wins]]
-        left = left[~wins]
-    scores[left] = move_scores(positions[left], depth, opinion).max(axis=1)
-    return scores
