@@ -65,7 +65,8 @@ def classes(positions: Positions) -> Classes:
     for target, source in zip(targets, rules.sources, strict=True):
         stable = some[(own[some][:, source] == own[some]).all(axis=1)]
         lowest[stable] = np.minimum(lowest[stable], target)
-    moves = np.take_along_axis(lowest, targets[chosen].astype(np.intp), axis=1)
+    moves = targets[chosen]
+    moves[some] = np.take_along_axis(lowest[some], moves[some].astype(np.intp), axis=1)
     return Classes(Positions.of_stones(own, rules), moves, lowest)
 
 
