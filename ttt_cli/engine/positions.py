@@ -253,9 +253,10 @@ def _new(keys: Uint64s, unused: np.uint64 = ZERO) -> Bools:
 
 def _places(order: Int64s, new: Bools) -> Int32s:
     """int32[k]: the place of each key among the distinct ones, given the order and which are new in it."""
-    places, ranks = np.empty(len(order), np.int32), np.cumsum(new, dtype=np.int32)
-    ranks -= 1
-    places[order] = ranks
+    places, last = np.empty(len(order), np.int32), -1
+    for some in _chunks(len(order)):
+        ranks = last + np.cumsum(new[some], dtype=np.int32)
+        places[order[some]], last = ranks, ranks[-1]
     return places
 
 
