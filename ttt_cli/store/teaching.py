@@ -51,9 +51,7 @@ def teach(
         return Lesson(state, 0, counts["skipped"], counts["repeated"])
     state = state.own()
     own_only = name is not None and not state.learner.learns_both_sides
-    run = Run(secrets.token_hex(12), "play", 0)
-    if going_on is not None and going_on in state.runs:
-        run = going_on
+    run = going_on if going_on and going_on in state.runs else Run(secrets.token_hex(12), "play", 0)
     ids, results = [*run.game_ids], {"x": 0, "o": 0, "draw": 0, **(run.results or {})}
     with prefer_uncompiled() if len(first) <= FEW else nullcontext():
         table = deepcopy(state.table)
