@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.conftest import trained
+from tests.store.conftest import continued, trained
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.store import backups, library
 from ttt_cli.store.games import GameRecord
@@ -55,10 +55,12 @@ def test_a_file_changed_by_others_during_a_run_is_kept(tmp_path):
     library.save(state_of(5), path)
     theirs = library.content(state_of(7, 7))
     with lock(path):
-        assert library.save(state_of(6, 2), path)
-        assert library.save(state_of(8, 3), path) is None  # our own saves are no news
+        ours = state_of(6, 2)
+        assert library.save(ours, path)
+        ours = continued(ours, 2, 3)
+        assert library.save(ours, path) is None  # our own saves are no news
         path.write_bytes(theirs)
-        backup = library.save(state_of(9, 4), path)
+        backup = library.save(continued(ours, 1, 4), path)
     assert backup == tmp_path / "q.json.bak" and backup.read_bytes() == theirs
     assert library.load(path).state.games == 9
 

@@ -18,8 +18,8 @@ import pytest
 from tests.store.conftest import edited, trained
 from tests.ttt import Run
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import TttError
-from ttt_cli.store import curves, library
+from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.store import curves, library, source
 from ttt_cli.store.formats import native
 from ttt_cli.store.games import GameRecord, SoundGames
 from ttt_cli.store.library import verify
@@ -130,6 +130,19 @@ def test_a_small_file_costs_little_whatever_it_holds(name: str, tmp_path: Path):
             read(path)
         assert process_time() - began < SECONDS, read
     assert (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1024 < MEGABYTES
+
+
+@pytest.mark.parametrize("layout", [0, orjson.OPT_INDENT_2])
+def test_a_reformatted_file_costs_in_proportion_to_its_size(layout: int, tmp_path: Path, monkeypatch):
+    content = library.content(trained(games=2000, rules=Rules(5, 5, 4)))
+    path = tmp_path / "q.json"
+    path.write_bytes(orjson.dumps(orjson.loads(content), option=layout))
+    monkeypatch.setattr(source, "BLOCK", 50)  # so that a megabyte has as many as usually 20 GB
+    began = process_time()
+    with pytest.raises(InvalidFileError, match="was edited"):
+        library.load(path)
+    assert library.accept(path) and path.read_bytes() == content
+    assert process_time() - began < SECONDS
 
 
 @pytest.mark.parametrize("learner", ["q", "ntuple"])

@@ -17,7 +17,7 @@ from ttt_cli.store.locks import lock, lock_path
 
 def is_held(path: Path) -> bool:
     try:
-        lock(path).release()
+        lock(path).close()
     except BusyError:
         return True
     return False
@@ -32,9 +32,10 @@ def test_another_process_sees_who_holds_it_until_it_is_killed(path):
     reading, writing = os.pipe()
 
     def holder():
-        lock(path, "trained")
+        held = lock(path, "trained")
         os.write(writing, b"locked")
         time.sleep(50)
+        held.close()
 
     pid = forked(holder)
     assert os.read(reading, 20) == b"locked"
@@ -46,17 +47,17 @@ def test_another_process_sees_who_holds_it_until_it_is_killed(path):
     assert caught.value.exit_code == 4
     os.kill(pid, signal.SIGKILL)
     assert ended(pid) == -signal.SIGKILL
-    lock(path, wait=1).release()
+    lock(path, wait=1).close()
 
 
 def test_two_holders_in_one_process_exclude_each_other(path):
     with pytest.raises(KeyboardInterrupt), lock(path, "trained") as first:
         with pytest.raises(BusyError, match=rf"q\.json is being trained by process {os.getpid()}"):
             lock(path)
-        lock(path.with_name("td.json")).release()
+        lock(path.with_name("td.json")).close()
         raise KeyboardInterrupt
     with lock(path):
-        first.release()  # which it has been already
+        first.close()  # which it has been already
         assert is_held(path)
 
 
@@ -65,8 +66,8 @@ def test_waiting_ends_when_the_lock_is_free_or_the_time_is_up(path):
     with pytest.raises(BusyError):
         lock(path, wait=0.1)
     assert time.monotonic() - started >= 0.1
-    threading.Timer(0.1, held.release).start()
-    lock(path, wait=30).release()
+    threading.Timer(0.1, held.close).start()
+    lock(path, wait=30).close()
 
 
 def test_two_names_of_one_file_share_a_lock_and_a_name_in_logs(path, tmp_path):
@@ -95,8 +96,9 @@ def test_whoever_may_write_in_a_folder_may_lock_there(mode):
                 os.setgroups(groups)
                 os.setgid(groups[0])
                 os.setuid(user)
-            lock(path).release()
-            lock(path)
+            lock(path).close()
+            held = lock(path)
+            assert held and is_held(path)
             os.kill(os.getpid(), signal.SIGKILL)
 
         members = [(2002, 2002, 3000), (2001, 3000)] if mode & 0o020 else []

@@ -175,7 +175,7 @@ def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):
     path.write_bytes(b"[1]\n" * 3 + b"torn")
     monkeypatch.setattr(source, "LIMIT", 5)
     assert list(Source(path).lines()) == [b"[1]\n"] * 3 + [b"torn"]
-    path.write_bytes(b"[1, 2]\n")
+    path.write_bytes(b"[1, 2, 3]\n")
     monkeypatch.setattr(source, "BLOCK", 3)
     with pytest.raises(InvalidFileError, match="a line of more than 5 bytes"):
         list(Source(path).blocks())

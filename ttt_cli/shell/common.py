@@ -1,7 +1,7 @@
 """Helpers for players and files that several commands share."""
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from pathlib import Path
 
 from ttt_cli.agents.grammar import Agent, resolve_all
@@ -11,7 +11,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.shell.options import given_rules
 from ttt_cli.store import library
 from ttt_cli.store.files import write_bytes
-from ttt_cli.store.locks import Lock, lock
+from ttt_cli.store.locks import lock
 from ttt_cli.store.state import State
 
 
@@ -23,7 +23,7 @@ def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Age
     return agents
 
 
-def locked(env: Environment, path: Path, doing: str, **settings: str | float) -> AbstractContextManager[Lock]:
+def locked(env: Environment, path: Path, doing: str, **settings: str | float) -> ExitStack:
     """Lock a state for writing; create missing folders of the store.
 
     :raises UsageError: if a built-in player has the state's name.

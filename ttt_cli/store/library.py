@@ -24,15 +24,13 @@ from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Optio
 from ttt_cli.store.formats.lines import OtherLayoutError
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
 from ttt_cli.store.games import SoundGames, holds_games
-from ttt_cli.store.locks import held_lock, lock
+from ttt_cli.store.locks import lock
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.system import stamp
 from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")
 """The endings of state files."""
-
 
 _LEARNER = re.compile(rb'"learner":\s*"([a-z0-9_-]+)"')
 
@@ -275,16 +273,12 @@ def save(state: State, path: Path) -> Path | None:
 
     :raises UsageError: as ``would_lose_runs``.
     """
-    held = held_lock(path)
-    ours = held is not None and held.written is not None and held.written == stamp(path)
-    kept = not ours and would_lose_runs(state, path)
+    kept = would_lose_runs(state, path)
     with no_collection(), writing(path, parents=True, keep_backup=kept) as file:
         if file.mode == "ab":  # a device or a pipe, where nothing can be changed afterwards
             file.write(content(state))
         else:
             write_sealed(_parts(state), file)
-    if held is not None:
-        held.written = stamp(path)
     return newest(path) if kept and newest(path).exists() else None
 
 

@@ -17,7 +17,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.system import LIMIT, NO_WAITING, AnyPath, fault, scaled, too_large
 from ttt_cli.store.text import csv_rows, load_json, refuse_binary
 
-BLOCK = 2**17
+BLOCK = 2**20
 """Files are read in blocks of about so many bytes where their format allows it."""
 BOM = b"\xef\xbb\xbf"
 """The byte order mark that some editors put before a text: no part of its content."""
@@ -63,18 +63,12 @@ class Source:
             yield self.data
             return
         with _open(self.where) as file:
-            rest = b""
             file.seek(len(BOM) if file.read(len(BOM)) == BOM else 0)
-            while chunk := file.read(BLOCK):
-                whole, end, chunk = chunk.rpartition(b"\n")
-                if end:
-                    yield rest + whole + end
-                    rest = b""
-                rest += chunk
-                if len(rest) > (longest := scaled(LIMIT)):
+            while block := file.read(min(BLOCK, self.size)):
+                rest = file.readline((longest := scaled(LIMIT)) + 1)
+                if len(rest) > longest:
                     raise too_large(f"has a line of more than {longest:,} bytes", self.where)
-            if rest:
-                yield rest
+                yield block + rest
 
     def lines(self) -> Iterator[bytes]:
         """The lines, each with its end."""

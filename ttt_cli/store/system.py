@@ -56,12 +56,6 @@ def status(path: AnyPath) -> os.stat_result | None:
         return None
 
 
-def stamp(path: AnyPath) -> tuple[int, ...] | None:
-    """What identifies a version of a file; None if there is no file."""
-    known = status(path)
-    return None if known is None else (known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns)
-
-
 LIMIT = 256 * 2**20
 """The default limit on the size of a file, in bytes; 5,478 entries take some 1 MB. In a file read in blocks
 it limits a line: a state's runs, which list the games learned, are on one."""
