@@ -6,7 +6,7 @@ A program is a function from a board to the probabilities of its cells, independ
 import io
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,24 @@ def looks_up(
         return picked(worth)
 
     return program
+
+
+def follows(answers: dict[str, int]) -> Program:
+    """A program that makes these moves, and any on other boards."""
+    return lambda board: picked(dict.fromkeys([answers[board]] if board in answers else free(board), 1.0))
+
+
+SYMMETRIES = STANDARD.symmetries
+ROTATIONS = [SYMMETRIES[at] for at in (0, 3, 5, 6)]
+
+
+@cache
+def canonical(board: str, order: str = ".XO", rotations: bool = False) -> tuple[str, tuple[int, ...]]:
+    """The least image of a board under an order of the symbols; cell ``at`` of it is cell ``image[at]``."""
+    ranks = str.maketrans(order, "012")
+    images = ROTATIONS if rotations else SYMMETRIES
+    found = [("".join(board[cell] for cell in image), image) for image in images]
+    return min(found, key=lambda item: item[0].translate(ranks))
 
 
 def encoded(data: object) -> bytes:
@@ -128,14 +146,12 @@ def reads_as(data: object, program: Program, sides: str = "XO", **options: Any) 
     return found
 
 
-def judged(data: object, program: Program, folder: Path, ties: str | None = None, **options: Any) -> Loaded:
+def judged(data: object, program: Program, ties: str | None = None, **options: Any) -> Loaded:
     """Assert that a file plays as a program, and so does the state that it is imported as when it is read."""
-    path = folder / "file.json"
-    path.write_bytes(encoded(data))
-    loaded = library.load(path, options_of(**options))
-    state = loaded.state.playing(None, ties) if ties else loaded.state
+    found = read(data, **options)
+    state = found.state.playing(None, ties) if ties else found.state
     again = parse(library.content(state), "again.json")
     plays_as(again, program)
     assert np.array_equal(*(one.policy.table(SPACE).played for one in (again, state)))
     assert state.entries == again.entries
-    return loaded
+    return found

@@ -33,8 +33,12 @@ def after(board: str, cell: int) -> str:
     return board[:cell] + mover(board) + board[cell + 1 :]
 
 
+def swapped(board: str) -> str:
+    return board.translate(str.maketrans("XO", "OX"))
+
+
 @cache
-def move_values(games: int = 100, seed: int = 1) -> dict[tuple[str, int], float]:
+def move_values(games: int = 150, seed: int = 1) -> dict[tuple[str, int], float]:
     """Q-learning by self-play: what each move tried is worth to whoever makes it."""
     rng = random.Random(seed)
     q: dict[tuple[str, int], float] = {}
@@ -53,7 +57,7 @@ def move_values(games: int = 100, seed: int = 1) -> dict[tuple[str, int], float]
 
 
 @cache
-def position_values(games: int = 100, seed: int = 1) -> dict[str, float]:
+def position_values(games: int = 150, seed: int = 1) -> dict[str, float]:
     """TD(0) by self-play: what each position seen is worth to X, 1 or -1 where a side has won."""
     rng = random.Random(seed)
     v: dict[str, float] = {EMPTY: 0.0}
@@ -103,6 +107,19 @@ def symbols(board: str, first: Any = 1, second: Any = -1, empty: Any = 0) -> lis
     return [{"X": first, "O": second, ".": empty}[stone] for stone in board]
 
 
+def digits(board: str) -> tuple[int, ...]:
+    return tuple(symbols(board, 1, 2))
+
+
+def numbers(board: str) -> str:
+    """As Python prints a list of 1, -1 and 0."""
+    return str(symbols(board))
+
+
+def in_base_3(board: str) -> int:
+    return int("".join(symbols(board, "1", "2", "0")), 3)
+
+
 def by_cell(table: dict[tuple[str, int], float]) -> dict[str, dict[int, float]]:
     """A table of moves, as many programs keep it: the values of a board's moves under their cells."""
     found: dict[str, dict[int, float]] = {}
@@ -118,6 +135,8 @@ def in_rows(table: dict[tuple[str, int], float]) -> dict[str, list[float]]:
 
 MOVES, POSITIONS = move_values(), position_values()
 ROWS = in_rows(MOVES)
+BEST = {board: max(free(board), key=row.__getitem__) for board, row in ROWS.items()}
+"""The move of each board that is worth most."""
 Key = Callable[[list[str]], str]
 
 
@@ -212,6 +231,9 @@ class Spell:
 
     def positions(self, table: dict[str, float]) -> dict[str, float]:
         return {self.of(board): value for board, value in table.items()}
+
+    def policy(self, moves: dict[str, int]) -> dict[str, str]:
+        return {self.of(board): CELLS[self.cell](cell) for board, cell in moves.items()}
 
     def pairs(self, table: dict[tuple[str, int], float]) -> dict[str, float]:
         name = CELLS[self.cell]

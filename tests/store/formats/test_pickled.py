@@ -12,16 +12,12 @@ import numpy as np
 import pytest
 
 from tests.store.formats.programs import entries, npy, npz, read, refused
-from tests.store.formats.strangers import MOVES, POSITIONS, ROWS, by_cell, free, symbols
+from tests.store.formats.strangers import MOVES, POSITIONS, ROWS, by_cell, free, in_base_3, symbols
 from tests.store.pickles import samples
 
 
 def array(board: str) -> np.ndarray:
     return np.array(symbols(board))
-
-
-def in_base_3(board: str) -> float:
-    return float(int("".join(symbols(board, "1", "2", "0")), 3))
 
 
 KEYS = {
@@ -35,7 +31,7 @@ KEYS = {
     "bytes of float64": lambda board: array(board).astype(float).tobytes(),
     "text as bytes": str.encode,
     "letters": tuple,
-    "base-3 number": in_base_3,
+    "base-3 number": lambda board: float(in_base_3(board)),
     "base-3 number of NumPy's": lambda board: np.float64(in_base_3(board)),
 }
 """How authors key a table by positions."""
@@ -142,7 +138,7 @@ def test_a_dict_in_a_file_of_numpy():
 def test_an_array_with_a_row_for_each_board(by_symbol):
     table = np.zeros((3**9, 9))
     for (board, cell), value in MOVES.items():
-        table[int(in_base_3(board)), cell] = value
+        table[in_base_3(board), cell] = value
     shaped = table.reshape((3,) * 9 + (9,)) if by_symbol else table
     keyed = {
         (np.base_repr(index, 3).rjust(9, "0") if by_symbol else str(index)): table[index].tolist()

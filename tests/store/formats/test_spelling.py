@@ -11,35 +11,36 @@ import pytest
 
 from tests.store.formats.programs import (
     entries,
+    follows,
     goes_by,
     looks_up,
-    picked,
     plays_as,
     read,
     reads_as,
     refused,
 )
 from tests.store.formats.strangers import (
+    BEST,
     CELLS,
     EMPTY,
+    MOVES,
+    POSITIONS,
+    ROWS,
     Spell,
     by_cell,
     free,
+    in_base_3,
     in_rows,
-    move_values,
     mover,
-    position_values,
+    numbers,
+    swapped,
     symbols,
-    winner,
 )
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.text import to_csv
 
-MOVES, POSITIONS = move_values(150), position_values(150)  # fewer would not tell what some spellings mean
-ROWS = in_rows(MOVES)
-SHAPES = ("positions", "objects", "lists", "pairs")
+SHAPES = ("positions", "objects", "lists", "pairs", "policy")
 SPELLED = [
     *(("joined", stones) for stones in ("XO.", "-110", "own", "XO ", "+-")),
     *(("commas", "12None"), ("commas", "XO "), ("bars", "xo-"), ("underscores", "120"), ("tuple", "1-10")),
@@ -48,6 +49,8 @@ SPELLED = [
     *(("rows", "XO_"), ("lines", "+-"), ("base 3", "120"), ("base 3 from the least", "210")),
     *(("base 3 from the least", "120"), ("decimal", "120")),
 ]
+PRINTED = [("framed", "XO "), ("ruled", "xo-"), ("printed", "XO ")]
+"""Boards of several lines."""
 
 
 def of_side(side: str) -> dict[tuple[str, int], float]:
@@ -55,16 +58,23 @@ def of_side(side: str) -> dict[tuple[str, int], float]:
 
 
 def check(shape: str, key: str, stones: str = "XO.", cell: str = "from 0") -> None:
-    table = POSITIONS if shape == "positions" else MOVES
-    data = getattr(Spell(key, stones, cell), shape)(table)
-    if (key, shape) == ("base 3 from the least", "positions"):  # keys alone do not tell which end is first
-        table = {text[::-1]: value for text, value in table.items()}
-    assert not reads_as(data, looks_up(table) if shape == "positions" else goes_by(table)).rejected
+    spelled, table = Spell(key, stones, cell), POSITIONS
+    if shape == "positions":
+        data = spelled.positions(table)
+        if key == "base 3 from the least":  # keys alone do not tell which end is first
+            table = {text[::-1]: value for text, value in table.items()}
+        program = looks_up(table)
+    elif shape == "policy":
+        ended = {spelled.of(board): "draw" for board in POSITIONS if not free(board)}
+        data, program = spelled.policy(BEST) | ended, follows(BEST)
+    else:
+        data, program = getattr(spelled, shape)(MOVES), goes_by(MOVES)
+    assert not reads_as(data, program).rejected
 
 
-@pytest.mark.parametrize(("number", "spelled"), list(enumerate(SPELLED))[::3], ids=str)
+@pytest.mark.parametrize(("number", "spelled"), [*enumerate(SPELLED)][::3] + [*enumerate(PRINTED)], ids=str)
 def test_a_spelling_is_found(number, spelled):
-    check(SHAPES[number % 4], *spelled)
+    check(SHAPES[number % 5], *spelled)
 
 
 @pytest.mark.long
@@ -72,44 +82,6 @@ def test_a_spelling_is_found(number, spelled):
 def test_every_spelling_is_found(shape):
     for spelled in SPELLED:
         check(shape, *spelled)
-
-
-FORMS: dict[str, Callable[[list[tuple[str, object, float]]], object]] = {
-    "object": lambda rows: {key: move for key, move, _ in rows},
-    "pairs": lambda rows: {key: [value, move] for key, move, value in rows},
-    "columns": lambda rows: to_csv([("board", "best_move"), *(row[:2] for row in rows)]),
-    "columns with values": lambda rows: to_csv(
-        [("board", "value", "move"), *((k, v, m) for k, m, v in rows)]
-    ),
-}
-ENDED = [board for board in POSITIONS if not free(board) or winner(board)]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("form", FORMS)
-def test_every_spelling_of_a_policy_is_found(form):
-    answers = {board: max(free(board), key=row.__getitem__) for board, row in ROWS.items()}
-    program = lambda board: picked(dict.fromkeys([answers[board]] if board in answers else free(board), 1.0))  # noqa: E731
-    for number, (key, stones) in enumerate(SPELLED):
-        spelled, name = Spell(key, stones), [*CELLS.values()][number % len(CELLS)]
-        end = ["", -1, "draw", 9][number % 4]
-        moves = [(board, name(cell)) for board, cell in answers.items()] + [(board, end) for board in ENDED]
-        rows = [(spelled.of(board), move, at % 3 - 1.0) for at, (board, move) in enumerate(moves)]
-        found = reads_as(FORMS[form](rows), program)
-        assert any("a policy" in note for note in found.notes) and not found.rejected
-
-
-@pytest.mark.parametrize(
-    ("key", "stones", "shape"),
-    [
-        ("printed", "XO ", "lists"),
-        ("ruled", "XO ", "objects"),
-        ("ruled", "xo-", "lists"),
-        ("framed", "XO ", "positions"),
-    ],
-)
-def test_boards_may_be_printed(key, stones, shape):
-    check(shape, key, stones)
 
 
 @pytest.mark.parametrize(("shape", "cell"), list(zip(3 * SHAPES[1::2], CELLS, strict=True)))
@@ -243,7 +215,29 @@ RECORDS = {
             for text, row in ROWS.items()
         ]
     ),
+    "nine values behind a tab": "\n".join(
+        f"{numbers(text)}\t" + "\t".join(map(str, row)) for text, row in ROWS.items()
+    ),
+    "a printed array": "\n".join(
+        f'"{numbers(text)}","[{" ".join(map(str, row))}]"' for text, row in ROWS.items()
+    ),
+    "a number in front": "\n".join(
+        f'{at},"{numbers(text)}",{str(row)[1:-1]}' for at, (text, row) in enumerate(ROWS.items())
+    ),
+    "an index of pandas, which has no heading": "\n".join(
+        [",0,1,2,3,4,5,6,7,8", *(f"{text},{str(row)[1:-1]}" for text, row in ROWS.items())]
+    ),
+    "headings like cells": "\n".join(
+        ["state,00,01,02,10,11,12,20,21,22", *(f"{text},{str(row)[1:-1]}" for text, row in ROWS.items())]
+    ),
+    "visits beside the values": {
+        text: {"visits": dict.fromkeys(cells, 7), "q_values": cells} for text, cells in by_cell(MOVES).items()
+    },
     "a list of tables": [by_cell(of_side(side)) for side in "XO"],
+    "own stones beside the name of the side": {
+        side: {swapped(text) if side == "O" else text: row for text, row in in_rows(of_side(side)).items()}
+        for side in "XO"
+    },
     "pickled": pickle.dumps([(symbols(text), row) for text, row in ROWS.items()]),
 }
 
@@ -268,10 +262,7 @@ def csv_of(records: list[dict]) -> str:
 
 VISITS = {"visits": lambda row: row * 7 % 500}
 ENDS = {"wins": lambda row: row % 5, "losses": lambda row: row % 7}
-CODED = [
-    it | {"state": int(it["state"].translate(str.maketrans(".XO", "012")), 3)}
-    for it in beside("estimate", **VISITS)
-]
+CODED = [it | {"state": in_base_3(it["state"])} for it in beside("estimate", **VISITS)]
 WIDE = [{"s": text, **{f"q{at}": q for at, q in enumerate(row)}, "visits": 5} for text, row in ROWS.items()]
 
 
@@ -340,37 +331,30 @@ def test_random_values_are_read_by_convention(seed):
     reads_as(Spell().objects(table), goes_by(table), values="mover")
 
 
-def in_threes(items: list) -> list[list]:
-    return [items[row : row + 3] for row in (0, 3, 6)]
-
-
-PAIRED: dict[str, Callable[[str, int], str]] = {
+PAIRED: dict[str, Callable[[str, int], object]] = {
     "board|cell": lambda text, cell: f"{text}|{cell}",
     "board|player-cell": lambda text, cell: f"{text.replace('.', ' ')}|{mover(text)}-{cell}",
-    "(board, cell)": lambda text, cell: str((text.replace(".", " "), cell)),
-    "(printed rows, (row, column))": lambda text, cell: str(
-        (str(in_threes(symbols(text, "X", "O", " "))), divmod(cell, 3))
+    "(printed rows, (row, column))": lambda text, cell: (
+        str(np.array(symbols(text, "X", "O", " ")).reshape(3, 3).tolist()),
+        divmod(cell, 3),
     ),
-    "(number, cell)": lambda text, cell: str((int("".join(symbols(text, "1", "2", "0")), 3), cell)),
+    "(number, cell)": lambda text, cell: (in_base_3(text), cell),
 }
-ALONE: dict[str, Callable[[str], str]] = {
-    "signed digits": lambda text: "".join(symbols(text, "1", "-1", "0")),
-    "turn in the tuple": lambda text: str((*symbols(text), 1 if mover(text) == "X" else -1)),
-    "turn in front": lambda text: str("XO".index(mover(text)) + 1) + "".join(symbols(text, "1", "2", "0")),
-    "(board, is X to move)": lambda text: str((text, mover(text) == "X")),
-    "own stones": lambda text: str(symbols(text, *((1, -1) if mover(text) == "X" else (-1, 1)), 0)),
-    "array of floats": lambda text: str(np.array(symbols(text, 1.0, -1.0, 0.0))),
-    "array of rows": lambda text: str(np.array(in_threes(symbols(text, 1.0, -1.0, 0.0)))),
-    "array of objects": lambda text: str(np.array(symbols(text, 2, 1, None), dtype=object)),
-    "array of texts": lambda text: str(np.array(in_threes(symbols(text, "X", "O", " ")))),
-    "lists of names": lambda text: str([[name] for name in symbols(text, "Player.X", "Player.O", "Empty")]),
+ALONE: dict[str, Callable[[str], object]] = {
+    "turn in the tuple": lambda text: (*symbols(text), 1 if mover(text) == "X" else -1),
+    "turn in front": lambda text: f"{'XO'.index(mover(text)) + 1}{''.join(symbols(text, '1', '2', '0'))}",
+    "(board, is X to move)": lambda text: (text, mover(text) == "X"),
+    "own stones": lambda text: symbols(text if mover(text) == "X" else swapped(text)),
+    "array of objects": lambda text: np.array(symbols(text, 2, 1, None), dtype=object),
+    "array of texts": lambda text: np.array(symbols(text, "X", "O", " ")).reshape(3, 3),
+    "lists of names": lambda text: [[name] for name in symbols(text, "Player.X", "Player.O", "Empty")],
 }
 
 
 @pytest.mark.parametrize("name", [*PAIRED, *ALONE])
 def test_keys_found_in_real_files(name):
     if name in PAIRED:
-        table = {PAIRED[name](text, cell): value for (text, cell), value in MOVES.items()}
+        table = {str(PAIRED[name](text, cell)): value for (text, cell), value in MOVES.items()}
     else:
-        table = {ALONE[name](text): row for text, row in ROWS.items()}
+        table = {str(ALONE[name](text)): row for text, row in ROWS.items()}
     reads_as(table, goes_by(MOVES))

@@ -1,12 +1,15 @@
 """What a stranger's file holds that is easily taken for something else."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
 
 from tests.store.formats.programs import (
     TEXTS,
+    canonical,
+    follows,
     goes_by,
     judged,
     looks_up,
@@ -18,57 +21,35 @@ from tests.store.formats.programs import (
     refused,
 )
 from tests.store.formats.strangers import (
+    BEST,
     EMPTY,
     MOVES,
     POSITIONS,
     ROWS,
     after,
     free,
+    in_base_3,
     mover,
+    numbers,
+    swapped,
     symbols,
     winner,
 )
-from tests.store.formats.test_strangers_play import canonical, numbers, swapped
-
-
-def number(board: str, *, first_counts_most: bool = True) -> int:
-    digits = "".join(symbols(board, "1", "2", "0"))
-    return int(digits if first_counts_most else digits[::-1], 3)
-
-
-def test_a_folded_tables_cells_are_ordered_so_that_taken_ones_hold_nothing():
-    """MENACE with boxes numbered in base 3, the first cell least, and beads under keys up to symmetry."""
-    table: dict[str, dict[int, int]] = {}
-    for (board, cell), value in MOVES.items():
-        box, image = canonical(board)
-        table.setdefault(box, dict.fromkeys(free(box), 0))[image.index(cell)] = round(100 * (1 + value))
-    rows = {
-        str(number(box, first_counts_most=False)): [beads.get(cell, 0) for cell in range(9)]
-        for box, beads in table.items()
-    }
-
-    def program(board: str) -> dict[int, float]:
-        box, image = canonical(board)
-        beads = {image[cell]: count for cell, count in table.get(box, dict.fromkeys(free(box), 1)).items()}
-        return {cell: count / sum(beads.values()) for cell, count in beads.items()}
-
-    found = reads_as(rows, program, values="mover")
-    assert not any("occupied" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("start", [0.5, -1.0])
-def test_boards_never_seen_are_worth_what_stands_there(start, tmp_path):
+def test_boards_never_seen_are_worth_what_stands_there(start):
     table = {text: value for text, value in POSITIONS.items() if text != EMPTY}
     whole = np.full(3**9, start)
-    whole[[number(text) for text in table]] = [*table.values()]
+    whole[[in_base_3(text) for text in table]] = [*table.values()]
     program = looks_up(table, unknown=start)
-    judged(whole.tolist(), program, tmp_path, values="x")
+    judged(whole.tolist(), program, values="x")
     by_cell = np.full((3**9, 9), start)
     for (board, cell), value in MOVES.items():
-        by_cell[number(board), cell] = value
+        by_cell[in_base_3(board), cell] = value
 
     def rows(board: str) -> dict[int, float]:
-        return picked({cell: by_cell[number(board), cell] for cell in free(board)})
+        return picked({cell: by_cell[in_base_3(board), cell] for cell in free(board)})
 
     plays_as(read(npy(by_cell), "a.npy", values="mover").state, rows)
 
@@ -87,7 +68,7 @@ def test_boards_after_the_moves_are_refused():
     for at, (board, cell) in enumerate(MOVES):
         table.setdefault(str(divmod(cell, 3)), {})[after(board, cell)] = at % 97 / 97
     refused(table, "hold more than a position")
-    answers = {board: after(board, max(free(board), key=row.__getitem__)) for board, row in ROWS.items()}
+    answers = {board: after(board, cell) for board, cell in BEST.items()}
     for own, other in ((1, -1), (1, 2)):
         refused(
             {board: symbols(then, own, other) for board, then in answers.items()}, "which cells are taken"
@@ -101,40 +82,26 @@ def test_names_of_boards_are_no_values():
     boards = [text for text in POSITIONS if free(text)][:500]
     for listed in (
         [{"cells": [*text], "id": at} for at, text in enumerate(boards)],
-        {text: number(text) for text in boards},
+        {text: in_base_3(text) for text in boards},
     ):
         refused(listed, "only say which board is which")
-    refused(json.dumps([numbers_of(at) for at in range(3**9)]), "holds no table")
-
-
-def numbers_of(index: int) -> list[int]:
-    return [int(digit) for digit in np.base_repr(index, 3).rjust(9, "0")]
+    refused(json.dumps([*product(range(3), repeat=9)]), "holds no table")
 
 
 def test_a_policy_beside_the_values_that_led_to_it_is_what_is_played():
-    answers = {board: max(free(board), key=row.__getitem__) for board, row in ROWS.items()}
-    moves = {board: [*divmod(cell, 3)] for board, cell in answers.items()}
-
-    def program(board: str) -> dict[int, float]:
-        return {answers[board]: 1.0} if board in answers else picked(dict.fromkeys(free(board), 0.0))
-
+    moves = {board: [*divmod(cell, 3)] for board, cell in BEST.items()}
     for others in ({"V": POSITIONS}, {"Q": ROWS, "V": POSITIONS}):
-        for policy in (answers, moves):
-            found = reads_as({**others, "policy": policy}, program)
+        for policy in (BEST, moves):
+            found = reads_as({**others, "policy": policy}, follows(BEST))
             assert "the table is 'policy'" in found.notes and "left out: the table 'V'" in found.notes
+    own = {side: {board: cell for board, cell in BEST.items() if mover(board) == side} for side in "XO"}
+    reads_as({side: {"policy": own[side], "V": POSITIONS} for side in "XO"}, follows(BEST))
     refused({"Q": ROWS, "V": POSITIONS}, "values of the same kind")
-
-
-def test_a_heading_may_look_like_cells():
-    heads = ",".join(f"{row}{col}" for row in range(3) for col in range(3))
-    lines = [",".join([board, *map(str, row)]) for board, row in ROWS.items()]
-    reads_as("\n".join([f"state,{heads}", *lines]), goes_by(MOVES))
 
 
 def test_moves_of_all_boards_may_be_listed():
     lines = []
-    for index in range(3**9):
-        board = "".join("-XO"[digit] for digit in numbers_of(index))
+    for board in map("".join, product("-XO", repeat=9)):
         text = board.replace("-", ".")
         lines += [f"{board},{cell},{MOVES.get((text, cell), 0.0)}" for cell in range(9) if board[cell] == "-"]
     reads_as("\n".join(lines), goes_by(MOVES), values="mover")
@@ -169,22 +136,7 @@ def test_an_empty_box_is_noted():
     assert any("where it resigns: 1" in note for note in read(boxes).notes)
 
 
-def test_each_side_may_have_a_policy_and_values():
-    answers = {board: max(free(board), key=row.__getitem__) for board, row in ROWS.items()}
-    sides = {
-        side: {
-            "policy": {board: cell for board, cell in answers.items() if mover(board) == side},
-            "V": POSITIONS,
-        }
-        for side in "XO"
-    }
-    reads_as(
-        sides,
-        lambda board: {answers[board]: 1.0} if board in answers else picked(dict.fromkeys(free(board), 0.0)),
-    )
-
-
-def test_keys_that_were_met_first_may_stand_for_their_images(tmp_path):
+def test_keys_that_were_met_first_may_stand_for_their_images():
     """A program that looks all images up, and adds a board of which it knows none."""
     met: dict[str, str] = {}
     boards = sorted(POSITIONS, key=lambda board: sum(map(ord, board)) * len(board.strip(".")) % 97)
@@ -193,7 +145,7 @@ def test_keys_that_were_met_first_may_stand_for_their_images(tmp_path):
     table = {board: POSITIONS[board] for board in met.values()}
     assert "(spelling.symmetry=yes)" in str(refused(table, "does a key stand for"))
     program = looks_up({text: table[met[canonical(text)[0]]] for text in TEXTS if canonical(text)[0] in met})
-    judged(table, program, tmp_path, spelling={"symmetry": "yes"})
+    judged(table, program, spelling={"symmetry": "yes"})
 
 
 def test_a_row_of_dashes_is_the_empty_board_also_where_the_spelling_is_stated():
@@ -202,15 +154,3 @@ def test_a_row_of_dashes_is_the_empty_board_also_where_the_spelling_is_stated():
     moves = {**MOVES, **{(EMPTY, cell): value for cell, value in enumerate(table[EMPTY])}}
     spelled = {board.replace(".", "-"): row for board, row in table.items()}
     assert not reads_as(spelled, goes_by(moves), spelling={"first": "X"}).rejected
-
-
-def test_own_stones_may_stand_beside_the_name_of_the_side():
-    table = {
-        side: {
-            swapped(board) if side == "O" else board: row
-            for board, row in ROWS.items()
-            if mover(board) == side
-        }
-        for side in "XO"
-    }
-    reads_as(table, goes_by(MOVES))

@@ -2,7 +2,6 @@
 
 import pickle
 from collections.abc import Callable
-from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +11,9 @@ from tests.store.formats.programs import (
     SPACE,
     Moves,
     Program,
+    canonical,
     entries,
+    follows,
     goes_by,
     judged,
     looks_up,
@@ -23,6 +24,7 @@ from tests.store.formats.programs import (
     refused,
 )
 from tests.store.formats.strangers import (
+    BEST,
     EMPTY,
     MOVES,
     POSITIONS,
@@ -31,10 +33,14 @@ from tests.store.formats.strangers import (
     after,
     beads,
     by_cell,
+    digits,
     free,
+    in_base_3,
     in_rows,
     move_values,
     mover,
+    numbers,
+    swapped,
     symbols,
     winner,
 )
@@ -44,51 +50,22 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store import library
 
 NUMBERED = Spell(stones="120")
-
-
 CORPUS = Path(__file__).parent / "corpus"
 """Files written by hand from descriptions."""
-
-
-def swapped(board: str) -> str:
-    return board.translate(str.maketrans("XO", "OX"))
-
-
-def digits(board: str) -> tuple[int, ...]:
-    return tuple(symbols(board, 1, 2))
-
-
-def numbers(board: str) -> str:
-    return str(symbols(board))
 
 
 MOVED = {text: v if mover(text) == "O" else -v for text, v in POSITIONS.items() if text != EMPTY}
 """What positions are worth to whoever has moved."""
 
 
-@pytest.mark.parametrize(("spell", "ended"), [(Spell(), True), (Spell("quoted nested", "XO "), False)])
-def test_a_table_of_positions_does_not_know_wins_by_itself(spell, ended, tmp_path):
-    """Without the boards on which the game is over, their wins are not seen: ``values.get(board, 0)``."""
-    table = {text: value for text, value in POSITIONS.items() if ended or free(text)}
-    judged(spell.positions(table), looks_up(table), tmp_path)
-    reads_as(spell.positions(table), looks_up(table, sees=True), wins="known")
-
-
-def test_missing_entries_count_as_the_author_says(tmp_path):
-    table = {text: 0.6 + value for text, value in POSITIONS.items() if free(text)}
-    assert "(unknown=0.6)" in str(refused(table, r"count as .* 0\.6, as"))
-    for unknown in (0.6, -0.25):
-        judged(table, looks_up(table, unknown=unknown), tmp_path, unknown=unknown, values="x")
-
-
 @pytest.mark.parametrize(("meaning", "x", "o"), [("mover", -1, -1), ("moved", 1, 1), ("o", -1, 1)])
-def test_unknown_positions_are_valued_for_the_side_of_the_values(meaning, x, o, tmp_path):
+def test_unknown_positions_are_valued_for_the_side_of_the_values(meaning, x, o):
     table = {text: value * (x if mover(text) == "O" else -o) for text, value in POSITIONS.items()}
     program = looks_up(table, x, o, unknown=0.1)
-    judged(Spell("tuple", "120").positions(table), program, tmp_path, unknown=0.1, values=meaning)
+    judged(Spell("tuple", "120").positions(table), program, unknown=0.1, values=meaning)
 
 
-def test_unknown_may_mean_never_unless_nothing_is_known(tmp_path):
+def test_unknown_may_mean_never_unless_nothing_is_known():
     """A program that pays for every move and knows those in its table alone: 0 would be the best of all."""
     table = {move: value - 1 for move, value in MOVES.items()}
     data = {str(move): value for move, value in table.items()}
@@ -98,11 +75,11 @@ def test_unknown_may_mean_never_unless_nothing_is_known(tmp_path):
         worth = {cell: table[board, cell] for cell in free(board) if (board, cell) in table}
         return picked(worth or dict.fromkeys(free(board), 0.0))
 
-    judged(data, program, tmp_path, unknown="random")
+    judged(data, program, unknown="random")
 
 
 @pytest.mark.parametrize("ties", ["last", "first-learned"])
-def test_ties_are_broken_as_the_program_does(ties, tmp_path):
+def test_ties_are_broken_as_the_program_does(ties):
     """Only what is exactly equal is a tie: 0.1 + 0.2 is not 0.3. ``first-learned`` draws where
     ``not any(values)``."""
     table = {move: round(value, 1) for move, value in MOVES.items()}
@@ -112,17 +89,17 @@ def test_ties_are_broken_as_the_program_does(ties, tmp_path):
         worth = {cell: table.get((board, cell), 0.0) for cell in free(board)}
         return picked(worth, "first" if any(worth.values()) else "random")
 
-    judged(Spell().objects(table), goes_by(table, ties) if ties == "last" else learned_first, tmp_path, ties)
+    judged(Spell().objects(table), goes_by(table, ties) if ties == "last" else learned_first, ties)
 
 
-def test_a_program_may_play_at_random_only_on_unknown_boards(tmp_path):
+def test_a_program_may_play_at_random_only_on_unknown_boards():
     """``if board not in table: random.choice``, else the first maximum: its rows are whole."""
 
     def program(board: str) -> Moves:
         row = ROWS.get(board, [0.0] * 9)
         return picked({cell: row[cell] for cell in free(board)}, "first" if board in ROWS else "random")
 
-    judged(ROWS, program, tmp_path, "first", unknown="random")
+    judged(ROWS, program, "first", unknown="random")
 
 
 Boxes = dict[str, dict[int, float]]
@@ -150,36 +127,23 @@ BEADS: dict[str, Callable[[Boxes], object]] = {
 
 
 @pytest.mark.parametrize("form", BEADS)
-def test_beads_and_probabilities_are_drawn_from(form, tmp_path):
+def test_beads_and_probabilities_are_drawn_from(form):
     boxes = {text: box for text, box in by_cell(beads()).items() if sum(box.values())}
 
     def draws(board: str) -> Moves:
         box = boxes.get(board) or dict.fromkeys(free(board), 1.0)
         return {cell: count / sum(box.values()) for cell, count in box.items() if count}
 
-    found = judged(BEADS[form](boxes), draws, tmp_path)
+    found = judged(BEADS[form](boxes), draws)
     looks = f"look like {'probabilities' if form.startswith('probabilities') else 'beads'}"
     assert any(looks in note for note in found.notes)
     fullest = lambda board: picked(boxes.get(board) or dict.fromkeys(free(board), 1.0))  # noqa: E731
-    plays_as(library.load(tmp_path / "file.json").state.choosing("most"), fullest, "X")
+    plays_as(found.state.choosing("most"), fullest, "X")
 
 
 def test_fields_called_counts_are_beads_even_if_few():
     boxes = by_cell({move: 2 - move[1] % 2 for move in beads()})
     assert read(BEADS["records"](boxes), spelling={"first": "X"}).state.plays.choice == "draw"
-
-
-SYMMETRIES = SPACE.rules.symmetries
-ROTATIONS = [SYMMETRIES[at] for at in (0, 3, 5, 6)]
-
-
-@cache
-def canonical(board: str, order: str = ".XO", rotations: bool = False) -> tuple[str, tuple[int, ...]]:
-    """The least image of a board under an order of the symbols; cell ``at`` of it is cell ``image[at]``."""
-    ranks = str.maketrans(order, "012")
-    images = ROTATIONS if rotations else SYMMETRIES
-    found = [("".join(board[cell] for cell in image), image) for image in images]
-    return min(found, key=lambda item: item[0].translate(ranks))
 
 
 def folded(*how) -> tuple[dict[str, float], Program]:
@@ -191,10 +155,10 @@ def folded(*how) -> tuple[dict[str, float], Program]:
 
 
 @pytest.mark.parametrize(("order", "stones"), [("XO.", "120"), ("O.X", "XO.")])
-def test_keys_up_to_symmetry_stand_for_all_images(order, stones, tmp_path):
+def test_keys_up_to_symmetry_stand_for_all_images(order, stones):
     table, every = folded(order)
     data = Spell(stones=stones).positions(table)
-    assert any("up to symmetry" in note for note in judged(data, every, tmp_path).notes)
+    assert any("up to symmetry" in note for note in judged(data, every).notes)
     reads_as(data, looks_up(table), spelling={"symmetry": "no"})
 
 
@@ -208,28 +172,50 @@ def test_keys_may_be_up_to_rotation_alone():
     assert any("up to symmetry" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("mapped", [True, False])
-def test_moves_under_keys_up_to_symmetry_are_mapped_back_or_refused(mapped):
-    """The cells are those of the key, not of the board as it is played."""
+def folded_moves() -> tuple[dict[tuple[str, int], float], Program]:
+    """A table of moves on canonical boards, their cells those of the key; and the program that turns both."""
     table: dict[tuple[str, int], float] = {}
-    for (text, cell), value in MOVES.items():
-        key, image = canonical(text)
-        table.setdefault((key, image.index(cell) if mapped else cell), value)
+    for (board, cell), value in MOVES.items():
+        key, image = canonical(board)
+        table.setdefault((key, image.index(cell)), value)
 
     def program(board: str) -> Moves:
         key, image = canonical(board)
         return picked({cell: table.get((key, image.index(cell)), 0.0) for cell in free(board)})
 
-    if mapped:
-        reads_as(NUMBERED.objects(table), program)
-    else:
-        refused(NUMBERED.objects(table), spelling={"symmetry": "yes"})
+    return table, program
 
 
-def test_boards_played_on_after_a_win_are_left_out_and_counted(tmp_path):
+def test_moves_under_keys_up_to_symmetry_are_mapped_back_or_refused():
+    """Where they are those of the board as it was played, other cells of the key are taken."""
+    reads_as(NUMBERED.objects(folded_moves()[0]), folded_moves()[1])
+    unmapped = {(canonical(board)[0], cell): value for (board, cell), value in MOVES.items()}
+    refused(NUMBERED.objects(unmapped), spelling={"symmetry": "yes"})
+
+
+def test_the_cells_of_folded_keys_are_ordered_so_that_taken_ones_hold_nothing():
+    """MENACE with boxes numbered in base 3, the first cell least."""
+    boxes = {
+        board: {cell: round(100 * (1 + value)) for cell, value in cells.items()}
+        for board, cells in by_cell(folded_moves()[0]).items()
+    }
+    rows = {
+        str(in_base_3(board[::-1])): [box.get(cell, 0) for cell in range(9)] for board, box in boxes.items()
+    }
+
+    def program(board: str) -> Moves:
+        key, image = canonical(board)
+        box = boxes.get(key) or dict.fromkeys(free(key), 1)
+        return {image[cell]: count / sum(box.values()) for cell, count in box.items()}
+
+    found = reads_as(rows, program, values="mover")
+    assert not any("occupied" in note for note in found.notes)
+
+
+def test_boards_played_on_after_a_win_are_left_out_and_counted():
     won = [text for text in POSITIONS if winner(text) and text.count(".") > 1]
     late = dict(list({after(text, text.index(".")): 0.3 for text in won}.items())[:20])
-    found = judged(POSITIONS | late, looks_up(POSITIONS), tmp_path, spelling={"first": "X"})
+    found = judged(POSITIONS | late, looks_up(POSITIONS), spelling={"first": "X"})
     assert len(found.rejected) == len(late) == 20
     assert all("went on after it was won" in item.why for item in found.rejected)
     (told,) = (note for note in found.remarks if "left out" in note)
@@ -257,12 +243,12 @@ def test_a_stated_reading_holds_or_is_refused():
     refused(POSITIONS, r"fits symmetry='yes' \(symmetry may be 'no'\)", spelling={"symmetry": "yes"})
 
 
-def test_relative_stones_are_read_after_a_move_too(tmp_path):
+def test_relative_stones_are_read_after_a_move_too():
     """A program that values the board after its move, its own stones 1, the others -1, on either side."""
     own = {numbers(text if mover(text) == "O" else swapped(text)): value for text, value in MOVED.items()}
     error = refused(own, r"'1' always moves first \(spelling.first=1\)")
     assert "f.json:spelling.mine=1" in error.hint  # which leaves no key out
-    judged(own, looks_up(MOVED, 1, 1), tmp_path, spelling={"mine": "1", "theirs": "-1"})
+    judged(own, looks_up(MOVED, 1, 1), spelling={"mine": "1", "theirs": "-1"})
 
 
 def test_nothing_beside_a_board_is_ignored():
@@ -272,24 +258,6 @@ def test_nothing_beside_a_board_is_ignored():
     ages = {text: "".join("0" if text[at] == "." else str(at % 3) for at in range(9)) for text in ROWS}
     table = {str((text, ages[text], cell)): value for (text, cell), value in MOVES.items()}
     refused(table, "the keys hold more than a position")
-
-
-LINES: dict[str, Callable[[str, list[float]], str]] = {
-    "nine values behind a tab": lambda board, row: f"{numbers(board)}\t" + "\t".join(map(str, row)),
-    "dashes for nothing": lambda board, row: (
-        f'"{numbers(board)}",' + ",".join(str(v) if v else "-" for v in row)
-    ),
-    "a printed array": lambda board, row: f'"{numbers(board)}","[{" ".join(map(str, row))}]"',
-    "a number in front": lambda board, row: f'{len(free(board))},"{numbers(board)}",{str(row)[1:-1]}',
-}
-
-
-@pytest.mark.parametrize("form", LINES)
-def test_tables_in_lines(form):
-    lines = [LINES[form](board, row) for board, row in ROWS.items()]
-    if form == "a number in front":
-        lines = [f"{number}{line[1:]}" for number, line in enumerate(lines)]
-    reads_as("\n".join(lines) + "\n", goes_by(MOVES), unknown=0.0)
 
 
 def test_an_empty_board_of_dashes_is_not_taken_for_a_rule():
@@ -314,18 +282,13 @@ def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked():
     reads_as(by_cell(table), goes_by(MOVES), values="x")
 
 
-def test_pandas_writes_an_index_without_a_heading():
-    lines = [",".join(map(str, ["", *range(9)])), *(f"{text},{str(row)[1:-1]}" for text, row in ROWS.items())]
-    assert not reads_as("\n".join(lines), goes_by(MOVES)).rejected
-
-
-def test_two_tables_may_be_added_up(tmp_path):
+def test_two_tables_may_be_added_up():
     """Double Q-learning: each table has learned from half of the games, the program goes by their sum."""
     halves = [move_values(seed=seed) for seed in (1, 2)]
     data = {f"q{number}": by_cell(half) for number, half in enumerate(halves, 1)}
     assert "its program adds the two up (spelling.player-x=added)" in str(refused(data, "player-x="))
     added = {move: halves[0].get(move, 0.0) + halves[1].get(move, 0.0) for move in halves[0] | halves[1]}
-    judged(data, goes_by(added), tmp_path, spelling={"player-x": "added"})
+    judged(data, goes_by(added), spelling={"player-x": "added"})
 
 
 def test_values_of_a_player_count_only_on_its_turn():
@@ -364,15 +327,12 @@ POLICIES: dict[str, Callable[[str, int], object]] = {
 
 
 @pytest.mark.parametrize("form", POLICIES)
-def test_maps_from_boards_to_moves_are_policies(form, tmp_path):
-    answers = {board: max(free(board), key=row.__getitem__) for board, row in list(ROWS.items())[:200]}
+def test_maps_from_boards_to_moves_are_policies(form):
+    answers = dict([*BEST.items()][:200])
     written = {board: POLICIES[form](board, cell) for board, cell in answers.items()}
-
-    def program(board: str) -> Moves:
-        return {answers[board]: 1.0} if board in answers else picked(dict.fromkeys(free(board), 0.0))
-
     in_lines = isinstance(written[EMPTY], str)
-    found = judged("\n".join(map(str, written.values())) if in_lines else written, program, tmp_path)
+    data = "\n".join(map(str, written.values())) if in_lines else written
+    found = judged(data, follows(answers))
     assert any("a policy" in note for note in found.notes) and not found.rejected
 
 
@@ -382,18 +342,10 @@ def test_a_redundant_number_is_neither_a_move_nor_a_value(number):
     refused(boards, "only say how many stones are on the board")
 
 
-def test_of_several_fields_the_one_called_value_is_the_value():
-    counted = {
-        board: {"visits": dict.fromkeys(row, 7), "q_values": row} for board, row in by_cell(MOVES).items()
-    }
-    reads_as(counted, goes_by(MOVES))
-
-
 def test_repeated_rows_count_once():
-    answers = {board: max(free(board), key=row.__getitem__) for board, row in list(ROWS.items())[:200]}
-    rows = [f"{','.join(board)},{cell}" for board, cell in answers.items()]
-    assert read("\n".join([*rows, *rows])).state.positions == len(answers)
-    refused("\n".join([*rows, f"{','.join(EMPTY)},{(answers[EMPTY] + 1) % 9}"]), "the key is repeated")
+    rows = [f"{','.join(board)},{cell}" for board, cell in BEST.items()]
+    assert read("\n".join([*rows, *rows])).state.positions == len(BEST)
+    refused("\n".join([*rows, f"{','.join(EMPTY)},{(BEST[EMPTY] + 1) % 9}"]), "the key is repeated")
 
 
 # An author who lets a coin decide who begins keeps boards on which X is ahead and boards on which O is. Whose
@@ -409,23 +361,18 @@ def coin_tossed() -> dict[str, list[float]]:
     return table
 
 
-def test_whose_games_count_is_asked_and_each_answer_is_that_program(tmp_path):
+def test_whose_games_count_is_asked_and_each_answer_is_that_program():
     """The games that it began, or those in which its stone is its own: both are what it plays."""
     error = refused(coin_tossed(), r"in no spelling .*: [0-9,]+ of [0-9,]+ are not positions")
     for way in ("spelling.first=1", "spelling.first=-1", "spelling.mine=1", "spelling.mine=-1"):
         assert f"({way})" in str(error)
     assert error.hint.endswith(("spelling.first=1", "spelling.mine=1")), "not the other's stone"
     for way in ("first", "mine"):
-        found = judged(coin_tossed(), goes_by(MOVES), tmp_path, spelling={way: "1"})
+        found = judged(coin_tossed(), goes_by(MOVES), spelling={way: "1"})
         reasons = {item.why for item in found.rejected}
         assert reasons and all("not a position in this spelling" in why for why in reasons)
     inner = {"epsilon": 0.1, "q_table": coin_tossed()}
     reads_as(pickle.dumps(inner), goes_by(MOVES), spelling={"mine": "1"})
-
-
-def test_the_table_among_several_objects_can_be_named():
-    found = reads_as({"settings": {"alpha": 0.1}, "Q": by_cell(MOVES)}, goes_by(MOVES))
-    assert "the table is 'Q'" in found.notes
 
 
 def test_own_stones_may_be_ahead_on_the_opponents_turn():
