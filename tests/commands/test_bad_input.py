@@ -54,6 +54,7 @@ curve FILE
 
 WRITERS = {
     "train td --games 1 -o FILE": False,
+    "train td --games 1 --curve FILE": False,
     "import foreign.csv -o FILE": False,
     "merge good.json good.json -o FILE": False,
     "export good.json -o FILE -f policy-csv": False,
@@ -151,13 +152,14 @@ def test_a_board_that_does_not_fit(refused: Refused, call: str) -> None:
 
 @pytest.mark.parametrize("call", WRITERS)
 def test_an_unwritable_target_is_refused(refused: Refused, call: str) -> None:
-    """Neither in a folder's place nor below a file; and no report takes a state's or a log's."""
+    """In a folder's place, below a file, in no folder; and no report takes a state's place or a log's."""
     Path("foreign.csv").write_text("-1,0,0,0,1,0,0,0,0,-3,4\n")
     Path("folder").mkdir()
     Path("state_store").mkdir()
     Path("state_store/games.jsonl").write_bytes(GAME.to_line() + b"\n")
     for file in ("folder", "foreign.csv/new.json"):
         refused(call.replace("FILE", file), {1, 3}, file.partition("/")[0], json=False)
+    refused(call.replace("FILE", "no/new.json"), {1}, "there is no folder no (mkdir -p no)", json=False)
     for file in ("state_store/games.jsonl", GOOD) if WRITERS[call] else ():
         refused(call.replace("FILE", file), {2}, file.partition("/")[0])
 

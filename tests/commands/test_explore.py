@@ -13,24 +13,6 @@ def test_a_page_for_any_player(ttt):
     assert ttt("explore", "minimax", "-o", "-").out.encode() == content
 
 
-def test_a_missing_folder_is_reported_before_any_work(ttt):
-    assert ttt("train", "td", "--board", "2x3", "--games", 10, "--store", "new/store").code == 0
-    Path("new/store").rename("state_store")  # the store alone is made
-    for words in (
-        ("train", "td", "--games", 10, "-o", "no/x.json"),
-        ("train", "td", "--games", 10, "--curve", "no/x.csv"),
-        ("merge", "td.2x3-3", "-o", "no/x.json"),
-        ("export", "td.2x3-3", "--format", "ttt-state", "-o", "no/x.json"),
-        ("export", "td.2x3-3", "--format", "dot", "-o", "no/x.dot"),
-        ("explore", "td.2x3-3", "-o", "no/x.html"),
-        ("curve", "td.2x3-3", "-o", "no/x.svg"),
-    ):
-        refused = ttt(*words)
-        assert refused.code == 1
-        assert refused.err.splitlines()[-1].endswith("there is no folder no (mkdir -p no)"), refused.err
-    assert not Path("no").exists()
-
-
 def test_it_can_be_opened(ttt, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", lambda address: bool(opened.append(address)) or len(opened) == 1)

@@ -72,7 +72,7 @@ def check(shape: str, key: str, stones: str = "XO.", cell: str = "from 0") -> No
     assert not reads_as(data, program).rejected
 
 
-@pytest.mark.parametrize(("number", "spelled"), [*enumerate(SPELLED)][::3] + [*enumerate(PRINTED)], ids=str)
+@pytest.mark.parametrize(("number", "spelled"), [*[*enumerate(SPELLED)][::3], *enumerate(PRINTED)], ids=str)
 def test_a_spelling_is_found(number, spelled):
     check(SHAPES[number % 5], *spelled)
 
