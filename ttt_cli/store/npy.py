@@ -24,9 +24,14 @@ def is_archive(data: bytes) -> bool:
     return data.startswith(b"PK\x03\x04") and b".npy" in data
 
 
+def most_unpacked(data: bytes) -> int:
+    """The most bytes that packed ones may have when unpacked."""
+    return scaled(min(LONGEST, USUAL + RATIO * len(data)))
+
+
 def names(data: bytes, where: str) -> list[str]:
     """The names of the arrays in an archive; raises InvalidFileError if it is damaged or too large."""
-    most = scaled(min(LONGEST, USUAL + RATIO * len(data)))
+    most = most_unpacked(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             found = {it.filename: it.file_size for it in archive.infolist() if it.filename.endswith(".npy")}

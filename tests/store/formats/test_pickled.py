@@ -4,6 +4,7 @@ import io
 import os
 import pickle
 import zipfile
+import zlib
 from collections import OrderedDict, defaultdict
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from tests.store.formats.programs import entries, npy, npz, read, refused
 from tests.store.formats.strangers import MOVES, POSITIONS, ROWS, by_cell, free, in_base_3, symbols
 from tests.store.pickles import samples
+from ttt_cli.store import npy as numpy_files
 
 
 def array(board: str) -> np.ndarray:
@@ -78,6 +80,19 @@ def test_tables_wherever_they_are_kept(keep):
         assert "nothing was executed" in found.notes[0]
         author = [note for note in found.notes if "records of their attributes" in note]
         assert bool(author) == (keep in ("attribute", "slot", "its own class"))
+
+
+def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
+    data = pickle.dumps(POSITIONS)
+    for level in (1, 3, 9):
+        assert entries(read(zlib.compress(data, level), "a.pkl")) == wanted("positions")
+    packed = zlib.compress(data)
+    refused(packed[:-5], "cut off")
+    refused(packed[:-4] + b"????", "damaged")
+    refused("x^2,1\n", "keys are not positions")
+    monkeypatch.setattr(numpy_files, "USUAL", 1000)
+    monkeypatch.setattr(numpy_files, "RATIO", 1)
+    assert "TTT_LIMITS" in refused(packed, "when unpacked").hint
 
 
 def test_defaults_of_a_table_are_not_called():

@@ -233,6 +233,15 @@ RECORDS = {
     "visits beside the values": {
         text: {"visits": dict.fromkeys(cells, 7), "q_values": cells} for text, cells in by_cell(MOVES).items()
     },
+    "cells and values by turns": "\n".join(
+        ",".join([text.replace(".", "-"), *(f"{cell},{row[cell]!r}" for cell in free(text)), ""])
+        for text, row in ROWS.items()
+    ),
+    "board:values": "\n".join(f"{text}:{', '.join(map(str, row))}" for text, row in ROWS.items()),
+    "a number and values": "\n".join(
+        " ".join(map(str, ["".join(symbols(text, "1", "2", "0")), *row])) for text, row in ROWS.items()
+    ),
+    "a player's each": {side: [row for row in FIELDS if mover(row["state"]) == side] for side in "XO"},
     "a list of tables": [by_cell(of_side(side)) for side in "XO"],
     "own stones beside the name of the side": {
         side: {swapped(text) if side == "O" else text: row for text, row in in_rows(of_side(side)).items()}
@@ -261,6 +270,7 @@ def csv_of(records: list[dict]) -> str:
 
 
 VISITS = {"visits": lambda row: row * 7 % 500}
+REWARD = {"reward": lambda row: row % 3 - 1}
 ENDS = {"wins": lambda row: row % 5, "losses": lambda row: row % 7}
 CODED = [it | {"state": in_base_3(it["state"])} for it in beside("estimate", **VISITS)]
 WIDE = [{"s": text, **{f"q{at}": q for at, q in enumerate(row)}, "visits": 5} for text, row in ROWS.items()]
@@ -271,13 +281,14 @@ WIDE = [{"s": text, **{f"q{at}": q for at, q in enumerate(row)}, "visits": 5} fo
     ("records", "counts"),
     [
         *((beside("q_value", **VISITS), VISITS), (beside("Score", **ENDS), ENDS)),
+        (beside("q", **REWARD), REWARD),
         *((beside("estimate", **VISITS), VISITS), (CODED, VISITS), (WIDE, VISITS)),
     ],
 )
-def test_counts_beside_the_values_are_left_out(form, records, counts):
+def test_counts_and_rewards_beside_the_values_are_left_out(form, records, counts):
     notes = reads_as(form(records), goes_by(MOVES)).notes
     said = [note for note in notes if "column" in note]
-    assert said == [f"left out, as a count: the column '{name}'" for name in counts]
+    assert said == [f"left out: the column '{name}'" for name in counts]
 
 
 @pytest.mark.parametrize("form", [list, csv_of])
@@ -343,6 +354,13 @@ PAIRED: dict[str, Callable[[str, int], object]] = {
 ALONE: dict[str, Callable[[str], object]] = {
     "turn in the tuple": lambda text: (*symbols(text), 1 if mover(text) == "X" else -1),
     "turn in front": lambda text: f"{'XO'.index(mover(text)) + 1}{''.join(symbols(text, '1', '2', '0'))}",
+    "(bits of X, bits of O)": lambda text: tuple(
+        sum(1 << cell for cell in range(9) if text[cell] == stone) for stone in "XO"
+    ),
+    "bits of X, bits of O, the first cell highest": lambda text: tuple(
+        int("".join(symbols(text, *ones, "0")), 2) for ones in ("10", "01")
+    ),
+    "two bits a cell": lambda text: sum(".XO".index(stone) << 2 * cell for cell, stone in enumerate(text)),
     "(board, is X to move)": lambda text: (text, mover(text) == "X"),
     "own stones": lambda text: symbols(text if mover(text) == "X" else swapped(text)),
     "array of objects": lambda text: np.array(symbols(text, 2, 1, None), dtype=object),

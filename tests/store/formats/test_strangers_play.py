@@ -282,6 +282,11 @@ def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked():
     reads_as(by_cell(table), goes_by(MOVES), values="x")
 
 
+def test_a_move_may_be_given_by_the_board_after_it():
+    lines = [f"{text},{after(text, cell)}".replace(".", " ") + f",{v!r}" for (text, cell), v in MOVES.items()]
+    reads_as("\n".join(["before,after,value", *lines]), goes_by(MOVES))
+
+
 def test_two_tables_may_be_added_up():
     """Double Q-learning: each table has learned from half of the games, the program goes by their sum."""
     halves = [move_values(seed=seed) for seed in (1, 2)]

@@ -19,6 +19,7 @@ _ARROWS = "->", "=>", ":"
 _MARKS = *_ARROWS, "=", " "
 _CELL = re.compile(r"[A-Da-d][1-4]|0[0-9]|[0-9] ?, ?[0-9]")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
+_BETWEEN = re.compile(r"\s*[,:;]\s*|\s+")
 _NOTHING = re.compile("-?|nan|none|null|[-+]?inf(inity)?", re.IGNORECASE)
 
 
@@ -57,8 +58,9 @@ class Candidate:
 
 def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     """The tables that a JSON value may be: an object, or the objects in it or in a list, joined; or a list of
-    records, or the only one in an object, which is read as rows of CSV."""
+    records, or one or two alike in an object, which are read as rows of CSV."""
     names, rows = _records(value)
+    sides: list[list[str]] = [[]] * len(rows)
     whole = _by_board(value, rules)
     if isinstance(whole, dict):
         yield Candidate([*whole], [*whole.values()])
@@ -67,11 +69,14 @@ def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     if isinstance(whole, dict):
         yield from _tables_in(whole, rules)
     if not rows and isinstance(value, dict):
-        (names, rows), *others = [part for part in map(_records, value.values()) if part[1]] or [([], [])]
-        rows = [] if others else rows
+        found = {name: _records(part) for name, part in value.items()}
+        found = {name: part for name, part in found.items() if part[1]}
+        if len(found) in (1, 2) and len({str(columns) for columns, _ in found.values()}) == 1:
+            names, rows = next(iter(found.values()))[0], [row for _, part in found.values() for row in part]
+            sides = [[name] * (len(found) > 1) for name, (_, part) in found.items() for _ in part]
     if rows:
         rows, notes = _value_last(names, rows, where)
-        texts = [[*map(str, row[:-1]), row[-1]] for row in rows]
+        texts = [[*side, *map(str, row[:-1]), row[-1]] for side, row in zip(sides, rows, strict=True)]
         yield from tables_of_rows([*enumerate(texts, 1)], where, rules, unit="record", notes=notes)
 
 
@@ -106,13 +111,13 @@ def _value_last(
     names: Sequence[str], rows: list[list[Any]], where: str
 ) -> tuple[list[list[Any]], tuple[str, ...]]:
     """Rows with the column that is the value last, which is the one that is called so, or else the last; and
-    without counts, unless one is the value. With a note.
+    without counts, unless one is the value, or rewards beside it. With a note.
 
     :raises InvalidFileError: naming the columns if several may be it.
     """
     lowered = [name.strip().lower() for name in names]
-    counts = [at for at, name in enumerate(lowered) if name in COUNTS]
     found = [at for at, name in enumerate(lowered) if name in SCALARS]
+    counts = [at for at, name in enumerate(lowered) if name in COUNTS or (found and name == "reward")]
     if not found and len(names) - len(counts) < 3:  # a board and perhaps a move: a count must be the value
         found, counts = counts, []
     if len(found) > 1:
@@ -120,7 +125,7 @@ def _value_last(
         message = f"any of the columns {named} may be the value"
         raise InvalidFileError(message, where=where, hint="leave the others out")
     keys = [at for at in range(len(names)) if at not in (*found, *counts)]
-    said = tuple(f"left out, as a count: the column {quoted(names[at])}" for at in counts)
+    said = tuple(f"left out: the column {quoted(names[at])}" for at in counts)
     return [[row[at] for at in (*keys, *found)] for row in rows] if keys else rows, said
 
 
@@ -169,7 +174,8 @@ def tables_of_rows(
     """
     rows = [row for _, row in numbered]
     marks = _MARKS if {*map(len, rows)} == {1} else _ARROWS
-    rows = _parted([",".join(map(str, row)) for row in rows], marks, rules) or rows
+    lines = [",".join(map(str, row)) for row in rows]
+    rows = _listed(lines, rules) or _parted(lines, marks, rules) or rows
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
             message = f"has {len(row)} field{'s' * (len(row) != 1)}, but the first {unit} has {len(rows[0])}"
@@ -214,6 +220,26 @@ def _is_heading(row: Sequence[str], rules: Rules) -> bool:
     """Whether a row begins with nothing, as that of pandas, or is a word and the names of all cells."""
     named = len(row) > rules.cells and any(namings(row[-rules.cells :], rules))
     return not row[0] or (row[0].isalpha() and named)
+
+
+def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
+    """The keys and values of lines of a board and numbers: one for each cell, or cells and their values by
+    turns; none if they are not all such."""
+    keys, values = list[str](), list[list[Any]]()
+    for line in lines:
+        key, rest = line[: rules.cells], line[rules.cells :].rstrip().removesuffix(",")
+        before, *fields = _BETWEEN.split(rest)
+        keys.append(key)
+        values.append([*map(_parse, fields)])
+        if before or "," in key or not {*map(type, values[-1])} <= {int, float}:
+            return []
+    lengths = {*map(len, values)}
+    if len(lengths) > 1 and not any(length % 2 for length in lengths):
+        pairs = [zip(map("{:g}".format, row[::2]), row[1::2], strict=True) for row in values]
+        values = [[*map(list, row)] for row in pairs]
+    elif lengths != {rules.cells}:
+        return []
+    return [[*row] for row in zip(keys, values, strict=True)]
 
 
 def _parted(lines: Sequence[str], marks: Sequence[str], rules: Rules) -> list[list[str]]:

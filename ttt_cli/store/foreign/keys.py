@@ -26,13 +26,16 @@ MOST_EXTRAS = 3
 LEAST_BOARDS = 0.5
 """The least share of keys that must be boards for a form, or a spelling, to be worth considering."""
 LAST_FIRST = "rows from bottom right"
-"""The order of cells in a number whose lowest digit is the first cell."""
+"""The order of cells in a number that begins at its other end."""
 OWN = "own"
 """The empty symbol where each empty cell shows its own name."""
 
-NUMBERS = {"decimal number": 10, "base-3 number": 3}
-"""The forms of a board as a number whose digits are the cells, leading zeros lost, and its base. In base 3
-the first cell may be the lowest digit as well."""
+BITS = {"two bits a cell": 4, "bit sets": 2}
+COUNTED = {"base-3 number": 3, **BITS}
+NUMBERS = {"decimal number": 10, **COUNTED}
+"""The forms of a board as a number, by its base: its digits are the cells, leading zeros lost; of bit sets
+there are two, one for the cells of each side. The first cell is the highest digit, but the lowest bits; forms
+that are ``COUNTED`` may begin at the other end as well."""
 FORMS = ("items", "characters", "list", "rows", "signed digits", *NUMBERS)
 """The forms of a board: an item of a key for each cell; a character a cell; a list of the cells in one item;
 an item a row; digits with signs; numbers."""
@@ -162,10 +165,13 @@ def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
         return tuple(digits) if "".join(digits) == item else ""
     if form == "characters":
         return item
-    if not (_WHOLE.fullmatch(item) and len(item) <= cells):
+    if not all(_WHOLE.fullmatch(item) and len(item) <= cells for item in items):
         return ""
-    written = np.base_repr(int(item), NUMBERS[form]).rjust(cells, "0")
-    return "" if written.strip("012") else written
+    parts = [int(np.base_repr(int(item), NUMBERS[form])) for item in items]
+    written = str(parts[0] + 2 * sum(parts[1:])).rjust(cells, "0")  # a cell in both sets is 3
+    if written.strip("012"):
+        return ""
+    return written[::-1] if form in BITS else written
 
 
 def _quoted_items(key: str) -> list[str]:
@@ -223,7 +229,7 @@ class _Frame(NamedTuple):
 def _frames(keys: Sequence[list[str]], rules: Rules) -> Iterator[_Frame]:
     length = Counter(map(len, keys)).most_common(1)[0][0]
     for form in FORMS:
-        width = {"items": rules.cells, "rows": rules.rows}.get(form, 1)
+        width = {"items": rules.cells, "rows": rules.rows, "bit sets": 2}.get(form, 1)
         for start in range(length - width + 1 if length <= width + MOST_EXTRAS else 0):
             yield _Frame(form, start, start + width, length)
 

@@ -26,7 +26,7 @@ from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.policy import best
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.store.foreign.keys import LAST_FIRST, Spelling
+from ttt_cli.store.foreign.keys import COUNTED, LAST_FIRST, Spelling
 from ttt_cli.store.foreign.values import TURNED, Values, decisions, namings
 from ttt_cli.store.plays import Plays, values_of_moves
 
@@ -42,9 +42,9 @@ LEAST_MAPPED, LEAST_IDS = 20, 100
 two moves at one; and of different whole numbers for these to be names."""
 ADDED = "added"
 """As ``player-x``: neither of two tables is X's, their program adds them up."""
-OTHER_ORDER, LAST_DIGIT_FIRST, ADDED_UP, OTHER_MEANING = 5, 1, 3, 2
-"""The rarity of cells that do not come row by row from the top left; of a number whose lowest digit is the
-first cell; of adding up two tables, which usually belong to two players; of moves not valued for the mover,
+OTHER_ORDER, OTHER_END, ADDED_UP, OTHER_MEANING = 5, 1, 3, 2
+"""The rarity of cells that do not come row by row from the top left; of a number that begins at its other
+end; of adding up two tables, which usually belong to two players; of moves not valued for the mover,
 positions not for X or the table's only player, and cells by column and row."""
 
 MISPLACED = 0.05
@@ -327,8 +327,8 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
             continue  # moves are valued before they are made
         for oriented in chain([spelling], spelling.reoriented()):
             is_usual, rarity = oriented.order == "rows", 0
-            if spelling.form == "base-3 number" and oriented.order == LAST_FIRST:
-                is_usual, rarity = True, LAST_DIGIT_FIRST
+            if spelling.form in COUNTED and oriented.order == LAST_FIRST:
+                is_usual, rarity = True, OTHER_END
             elif not is_usual:
                 rarity = OTHER_ORDER  # if no numbers are at occupied cells then
                 if not of_moves or not all(reading.faults for reading in found):
@@ -368,10 +368,24 @@ def _meanings(
 
 
 def _cell_names(spelling: Spelling) -> Iterator[tuple[tuple[int, ...], list[str]]]:
-    """The extras of the keys that may name a cell, one or two of them, by their columns."""
+    """The extras of the keys that may name a cell, by their columns: one or two of them, or the board after
+    the move."""
     columns = range(len(spelling.extras))
+    for at in columns:
+        if (played := _cells_played(spelling.extras[at], spelling)) is not None:
+            yield (at,), [*map(str, played.tolist())]
     for span in [*((at,) for at in columns), *((at, at + 1) for at in columns[:-1])]:
         yield span, [*map(",".join, zip(*(spelling.extras[at] for at in span), strict=True))]
+
+
+def _cells_played(column: Sequence[str], spelling: Spelling) -> Int64s | None:
+    """int64[keys], the cells that lead from each key's position to the board in a column, if all do."""
+    space, digits = spelling.space, {spelling.empty: 0, spelling.second: 1, spelling.first: 2}
+    if spelling.turn or not all(len(it) == space.cells and {*it} <= digits.keys() for it in column):
+        return None
+    codes = np.array([[digits[symbol] for symbol in it] for it in column], np.int64) @ space.powers
+    moves = space.legal[spelling.indexes] & (space.successors[spelling.indexes] == space.find(codes)[:, None])
+    return moves.argmax(axis=1) if moves.any(axis=1).all() else None
 
 
 def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[tuple[tuple[int, ...], Values]]:

@@ -1,6 +1,7 @@
 """``pickle`` and ``npy``: tables of positions as Python programs save them, read without unpickling.
 
-A pickle is read like a JSON document of the same content.
+A pickle is read like a JSON document of the same content. It may be compressed by zlib, as
+``joblib.dump(…, compress=3)`` does.
 
 A NumPy file, ``.npy`` or ``.npz``, holds an array of objects, such as a dict, which is a pickle; or an array
 of numbers with a row for each board of three symbols, in one axis (the board a number in base 3) or in an
@@ -8,6 +9,7 @@ axis for each cell.
 """
 
 import re
+import zlib
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -20,10 +22,13 @@ from ttt_cli.store.foreign.files import tables_of_json
 from ttt_cli.store.formats.format import Format, Loaded, Options
 from ttt_cli.store.formats.position_keyed import read_tables
 from ttt_cli.store.formats.value_table import ARRAYS
-from ttt_cli.store.npy import MAGIC, is_archive, load_npy, load_npz, names
+from ttt_cli.store.npy import MAGIC, is_archive, load_npy, load_npz, most_unpacked, names
 from ttt_cli.store.pickles import Array, Document, read_pickle
 from ttt_cli.store.source import Source
+from ttt_cli.store.system import too_large
 
+PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
+"""The beginnings of zlib's streams."""
 MODELS = {"sklearn", "torch", "keras", "tensorflow", "xgboost", "stable_baselines3"}
 """Packages whose objects are models, not tables."""
 NAMED = 3
@@ -37,6 +42,22 @@ def is_pickle(data: bytes) -> bool:
     """Whether a file begins as a pickle, and if it might be text also ends as one."""
     ends = data[-9:].rstrip().endswith(b".")
     return bool(_START.match(data) or (ends and _START_OF_CALL.match(data)))
+
+
+def _unpacked(data: bytes, where: str) -> bytes:
+    """The pickle in a file, which may be packed."""
+    if not data.startswith(PACKED):
+        return data
+    most, machine = most_unpacked(data), zlib.decompressobj()
+    try:
+        content = machine.decompress(data, most + 1)
+    except zlib.error as error:
+        raise InvalidFileError(f"is a damaged compressed pickle: {error}", where=where) from None
+    if len(content) > most:
+        raise too_large(f"has more than {most:,} bytes when unpacked", where)
+    if not machine.eof:
+        raise InvalidFileError("is a compressed pickle that was cut off", where=where)
+    return content
 
 
 def _a_model(package: str, where: str) -> InvalidFileError:
@@ -75,14 +96,20 @@ class Pickled(Format):
     spelled = True
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file is a pickle, or an archive of ``torch.save``."""
-        is_archived = source.start.startswith(b"PK\x03\x04") and b"/data.pkl" in source.start
-        return is_archived or is_pickle(source.data)
+        """Whether a file is a pickle, compressed or not, or an archive of ``torch.save``."""
+        if source.start.startswith(b"PK\x03\x04"):
+            return b"/data.pkl" in source.start
+        if not source.start.startswith(PACKED):
+            return is_pickle(source.data)
+        try:
+            return is_pickle(zlib.decompressobj().decompress(source.start, 64))
+        except zlib.error:
+            return False  # a text may begin so
 
     def read(self, source: Source, options: Options) -> Loaded:
         if source.start.startswith(b"PK\x03\x04"):
             raise _a_model("torch", source.where)
-        found = read_pickle(source.data, source.where)
+        found = read_pickle(_unpacked(source.data, source.where), source.where)
         return _table(found, source, options, self, "a pickle, of which nothing was executed")
 
 
