@@ -94,7 +94,7 @@ def put(env: Environment, result: Any) -> ExitCode:
 
 def dumped(result: Document, notes: Sequence[str] = (), *, indent: bool = False) -> str:
     """Return a result as JSON."""
-    record = {"schema": result.schema, "version": 1, **_record(result)}
+    record = {"schema": result.schema, "version": 1, **fields_of(result)}
     return json_text(record | {"notes": notes} if notes else record, indent=indent)
 
 
@@ -114,7 +114,8 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else str(value)  # NumPy's scalars and arrays
 
 
-def _record(value: Any) -> dict[str, Any]:
+def fields_of(value: Any) -> dict[str, Any]:
+    """Return the document of a dataclass, as its ``schema_of`` describes it."""
     kind: Any = type(value)
     return {
         name: own if own is None or write is None else write(own)
@@ -326,7 +327,7 @@ def form_of(kind: Any) -> Form:
         members = _members(kind)  # type: ignore[arg-type]
         own = {name: schema for name, (_, (schema, _), _) in members.items()}
         required = [name for name, (_, _, optional) in members.items() if not optional]
-        return {"type": "object", "required": required, "properties": own}, _record
+        return {"type": "object", "required": required, "properties": own}, fields_of
     if is_typeddict(kind):
         own = {name: schema_of(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
         required = [name for name in own if name in kind.__required_keys__]

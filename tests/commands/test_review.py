@@ -8,7 +8,7 @@ from ttt_cli.store.games import GameRecord, record_game
 STORE = Path("state_store")
 LOST = GameRecord((4, 8, 1, 2, 3, 7, 5, 6, 9), "x", "random", "human", id="aa")
 DRAWN = GameRecord((1, 5, 9, 2, 8, 7, 3, 6, 4), "draw", "human", "minimax", id="bb")
-RESIGNED = GameRecord((1, 5), "o", "human", "menace", resigned=True, id="cc")
+RESIGNED = GameRecord((1, 5), "o", "human", "menace", end="resigned", id="cc")
 
 
 def test_the_last_or_the_numbered_game_is_reviewed(ttt):

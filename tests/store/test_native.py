@@ -134,7 +134,7 @@ def test_the_exchanged_game_is_learned_and_merged_but_not_saved(tmp_path):
     with pytest.raises(UsageError, match="cannot be saved"):
         library.save(state, tmp_path / "state.json")
     game = play_game(state, "random", rules=state.rules, seed=1)
-    assert GameRecord.from_json(game.fields(), "") == game
+    assert GameRecord.from_json(orjson.loads(game.to_line()), "") == game
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -89,7 +89,7 @@ def corpus(*patterns: str) -> list[bytes]:
 def games() -> bytes:
     records = [
         GameRecord((1, 4, 2, 5, 3), "x", "a\u001b[2J", "b", teaches=("q", "td")),
-        GameRecord((1, 2), "o", "menace", "human", resigned=True),
+        GameRecord((1, 2), "o", "menace", "human", end="resigned"),
         GameRecord((1, 2, 3), "x", "c", "d", rules=Rules(2, 2, 2)),
     ]
     return b"".join(game.to_line() + b"\n" for game in records)

@@ -26,7 +26,7 @@ from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_loss
 from ttt_cli.store.plays import PLAYED
 from ttt_cli.store.runs import digest_of
-from ttt_cli.store.text import to_csv
+from ttt_cli.store.text import as_text, to_csv
 from ttt_cli.views.evaluation import Exact, Sampled, blunder_rows
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
@@ -199,11 +199,12 @@ def _matches(
 def _records(player: Agent, opponent: str, batch: Games, match: str) -> Iterator[bytes]:
     """Return the games of a batch as lines of JSON; the same call gives them the same ids."""
     match = digest_of([player.digest or player.name, opponent, match])[:12]
+    own, other = as_text(player.name), as_text(opponent)
     for at, moves in enumerate(batch.moves.tolist()):
         number = batch.first + at
-        x, o = (player.name, opponent) if number % 2 == 0 else (opponent, player.name)
+        x, o = (own, other) if number % 2 == 0 else (other, own)
         played = tuple(cell + 1 for cell in moves if cell >= 0)
         result = Result(int(batch.results[at])).key
-        resigned = bool(batch.resigned[at])
-        record = GameRecord(played, result, x, o, player.rules, resigned=resigned, id=f"{match}-{number + 1}")
+        end: Literal["resigned"] | None = "resigned" if batch.resigned[at] else None
+        record = GameRecord(played, result, x, o, player.rules, end=end, id=f"{match}-{number + 1}")
         yield record.to_line() + b"\n"

@@ -25,6 +25,7 @@ from ttt_cli.engine.side import Result, Side
 from ttt_cli.play.online_learner import OnlineLearner
 from ttt_cli.play.player import Player
 from ttt_cli.store.games import GameRecord
+from ttt_cli.store.text import as_text
 
 
 @dataclass
@@ -159,11 +160,11 @@ class Session:
         self.record = GameRecord(
             tuple(cell + 1 for cell in self.game.moves),
             result.key,
-            self.player(Side.X).name,
-            self.player(Side.O).name,
+            as_text(self.player(Side.X).name),
+            as_text(self.player(Side.O).name),
             self.rules,
             tuple(learner.taught_name for learner in self.learners),
-            self.game.resigned,
+            "resigned" if self.game.resigned else None,
         )
 
     @property

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 from functools import partial
 from time import sleep
 
-from ttt_cli.documents import json_text, put
+from ttt_cli.documents import fields_of, json_text, put
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, Stopped, TttError
 from ttt_cli.evaluation.review import Review, review
@@ -121,7 +121,7 @@ def _record(env: Environment, session: Session) -> None:
     try:
         record_game(env.store, session.record)
     except TttError:
-        line = command_line("printf", r"%s\n", json_text(session.record.fields()))
+        line = command_line("printf", r"%s\n", json_text(fields_of(session.record)))
         log = command_line(env.store / LOG)
         env.stderr.write(f"the game could not be recorded; to record it, run:\n{line} >> {log}\n")
         raise
@@ -129,7 +129,7 @@ def _record(env: Environment, session: Session) -> None:
 
 def _document(env: Environment, session: Session) -> None:
     if env.json and session.record is not None:
-        put(env, PlayedGame(**session.record.fields(), score=session.score))
+        put(env, PlayedGame(session.record, session.score))
 
 
 def _say_kept(env: Environment, session: Session) -> None:

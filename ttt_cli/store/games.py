@@ -10,18 +10,18 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, ClassVar, Literal
 
 import orjson
 
-from ttt_cli.documents import RulesFields
+from ttt_cli.documents import CellFromOne, ResultKey, fields_of, optional
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.files import append_line, try_append
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
-from ttt_cli.store.text import as_text, load_json
+from ttt_cli.store.text import load_json
 from ttt_cli.store.typed import check, rules_of
 
 LOG = "games.jsonl"
@@ -32,56 +32,33 @@ notices = logging.getLogger("ttt_cli")
 _ID = re.compile(rb'\{"id":"([^"]*)"')
 
 
-class GameFields(TypedDict):
-    """A line of a log."""
-
-    id: str
-    rules: RulesFields
-    moves: list[int]
-    result: str
-    x: str
-    o: str
-    teaches: NotRequired[list[str]]
-    end: NotRequired[Literal["resigned"]]
-
-
 @dataclass(frozen=True)
 class GameRecord:
-    """One finished game and who played it.
+    """One finished game and who played it: a line of a log.
 
     :ivar moves: the cells, numbered from 1.
-    :ivar result: ``x``, ``o`` or ``draw``.
     :ivar teaches: the states that should learn it, each by its path relative to the log's folder.
-    :ivar resigned: whether the side to move resigned in an open position.
+    :ivar end: ``resigned`` if the side to move resigned in an open position.
     """
 
-    moves: tuple[int, ...]
-    result: str
+    DOCUMENT: ClassVar = ("id", "rules", "moves", "result", "x", "o", "teaches", "end")
+
+    moves: tuple[CellFromOne, ...]
+    result: ResultKey
     x: str
     o: str
-    rules: Rules = field(default_factory=Rules)
+    rules: Rules = STANDARD
     teaches: tuple[str, ...] = ()
-    resigned: bool = False
+    end: Literal["resigned"] | None = optional()
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
-    def fields(self) -> dict[str, Any]:
-        """The record as a JSON object."""
-        fields: dict[str, Any] = {
-            "id": self.id,
-            "rules": self.rules.fields(),
-            "moves": list(self.moves),
-            "result": self.result,
-            "x": as_text(self.x),
-            "o": as_text(self.o),
-            "teaches": list(self.teaches),
-        }
-        if self.resigned:
-            fields["end"] = "resigned"
-        return fields
+    @property
+    def resigned(self) -> bool:
+        return self.end is not None
 
     def to_line(self) -> bytes:
         """The record as a line of JSON, without its end."""
-        return orjson.dumps(self.fields())
+        return orjson.dumps(fields_of(self))
 
     def game(self) -> Game:
         """Play the moves.
@@ -96,11 +73,12 @@ class GameRecord:
 
         :raises InvalidFileError: naming the key or the move that is wrong.
         """
-        check(found, GameFields, where)
+        found = {"teaches": [], **found} if isinstance(found, dict) else found
+        check(found, cls, where)
         rules = rules_of(found["rules"], f'{where}: "rules"')
-        ends = {"teaches": tuple(found.get("teaches", ())), "resigned": "end" in found, "id": found["id"]}
+        lists = {name: tuple(found[name]) for name in ("moves", "teaches")}
         try:
-            record = cls(tuple(found["moves"]), found["result"], found["x"], found["o"], rules, **ends)
+            record = cls(**{**found, **lists, "rules": rules})
             game = record.game()
         except TttError as error:
             raise InvalidFileError(error.message, where=where, hint=error.hint) from None

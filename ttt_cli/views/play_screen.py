@@ -5,14 +5,14 @@ Boards and results go to stdout, or with ``--json`` to stderr; notices always go
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar
 
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.documents import Count, Document, ResultKey, RulesFields, optional
+from ttt_cli.documents import Document, optional
 from ttt_cli.engine.position import Cell
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
@@ -32,14 +32,9 @@ from ttt_cli.views.review import moves_table, strip, summary
 class PlayedGame(Document, name="game"):
     """A finished game; in games.jsonl it has no schema, version and score."""
 
-    id: str
-    rules: RulesFields
-    moves: list[Count]
-    result: ResultKey
-    x: str
-    o: str
-    teaches: list[str]
-    end: Literal["resigned"] | None = optional()
+    DOCUMENT: ClassVar = ("*record", "score")
+
+    record: GameRecord
     score: Score | None = optional()
 
 
