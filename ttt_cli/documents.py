@@ -20,6 +20,7 @@ fields do not change the version, so schemas allow unknown fields.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
@@ -99,14 +100,15 @@ def dumped(result: Document, notes: Sequence[str] = (), *, indent: bool = False)
 
 
 def json_text(value: Any, *, indent: bool = False) -> str:
-    """Return a value as JSON, with whatever a terminal might obey escaped.
+    """Return a value as JSON, with whatever a terminal might obey escaped, and what JSON cannot hold: half a
+    surrogate pair, from a file name that is not UTF-8.
 
     :raises ValueError: if a number is not finite.
     """
     settings: dict[str, Any] = {"indent": 2} if indent else {"separators": (",", ":")}
-    dumps = partial(json.dumps, value, allow_nan=False, default=_plain, **settings)
-    text = dumps(ensure_ascii=False)
-    return text if text.replace("\n", "").isprintable() else dumps(ensure_ascii=True)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain, **settings)
+    text = re.sub(r"[\ud800-\udfff]", lambda half: f"\\\\u{ord(half[0]):04x}", text)
+    return text if text.replace("\n", "").isprintable() else json.dumps(json.loads(text), **settings)
 
 
 def _plain(value: Any) -> Any:

@@ -4,11 +4,24 @@ Python's own streams do neither: unbuffered (``PYTHONUNBUFFERED=1``, common in c
 write for a complete one, and a full disk under stderr ends the program.
 """
 
+import json
 import os
 import sys
+from codecs import register_error
 from contextlib import suppress
 from io import BufferedWriter, FileIO, TextIOWrapper
 from typing import TextIO
+
+ALIKE = str.maketrans("│─┼█▒·→›▁▂▃▄▅▆▇", "|-+#=.>>.:-=+*%") | {ord("…"): "..."}
+
+
+def _alike(error: UnicodeError) -> tuple[str, int]:
+    """Replace what a stream cannot encode by ASCII that looks alike, or as JSON escapes it."""
+    assert isinstance(error, UnicodeEncodeError)
+    return json.dumps(error.object[error.start : error.end].translate(ALIKE))[1:-1], error.end
+
+
+register_error("alike", _alike)
 
 
 class _Notices(TextIOWrapper):
@@ -42,7 +55,7 @@ def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
         kind(
             BufferedWriter(FileIO(number, "w", closefd=False)),
             getattr(stream, "encoding", None),
-            errors="backslashreplace",
+            errors="alike",
             line_buffering=True,
         )
         for number, stream, kind in ((1, sys.stdout, TextIOWrapper), (2, sys.stderr, _Notices))
