@@ -24,12 +24,16 @@ LEAVE = ("q", "quit", "exit", "escape", "ctrl-d")
 """Keys and words that leave a game; in menus letters only spell names."""
 
 _KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
+_BEGUN = b"\x1b", b"\x1b[", b"\x1bO"
 _ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 _NAMED = {
     **{f"\x1b{start}{end}": name for start in "[O" for end, name in _ARROWS.items()},
     **{"\r": "enter", "\n": "enter", " ": "enter", "\x7f": "backspace", "\x08": "backspace"},
     **{"\x1b": "escape", "\x04": "ctrl-d"},
 }
+
+ESCAPE_TIME = 0.05
+"""Seconds to wait for the rest of an arrow key, which a slow line may bring in parts."""
 
 RESIZE_TIME = 0.2
 """Seconds between two checks of the window size."""
@@ -103,14 +107,21 @@ class Keys(Lines):
         ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input), ``resize`` if the window has
         changed, or an empty text for any other. Ctrl-C raises as usual."""
         while not self._typed:
-            if select.select([self._number], [], [], RESIZE_TIME)[0]:
+            if self._hears(RESIZE_TIME):
                 read = os.read(self._number, 1024)
+                while read.endswith(_BEGUN) and self._hears(ESCAPE_TIME):
+                    if not (more := os.read(self._number, 1024)):
+                        break
+                    read += more
                 self._typed = _KEY.findall(read.decode(errors="ignore")) if read else ["\x04"]
             elif (now := os.get_terminal_size(self._number)) != self._size:
                 self._size = now
                 return "resize"
         key = self._typed.pop(0)
         return _NAMED.get(key) or (key.lower() if key.isprintable() else "")
+
+    def _hears(self, seconds: float) -> bool:
+        return bool(select.select([self._number], [], [], seconds)[0])
 
 
 @contextmanager

@@ -21,7 +21,7 @@ u         takes back your last move
 q         leaves, and so does Ctrl-D"""
 """The keys, so short that a window of 40 columns and 12 lines shows them."""
 
-USUAL = "a number plays, or arrows and Enter; h hint, b beat it, u take back, ? keys, q leave"
+USUAL = "number, or arrows and Enter; h hint, b beat it, u take back, ? keys, q leave"
 TOO_SMALL = "Make the window larger, or type the number of a cell and Enter."
 
 _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
