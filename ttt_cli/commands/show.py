@@ -16,7 +16,7 @@ from ttt_cli.documents import Count, Document, RunFields, Share, aside, optional
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
-from ttt_cli.errors import TttError, UsageError
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
 from ttt_cli.learners import plugged_learners
 from ttt_cli.shell.options import argument, complete, flag, given_rules, stored_files
@@ -163,7 +163,8 @@ class Store(Document, name="store"):
                     env.out(f"{one.name}: {one.fault}", indent=2)
             env.out("", f"in {self.store}", "")
         else:
-            env.out(f"no states in {self.store}", "")
+            game = f" for {rules.describe()}" if (rules := given_rules(env)) else ""
+            env.out(f"no states{game} in {self.store}", "")
         env.draw(table(["player", "plays"], [[one.usage, one.about] for one in self.players]))
         if not self.states:
             env.say("next:", library.Trained("q", rules=given_rules(env)).command(*env.store_option))
@@ -219,6 +220,8 @@ def show(
     if formats:
         return _formats()
     if file is None:
+        if env.store.exists() and not env.store.is_dir():
+            raise InvalidFileError("is not a folder", where=str(env.store))
         states = [StoredState.of(path) for path in stored_files(env.store)]
         states = [state for state in states if rules in (None, state.rules)]
         return Store(str(env.store.absolute()), states, list(_players().values()))
