@@ -171,7 +171,7 @@ USAGE = [
     )),
     ("train td --opponent exec:true --cluster tcp://127.0.0.1:1", "--cluster does not go with"),
     ("train td -o good.json --opponent good.json", "copy"),
-    ("play --watch=yes", "--help lists the options"),
+    ("play --watch=yes", "see ttt play --help"),
     ("play -x", "no such option: -x (see ttt play --help)"),
     ("play --watch", "--x q --o random"),
     ("play random minimax:depth=2", "extra argument(s) (minimax:depth=2)"),

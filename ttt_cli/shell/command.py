@@ -30,6 +30,7 @@ from textwrap import dedent
 from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from ttt_cli.documents import put
 from ttt_cli.environment import Environment
@@ -37,6 +38,17 @@ from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import offer_file
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+class Command(TyperCommand):
+    """A command whose errors name it, also where an option has no value."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            error.ctx = getattr(error, "ctx", None) or ctx  # type: ignore[attr-defined]
+            raise
 
 
 def make_command(
@@ -74,7 +86,7 @@ def make_command(
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     text, examples = split_examples(doc or function.__doc__ or "")
     single = typer.Typer(add_completion=False)
-    single.command(name, help=text, epilog=examples)(call)
+    single.command(name, cls=Command, help=text, epilog=examples)(call)
     made: Any = typer.main.get_command(single)
     for parameter in made.params:
         parameter.hidden = parameter.hidden or parameter.name in hidden

@@ -179,7 +179,10 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         hint = "train without --resume: a new run starts from the file"
         raise refused("the run was started by a version of ttt that plays different games", hint)
     plan, games = _plan(learner, record, opponent), record.games or 0
-    plan.block_at(games)  # or the record has been changed
+    try:
+        plan.block_at(games)
+    except InvalidFileError as error:  # the record has been changed
+        raise refused(error.message) from None
     return TrainingRun(path, plan, state, record, games)
 
 
