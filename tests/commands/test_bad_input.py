@@ -233,7 +233,7 @@ def test_a_log_of_games_is_no_player(ttt: Run) -> None:
     Path("games.jsonl").write_bytes(GAME.to_line() + b"\n" * 2)
     refused = ttt("evaluate", "games.jsonl")
     assert refused.code == 3 and "is a game-records file, not a player" in refused.err
-    assert "for ttt train --games-from" in refused.err
+    assert "for ttt review FILE and ttt train --games-from FILE" in refused.err
 
 
 @pytest.mark.parametrize("call", ["evaluate q --board 2x3", "evaluate td.article", "curve td", "show q"])

@@ -196,7 +196,7 @@ FAULTS = [
         "exec",
         "sys.stderr.write('no brain\\n'); sys.exit(3)",
         1,
-        "ended (exit status 3) without an answer, saying 'no brain' on stderr, to",
+        "said 'no brain' on stderr, and ended (exit status 3) without an answer to '.........'",
     ),
     ("exec", "os.kill(os.getpid(), 11)", 1, "ended (Segmentation fault) without an answer"),
     ("exec", "os.close(1)\ntime.sleep(60)", 1, "closed its output without an answer to"),

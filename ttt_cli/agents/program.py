@@ -68,7 +68,7 @@ class Program:
         except NoAnswerError as error:
             self._process = None
             self._end()
-            raise NoAnswerError(f"{error.message}{self._last_words}", hint=error.hint) from None
+            raise NoAnswerError(f"{self._last_words}{error.message}", hint=error.hint) from None
 
     def _started(self) -> "Popen[bytes]":
         from subprocess import PIPE, Popen
@@ -93,7 +93,7 @@ class Program:
         self._errors.seek(0)
         said = self._errors.read().decode("utf-8", "backslashreplace").split("\n")
         last = next((line.strip() for line in reversed(said) if line.strip()), "")
-        return f", saying {last[:200]!r} on stderr," if last else ""
+        return f"said {last[:200]!r} on stderr, and " if last else ""
 
     def _answers(self, process: "Popen[bytes]", texts: Sequence[str]) -> Iterator[str]:
         stdin, stdout = process.stdin, process.stdout

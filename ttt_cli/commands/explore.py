@@ -8,6 +8,7 @@ from typing import Annotated
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
+from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.shell.common import resolved, write_report
 from ttt_cli.shell.options import AgentName, Report, flag
@@ -48,6 +49,8 @@ def explore(
       ttt explore q -o q.html --open
       ttt explore minimax:depth=2 -o page.html
     """
+    if out == "-" and show:
+        raise UsageError("a page on stdout cannot be opened", where="--open", hint="-o page.html")
     (player,) = resolved(env, agent)
     rules, policy = player.rules, player.policy.tabulated()
     positions = covered(policy)

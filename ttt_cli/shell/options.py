@@ -76,7 +76,9 @@ AgentName = Annotated[
 FileNames = Annotated[
     list[str], argument("FILE...", "States, or any files that ttt reads.", autocompletion=complete)
 ]
-PositionGiven = Annotated[str, argument("POSITION", "Such as X...O....; - reads positions from stdin.")]
+PositionGiven = Annotated[
+    str, argument("POSITION", "Such as X...O....; - reads stdin; -- before others with a dash.")
+]
 Games = Annotated[int | None, number("Number of games; by default the method's own.", "--games", "-n")]
 Opponent = Annotated[
     str | None, option("AGENT", "By default itself, or the article's opponent.", autocompletion=complete)
@@ -93,9 +95,9 @@ def file_help(arguments: Sequence[str]) -> str:
     from ttt_cli.agents.grammar import FILE_OPTIONS, STATE_OPTIONS
     from ttt_cli.store.foreign.search import FACETS
 
-    accepted = FILE_OPTIONS | {key: STATE_OPTIONS[key] for key in ("ties", "choice")}
+    accepted = {**FILE_OPTIONS, "ties": STATE_OPTIONS["ties"]}
     lines = [f"  {key}{'NAME' * key.endswith('.')}={item.accepts}" for key, item in accepted.items()]
-    lines.append(f"  NAME is {', '.join(FACETS)}")
+    lines += ["  choice=draw|most, of counts of beads", f"  NAME is {', '.join(FACETS)}"]
     return "\n".join(["What a file leaves open can be stated after a colon (FILE:values=x):", *lines])
 
 

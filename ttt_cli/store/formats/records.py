@@ -21,7 +21,7 @@ class GameRecords(Format):
     """A log of games: JSON Lines."""
 
     name = "game-records"
-    about = "JSON Lines: games.jsonl, for ttt train --games-from"
+    about = "JSON Lines: games.jsonl, for ttt review FILE and ttt train --games-from FILE"
     learner = "any"
     holds = "games"
     written = True
