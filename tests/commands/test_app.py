@@ -76,30 +76,6 @@ def test_help_shows_the_options_that_change_something(ttt: Run) -> None:
     assert "--board" in text and "wins=known|unknown" in text
 
 
-# ---- usage
-
-
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        ("move", "ttt move: missing argument 'AGENT' (see ttt move --help)"),
-        ("solve -X.......", "no such option: -X (see ttt solve --help)"),
-        ("--store=x show", "no such option: --store (see ttt --help)"),
-        ("q", "no such command 'q' (ttt --help lists the commands)"),
-        ("show -x.json", "no such option: -x (see ttt show --help)"),
-        ("evaluat", "(did you mean 'evaluate'?)"),
-        ("list", "did you mean ttt show?"),
-        ("evaluate agents", "did you mean ttt show?"),
-        ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
-        ("show minmax", "no agent is called 'minmax' (did you mean 'minimax'?)"),
-    ],
-)
-def test_usage_errors_have_a_hint(ttt: Run, words: str, hint: str) -> None:
-    outcome = ttt(*words.split())
-    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
-    assert hint in outcome.err
-
-
 # ---- results and errors
 
 

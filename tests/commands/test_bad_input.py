@@ -3,7 +3,9 @@
 import os
 import re
 import shlex
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -63,6 +65,8 @@ WRITERS = {
     "explore random -o FILE --board 2x3": True,
 }
 """Calls that write a file; whether it is a report of their own."""
+SAVERS = ("train td --games 1 -o FILE", "merge good.json good.json -o FILE")
+"""Those that save a state like the good one."""
 
 SOME = [line for line in READERS if line.split()[0] in ("show", "merge", "export") or "--from" in line]
 """Readers that stand for all where each goes the same way."""
@@ -164,7 +168,55 @@ def test_an_unwritable_target_is_refused(refused: Refused, call: str) -> None:
         refused(call.replace("FILE", file), {2}, file.partition("/")[0])
 
 
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """A small file system in memory, with a state on it."""
+    disk = Path("disk")
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "disk"]
+    made = subprocess.run(mount, capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
+    try:
+        (disk / GOOD).write_bytes(good_content())
+        yield disk
+    finally:
+        subprocess.run(["umount", "disk"], check=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("call", WRITERS)
+def test_a_full_disk(refused: Refused, disk: Path, call: str) -> None:
+    with suppress(OSError), (disk / "rest").open("wb", buffering=0) as rest:
+        while rest.write(b"x" * 4096):
+            pass
+    on_the_disk(refused, call, "no space left on device")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("call", WRITERS)
+def test_a_read_only_disk(refused: Refused, disk: Path, call: str) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", "disk"], check=True)
+    on_the_disk(refused, call, "read-only file system")
+
+
+def on_the_disk(refused: Refused, call: str, why: str) -> None:
+    Path("foreign.csv").write_text("-1,0,0,0,1,0,0,0,0,-3,4\n")
+    for file in ("disk/new", *[f"disk/{GOOD}"] * (call in SAVERS)):
+        refused(call.replace("FILE", file), {1}, why, json=False)
+
+
 USAGE = [
+    ("move", "ttt move: missing argument 'AGENT' (see ttt move --help)"),
+    ("solve -X.......", "no such option: -X (see ttt solve --help)"),
+    ("--store=x show", "no such option: --store (see ttt --help)"),
+    ("q", "no such command 'q' (ttt --help lists the commands)"),
+    ("show -x.json", "no such option: -x (see ttt show --help)"),
+    ("evaluat", "(did you mean 'evaluate'?)"),
+    ("list", "did you mean ttt show?"),
+    ("evaluate agents", "did you mean ttt show?"),
+    ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
+    ("show minmax", "no agent is called 'minmax' (did you mean 'minimax'?)"),
     *((f"train td {words}", words.split()[0]) for words in (
         "--games 1e-3", "--seed 999999999999999999999999999999", "--gamma nan", "--checkpoint -1",
         "--until perfect", "--preset mine", "--resume --fresh", "--resume --games 5",

@@ -4,39 +4,26 @@ import re
 
 import pytest
 
+from tests.commands.test_schema import CALLS
 from tests.ttt import Run
 
-SCREENS = """
-train q --games 300 --seed 1
+MORE = """
 train graph --games 100 --until unbeatable --seed 1
 train q --preset article --games 100 --seed 1
-play --x q --o random --games 3 --seed 1 --learn
 play --x q --o random --seed 1 --learn
-review
 review --game 2 --boards
 evaluate q.article random minimax minimax:depth=2,ties=first --explain
-evaluate random --games 500 --seed 1
 tournament q.article minimax:depth=2 minimax:ties=trap
 analyze X...O.... --agent q --agent q.article
-solve
 solve --board 5x5 --line 4 --nodes 5
 diff q q.article
-show q
-export q --format q-table -o q_table.json
-import q_table.json -o copy.json
-evaluate q_table.json
-merge q copy.json -o both.json
-explore q -o page.html
+evaluate x.json
 study q --seeds 2 --games 100 --vary alpha=0.1,0.5 -o study.csv
 curve study.csv
-verify copy.json state_store/q.json q_table.json study.csv
-show
-show --formats
-schema
-evaluate nobody
-evaluate minimax:depht=2
+verify imported.json state_store/q.json x.json study.csv
 train q --board 9x9
 """.strip().splitlines()
+SCREENS = [*(line.partition(" ")[2] for line in CALLS), *MORE]
 KEYS = "x\n1\n5\nh\n2\n9\nfoo bar this is not a key\nu\n1\n2\n3\n4\n6\n7\n8\n9\nq\n"
 
 
