@@ -8,6 +8,7 @@ from ttt_cli.agents.minimax import Minimax
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.arrays import Bools
 from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 
 
@@ -24,6 +25,16 @@ def heuristic(space: StateSpace, **options: Any) -> PolicyTable:
 def minimax(space: StateSpace, **options: Any) -> PolicyTable:
     """``minimax`` with these options."""
     return Minimax(space.rules, **options).table(space)
+
+
+def changed(policy: PolicyTable, text: str, cells: dict[int, float]) -> PolicyTable:
+    """The policy with other probabilities (by cell from 1) in one position."""
+    rows = policy.played.copy()
+    index = policy.space.index(Position.parse(text, policy.space.rules))
+    rows[index] = 0
+    for cell, probability in cells.items():
+        rows[index, cell - 1] = probability
+    return PolicyTable(policy.space, rows)
 
 
 def path(space: StateSpace, cells: Sequence[int]) -> list[int]:

@@ -13,13 +13,10 @@ from ttt_cli.evaluation.difference import compare
 def test_the_worth_of_each_choice() -> None:
     space = StateSpace.of()
     perfect = tables.minimax(space)
-    rows = perfect.played.copy()
     corner, centre = (space.index(Position(text)) for text in ("X........", "....X...."))
-    rows[corner] = 0
-    rows[corner, [1, 4]] = 0.25, 0.75  # a loss, a draw
-    rows[centre] = 0  # resigns
-    rows[0] = np.eye(9)[0]  # one of nine equal moves
-    worse = PolicyTable(space, rows)
+    worse = tables.changed(perfect, "X........", {2: 0.25, 5: 0.75})  # a loss, a draw
+    worse = tables.changed(worse, "....X....", {})  # resigns
+    worse = tables.changed(worse, ".........", {1: 1})  # one of nine equal moves
     found = compare(worse, perfect)
     assert np.flatnonzero(found.differs).tolist() == [0, *sorted((corner, centre))]
     assert found.worth[0][corner] == -0.25 and found.worth[0][centre] == -1

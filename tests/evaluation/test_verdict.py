@@ -7,22 +7,12 @@ import pytest
 
 from tests import tables
 from tests.evaluation.reference import some_policy
-from ttt_cli import Position, Rules, Side
+from ttt_cli import Rules, Side
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.scores import solve
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.review import explain
 from ttt_cli.evaluation.verdict import RESIGNS, MistakeCount, find_blunders, is_unbeatable, judge
-
-
-def changed(policy: PolicyTable, text: str, cells: dict[int, float]) -> PolicyTable:
-    """The policy with other probabilities (by cell from 1) in one position."""
-    rows = policy.played.copy()
-    index = policy.space.index(Position.parse(text))
-    rows[index] = 0
-    for cell, probability in cells.items():
-        rows[index, cell - 1] = probability
-    return PolicyTable(policy.space, rows)
 
 
 def test_mistakes_are_the_moves_that_lower_the_value() -> None:
@@ -46,9 +36,9 @@ def test_mistakes_are_the_moves_that_lower_the_value() -> None:
 def test_the_first_mistake_is_the_one_to_mend_first() -> None:
     space = StateSpace.of()
     first = tables.minimax(space, ties="first")  # as X it opens in cell 1
-    never = changed(first, "..X.....O", {6: 1})  # makes a loss of a win where it never is
-    rare = changed(never, "X........", {5: 0.99, 2: 0.01})  # once in a hundred answers to a corner
-    often = changed(rare, "....X....", {1: 0.5, 2: 0.5})  # every other time after the centre
+    never = tables.changed(first, "..X.....O", {6: 1})  # makes a loss of a win where it never is
+    rare = tables.changed(never, "X........", {5: 0.99, 2: 0.01})  # once in a hundred answers to a corner
+    often = tables.changed(rare, "....X....", {1: 0.5, 2: 0.5})  # every other time after the centre
     found = find_blunders(often, [tables.uniform(space), tables.minimax(space)])
     assert found.positions.texts() == ["....X....", "X........", "..X.....O"]
     assert found.moves["cell"].tolist() == [1, 1, 5]
@@ -62,8 +52,8 @@ def test_the_first_mistake_is_the_one_to_mend_first() -> None:
 def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
     """The position is reached in the other role too: there the mistake is not the policy's to make."""
     space = StateSpace.of()
-    policy = changed(tables.minimax(space, ties="first"), "..X.....O", {6: 1})
-    answers = changed(policy, "..X......", {5: 0.5, 9: 0.5})  # as O it may come here
+    policy = tables.changed(tables.minimax(space, ties="first"), "..X.....O", {6: 1})
+    answers = tables.changed(policy, "..X......", {5: 0.5, 9: 0.5})  # as O it may come here
     assert judge(policy).mistakes == MistakeCount(1, 0, 4520)
     assert judge(policy).unbeatable
     assert judge(answers).mistakes == MistakeCount(2, 1, 4520)
@@ -104,7 +94,7 @@ def test_a_player_that_lets_a_win_slip_is_beatable() -> None:
 def test_a_line_explained() -> None:
     """A wrong answer to the corner, and giving up there."""
     space = StateSpace.of()
-    policy = changed(tables.minimax(space, ties="first"), "X........", {2: 1})
+    policy = tables.changed(tables.minimax(space, ties="first"), "X........", {2: 1})
     line = judge(policy).as_o.line
     assert line is not None and line[:2] == (1, 2)
     steps = explain(policy, Side.O, line)
@@ -113,7 +103,7 @@ def test_a_line_explained() -> None:
     mistake = steps[1]
     assert (mistake.probability, mistake.before, mistake.after, mistake.perfect) == (1.0, 0, -1, (4,))
     assert all(step.before == step.after for step in steps if step is not mistake)
-    policy = changed(policy, "X........", {})
+    policy = tables.changed(policy, "X........", {})
     steps = explain(policy, Side.O, judge(policy).as_o.line or ())
     assert [(step.cell, step.after) for step in steps] == [(0, 0), (None, -1)]
     assert find_blunders(policy).moves["cell"].tolist() == [RESIGNS]

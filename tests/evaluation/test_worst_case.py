@@ -5,7 +5,6 @@ import pytest
 from tests import tables
 from tests.evaluation.reference import forced, some_policy
 from ttt_cli import Rules, Side
-from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.walk import layers_of
 from ttt_cli.evaluation.worst_case import worst_case
@@ -50,11 +49,8 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
         assert found.line is not None
         assert found.loss == 1  # without chance, what can be forced is certain …
         assert len(found.line) == (6, 5)[side]  # … and here it takes three stones in a row
-    row = tables.minimax(space).played.copy()
-    index = space.index(space.position(0).play(0))
-    row[index] = 0
-    row[index, [4, 1, 8]] = 0.9, 0.06, 0.04  # the answer to the corner is wrong in two ways
-    found = worst_case(layers_of(PolicyTable(space, row), Side(1)), Side(1))
+    wrong = tables.changed(tables.minimax(space), "X........", {5: 0.9, 2: 0.06, 9: 0.04})  # in two ways
+    found = worst_case(layers_of(wrong, Side(1)), Side(1))
     assert found.line is not None and found.line[:2] == (1, 2)
     assert found.loss == pytest.approx(0.1)
 
@@ -62,10 +58,8 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
 def test_rounding_never_decides_a_line() -> None:
     """A mistake of the smallest probability is a way to lose, however small the number it comes to."""
     space = StateSpace.of()
-    row = tables.minimax(space, ties="first").played.copy()
-    corner = space.index(space.position(0).play(0))
-    row[corner, 4], row[corner, 1] = 1 - 1e-18, 1e-18
-    found = worst_case(layers_of(PolicyTable(space, row), Side(1)), Side(1))
+    slip = tables.changed(tables.minimax(space, ties="first"), "X........", {5: 1 - 1e-18, 2: 1e-18})
+    found = worst_case(layers_of(slip, Side(1)), Side(1))
     assert 0 < found.loss < 1e-17
     assert found.guaranteed == -1
     assert found.line is not None and found.line[:2] == (1, 2)

@@ -65,9 +65,6 @@ def test_no_flipped_bit_goes_unnoticed(bit):
         ({"runs": [{"id": "a", "kind": "dream", "games": 0, "results": None}]}, "expected one of train"),
         ({"runs": [{"id": "a", "kind": "import", "games": -1, "results": None}]}, "whole number"),
         ({"entries": {"XX.......": {"3": [0.5, 1]}}}, "X moves first"),
-        ({"entries": {".........": {"10": [0.5, 1]}}}, "by their cells"),
-        ({"entries": {".........": {"1": [None, 1]}}}, "value, visits"),
-        ({"entries": {".........": {"1": [0.5, -1]}}}, "visits from 1"),
         ({"surprise": 1}, "unknown key"),
     ],
 )

@@ -36,15 +36,14 @@ NAME = '<b>ours</b> & "theirs"'
 
 def player() -> PolicyTable:
     """Perfect play, spoilt in three positions, with values of its own."""
-    perfect = tables.minimax(SPACE, ties="first")
-    played = perfect.played.copy()
-    for board, *chances in (
-        ("........X", 0, 0, 0, 0, 0, 0, 0, 1, 0),  # only the middle holds the draw
-        ("X...O...X", 0, 0, 0.25, 0, 0, 0, 0.75, 0, 0),  # corners lose, other cells hold the draw
-        ("XX.OO....", 0, 0, 0.5, 0, 0, 0.5, 0, 0, 0),  # 3 wins, 6 only draws
+    perfect = spoilt = tables.minimax(SPACE, ties="first")
+    for board, chances in (
+        ("........X", {8: 1}),  # only the middle holds the draw
+        ("X...O...X", {3: 0.25, 7: 0.75}),  # corners lose, other cells hold the draw
+        ("XX.OO....", {3: 0.5, 6: 0.5}),  # 3 wins, 6 only draws
     ):
-        played[SPACE.index(Position(board))] = chances
-    return PolicyTable(SPACE, played, perfect.worth * 0.5, SPACE.plies < 6)
+        spoilt = tables.changed(spoilt, board, chances)
+    return PolicyTable(SPACE, spoilt.played, perfect.worth * 0.5, SPACE.plies < 6)
 
 
 POLICY = player()
