@@ -135,11 +135,14 @@ def snapshot() -> dict[str, bytes | None]:
     ],
 )
 def test_an_unreadable_file_is_refused_in_one_line(refused: Refused, ttt: Run, call: str, fault: str) -> None:
-    """For ``verify`` faults are the result: on stdout, with the exit code of an unfit file."""
+    """A name that is unknown is a usage error. For ``verify`` faults are the result: on stdout, with the exit
+    code of an unfit file."""
     UNREADABLE[fault](Path("bad.json"))
     json = fault in {"missing", "folder", "flipped"}
     says = "digest" if fault == "flipped" else "bad.json"
     refused(call.replace("FILE", "./bad.json"), {3}, says, json=json)
+    if fault == "missing":
+        refused(call.replace("FILE", "nosuch"), {2}, "nosuch", json=False)
     if call == "evaluate FILE":
         before = snapshot()
         found = ttt("verify", "bad.json", "--json")
@@ -217,6 +220,11 @@ USAGE = [
     ("evaluate agents", "did you mean ttt show?"),
     ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
     ("show minmax", "no agent is called 'minmax' (did you mean 'minimax'?)"),
+    ("evaluate 'exec:no-such-program -x'", "cannot run 'no-such-program': no such file or directory"),
+    ("evaluate exec:./good.json", "cannot run './good.json': permission denied"),
+    ("evaluate exec,samples=0:true", "samples is N (from 1), not '0'"),
+    ("evaluate exec:", "Error: exec needs a COMMAND"),
+    ("evaluate 'py:bot.py:a b'", "py:my_bot.py:choose"),
     *((f"train td {words}", words.split()[0]) for words in (
         "--games 1e-3", "--seed 999999999999999999999999999999", "--gamma nan", "--checkpoint -1",
         "--until perfect", "--preset mine", "--resume --fresh", "--resume --games 5",

@@ -65,12 +65,6 @@ def test_the_example_learns(mc: Run):
     assert verdict["results"][0]["as_x"]["loss"] < empty["results"][0]["as_x"]["loss"] * 0.75
 
 
-def test_its_state_is_not_replaced_by_another_learners(mc: Run):
-    assert mc("train", "q", *BOARD, "--games", "10", "-o", "q.json").code == 0
-    refused = mc("merge", "q.json", "-o", f"state_store/{NAME}.json")
-    assert refused.code == 2 and "holds a mc state, not q" in refused.err
-
-
 def test_every_command_takes_a_typed_learner(mc: Run):
     assert mc("train", LEARNER, *BOARD, "--games", "50", "--seed", "2", "-o", "two.json").code == 0
     for line in f"""

@@ -224,22 +224,6 @@ def test_every_fault_is_one_line(fault: tuple[str, str, int, str], ttt: Run, mad
     assert "Traceback" not in found.err and "internal" not in found.err
 
 
-def test_an_unknown_name_gets_a_hint(ttt: Run) -> None:
-    Path("bot.txt").write_text("x")
-    Path("mine.py").write_text("from math import sqrt\nfrom ttt_cli import Game\ndef pick(text): return 1\n")
-    for agent, said in {
-        "exec:no-such-program -x": "cannot run 'no-such-program': no such file or directory",
-        "exec:./bot.txt": "cannot run './bot.txt': permission denied",
-        "exec,samples=0:true": "samples is N (from 1), not '0'",
-        "exec:": "Error: exec needs a COMMAND",
-        "py:bot.py:a b": "py:my_bot.py:choose",
-        "py:nofile.py:f": "nofile.py: no such file",
-        "py:mine.py:pikc": "has no 'pikc' (did you mean 'pick'?)",
-    }.items():
-        found = ttt("evaluate", agent)
-        assert found.code in (2, 3) and said in found.err and "Traceback" not in found.err, found
-
-
 def test_in_games_a_failure_loses_the_game(ttt: Run, made: Made) -> None:
     dies = made("exec", FIRST.replace("print(", "line.count('.') < 6 and sys.exit(1); print("))
     found = ttt("evaluate", dies, "random", "--games", "10", "--seed", "1", "--json")
@@ -269,6 +253,7 @@ def test_a_programs_own_output_does_no_harm(ttt: Run, made: Made) -> None:
 def test_only_typed_commands_run_and_without_a_shell(ttt: Run, made: Made, tmp_path: Path) -> None:
     ttt("evaluate", f"exec:{PYTHON} -c 'import sys' ; touch RUN && touch $(touch RUN)")
     assert resolve("exec:touch RUN", tmp_path).name == "exec:touch RUN"  # nothing runs before a question
+    assert "nofile.py: no such file" in ttt("evaluate", "py:nofile.py:f").err
     agent = made("py", "open('RUN', 'w')\n" + FUNCTION)
     for words in (("evaluate", agent, "--help"), ("train", "q", "--opponent", agent, "--help")):
         assert ttt(*words).code == 0

@@ -58,9 +58,3 @@ def test_the_formats_are_listed(ttt):
     narrow = ttt("show", "--formats", terminal=True, COLUMNS="60", NO_COLOR="1").out
     assert all(len(line) <= 60 for line in narrow.splitlines())
     assert ttt("show", "q", "--formats").code == 2
-
-
-def test_an_unknown_name_is_a_usage_error_and_a_missing_path_a_file_error(ttt):
-    for command in (["show"], ["evaluate"], ["verify"], ["curve"], ["export", "-o", "x.csv"], ["restore"]):
-        assert ttt(*command, "nosuch").code == 2, command
-        assert ttt(*command, "./nosuch.json").code == 3, command

@@ -17,7 +17,6 @@ from ttt_cli.play.online_learner import OnlineLearner
 from ttt_cli.play.player import players_of, plays_by
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game, waiting_games
-from ttt_cli.store.locks import lock
 from ttt_cli.store.runs import train_run
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
@@ -41,8 +40,6 @@ def test_a_training_run_lets_games_wait(tmp_path):
     library.save(state.with_run(run, state.table), tmp_path / "td.json")
     record_game(tmp_path, record(teaches=("td.json",)))
     assert "training run" in pupil(tmp_path).catch_up().waits
-    with lock(tmp_path / "td.json", "trained"):
-        assert "td.json is being trained" in pupil(tmp_path).catch_up().waits
     finished = replace(run, games=100, results=None)
     library.save(state.with_run(finished, state.table), tmp_path / "td.json")
     assert pupil(tmp_path).catch_up().games == 1
