@@ -227,7 +227,7 @@ USAGE = [
     ("evaluate 'py:bot.py:a b'", "py:my_bot.py:choose"),
     *((f"train td {words}", words.split()[0]) for words in (
         "--games 1e-3", "--seed 999999999999999999999999999999", "--gamma nan", "--checkpoint -1",
-        "--until perfect", "--preset mine", "--resume --fresh", "--resume --games 5",
+        "--until perfect", "--preset mine", "--resume --fresh", "--resume --games 5", "--resume --seed 0",
     )),
     ("train td --opponent exec:true --cluster tcp://127.0.0.1:1", "--cluster does not go with"),
     ("train td -o good.json --opponent good.json", "copy"),

@@ -202,7 +202,6 @@ RECORDS = {
     "columns": {name: [it[name] for it in FIELDS] for name in FIELDS[0]},
     "lines": "\n".join(map(json.dumps, FIELDS)).encode(),
     "lines of boards": "\n".join(json.dumps({text: row}) for text, row in ROWS.items()).encode(),
-    "in an object": {"table": FIELDS},
     "beside settings": {"alpha": 0.1, "table": FIELDS},
     "whole boards": [{"board": symbols(text), "q_values": row} for text, row in ROWS.items()],
     "a field a cell": [
