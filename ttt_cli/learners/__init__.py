@@ -51,7 +51,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         return _typed.get()[name]
     plugged = plugin(LEARNER_PLUGINS, name, type)
     if plugged is None:
-        others = "others by --learner FILE.py:CLASS"
+        others = "and FILE.py:CLASS, whose states need --learner FILE.py:CLASS"
         hint = did_you_mean(name, LEARNERS) or f"there are {', '.join(LEARNERS)}, {others}"
         raise UsageError(f"no learner is called {name!r}", hint=hint)
     learner = checked(plugged, name)
