@@ -152,8 +152,11 @@ def play_games(
 
 
 @Inlined
-def any_of(number: int, u: float) -> tuple[int, float]:
-    """One of so many by a uniform number, and what is left of that."""
+def any_of(number: float, u: float) -> tuple[int, float]:
+    """One of so many by a uniform number, and what is left of that.
+
+    :param number: how many; times what stretches ``u`` to [0, 1), if it does not fill that.
+    """
     u *= number
     option = u32(u)
     return option, u - option
@@ -167,7 +170,7 @@ def choose_best(
     epsilon, explored, trusted = chance
     free, first = rows[row].number, rows[row].first
     if u < epsilon:
-        return any_of(free, u * explored)
+        return any_of(explored * free, u)
     option, equals, top = u32(0), 1, moves[first].value
     for place in range(1, free):
         value = moves[first + place].value

@@ -128,7 +128,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
     if u >= epsilon:
         return u32(rows[row].choice), (u - epsilon) * trusted
     free, first = rows[row].number, rows[row].first
-    option, u = any_of(free, u * explored)
+    option, u = any_of(explored * free, u)
     fewest = moves[first + option].visits
     if fewest < RARE:
         for place in range(free):

@@ -129,7 +129,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
     epsilon, explored, trusted = chance
     free, first, side = rows[row].number, rows[row].first, ply & 1
     if u < epsilon:
-        option, u = any_of(free, u * explored)
+        option, u = any_of(explored * free, u)
         if rows[row].visits[side] < rule[-1]:
             fewest = rows[moves[first + option].after].visits[side]
             for place in range(free):
