@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.learners.common import policy_of
 from ttt_cli import Game, Position, Rules
 from ttt_cli.conformance import after, block, read_table
+from ttt_cli.engine.kernel import uncompiled
 from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
@@ -178,3 +179,15 @@ def test_entries_that_make_no_graph_are_refused(entries: dict, message: str):
     with pytest.raises(InvalidFileError, match=re.escape(message)) as caught:
         read_table(ARTICLE, entries)
     assert caught.value.where.startswith('"entries"')
+
+
+@pytest.mark.parametrize("learner", [ARTICLE, DEFAULT], ids=["article", "default"])
+def test_the_first_game_on_a_growing_board_may_be_as_long_as_any(learner: Graph):
+    """Uncompiled, since compiled code does not check the bounds of arrays."""
+    game, table = Game(Rules(4, 4, 4)), learner.empty(Rules(4, 4, 4))
+    for cell in (0, 4, 1, 5, 2, 6, 7, 9, 8, 11, 10, 12, 13, 14, 3):  # X completes the first row
+        game.push(cell)
+    with uncompiled():
+        learner.learn(table, game)
+    assert game.result == 1
+    assert np.count_nonzero(table.rows["visits"]) == 16

@@ -112,7 +112,9 @@ class Graph(TableLearner[Table]):
         return (choose_article if self.choice == "article" else choose), learn
 
     def rule(self, table: Table) -> Rule:
-        return self.choice == "article", table.growth, np.zeros(len(table.buffers[0]), np.uint32)
+        # A position may wait twice: for a new edge, on the path of the game, and for its score.
+        waiting = len(table.buffers[0]) + table.rules.cells + 1
+        return self.choice == "article", table.growth, np.zeros(waiting, np.uint32)
 
     def empty(self, rules: Rules, symmetric: bool = False) -> Table:
         """The graph without nodes.
