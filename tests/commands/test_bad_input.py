@@ -240,6 +240,8 @@ USAGE = [
     ("study q --vary alhpa=1", "did you mean 'alpha'"),
     ("study q --vary alpha", "nothing to vary in 'alpha' (NAME=VALUE,VALUE with one of"),
     ("study q --vary nothing=1", "NAME=VALUE"),
+    ("move random X........ --seed 1", "--seed: goes with --sample"),
+    ("evaluate random --seed 1", "--seed: goes with --games"),
     ("study q --seeds 0", "expected a whole number from 1 to 100,000, not '0'"),
     ("study q --vary alpha=x", "cannot be a value"),
     ("study ntuple --presets", "ntuple has no preset article"),

@@ -78,6 +78,8 @@ def evaluate(
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
+    if seed is not None and games is None and enumerated(player.rules) is not None:
+        raise UsageError("goes with --games", where="--seed")
     about = (player.rules, check is not None)
     if not matched and (verdict := _judge(env, player, others, positions, exact, games)) is not None:
         _remark_ties(env, player, others[0])

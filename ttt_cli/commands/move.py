@@ -49,6 +49,8 @@ def move(
       ttt move q --sample --seed 1 X...O....
       ttt move minimax - < positions.txt
     """
+    if seed is not None and not sample:
+        raise UsageError("goes with --sample", where="--seed")
     players = resolved(env, agent)
     policy, rules = players[0].policy, players[0].rules
     rng = np.random.default_rng(seed)
