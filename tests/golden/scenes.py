@@ -123,6 +123,20 @@ LARGER = commands("""
 """)
 """A board of twelve cells, whole and up to symmetry."""
 
+GROWN = [*FILES, "ntuple"]
+
+
+def grown(learner: str) -> list[str]:
+    """A learner whose table grows with its games: alone, up to symmetry, with an opponent, joined."""
+    file, board = FILES.get(learner, f"{learner}.json"), "--board 4x4 --line 4"
+    return commands(f"""
+        train {learner} --games 20000 --seed 1 {board} -o {file} --json
+        train {learner} --games 2000 --seed 2 {board} --symmetry --opponent heuristic -o s-{file} --json
+        train {learner} --games 2000 --seed 3 {board} --opponent random -o random-{file} --json
+        train {learner} --games 2000 --seed 4 --board 6x6 --line 4 -o large-{file} --json
+        merge random-{file} {file} -o merged-{file} --json
+    """)
+
 
 def foreign(paths: str) -> list[str]:
     """Files of other programs, and samples: what is found in each, what it plays, what it becomes."""
@@ -187,7 +201,13 @@ NTUPLE = commands(f"""
 KINDS = {"opponents": OPPONENTS, "lessons": LESSONS, "merged": MERGES, "boards": BOARDS}
 """What every learner is put through."""
 
-QUICK: dict[str, list[str]] = {"q": life("q") + commands(IN_FULL), "games": foreign(GAMES)}
+QUICK: dict[str, list[str]] = {
+    "q": life("q") + commands(IN_FULL),
+    "games": foreign(GAMES),
+    "growing": [
+        f"train {name} --games 3000 --seed 1 --board 4x4 --line 4 -o {name} --json" for name in GROWN
+    ],
+}
 """The command lines by scene; these stand for all in the fast suite."""
 
 LONG: dict[str, list[str]] = {
@@ -198,6 +218,7 @@ LONG: dict[str, list[str]] = {
         for kind, text in KINDS.items()
         for learner, file in FILES.items()
     },
+    **{f"{learner}-growing": grown(learner) for learner in GROWN},
     "samples": foreign(SAMPLES),
     "strangers": STRANGERS,
     "variants": VARIANTS,
