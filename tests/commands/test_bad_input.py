@@ -269,6 +269,11 @@ def test_a_call_that_makes_no_sense_is_refused(refused: Refused, line: str, says
     refused(line, {2}, says)
 
 
+def test_a_store_is_a_folder(refused: Refused) -> None:
+    for call in ("train q --games 9", "show", "show q", "play random", "restore", "evaluate random"):
+        refused(f"{call} --store {GOOD}", {3}, f"{GOOD}: is not a folder (--store DIR names a folder)")
+
+
 def test_a_limit_is_named_and_can_be_raised_for_one_call(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttt_cli.store.text.scaled", lambda limit: scaled(limit) // 2**14)
     Path("wide.json").write_text('{"000000000":[0.5,0,0,0,0,0,0,0,0]' + " " * 2048 + "}")

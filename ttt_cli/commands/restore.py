@@ -6,6 +6,7 @@ from typing import Annotated
 
 from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
+from ttt_cli.errors import ExitCode
 from ttt_cli.shell.options import argument, complete, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.backups import Backup, backups, original
@@ -13,11 +14,16 @@ from ttt_cli.store.backups import Backup, backups, original
 
 @dataclass(frozen=True)
 class Backups(Document, name="backups"):
-    """The backups of a state, newest first, and the file that was restored from one."""
+    """The backups of a state, newest first, and the file that was restored from one; none of a state that is
+    named is a failure."""
 
     backups: list[Backup]
     restored: Path | None
-    source: str = aside()
+    source: str | None = aside()
+
+    @property
+    def code(self) -> ExitCode:
+        return ExitCode.DONE if self.backups or self.source is None else ExitCode.FAILED
 
     def show(self, env: Environment) -> None:
         if self.restored is not None:
@@ -49,7 +55,7 @@ def restore(
     """
     if file is None:
         known = {original(path) for path in env.store.glob("*.bak")}
-        return Backups([one for path in sorted(filter(None, known)) for one in backups(path)], None)
+        return Backups([one for path in sorted(filter(None, known)) for one in backups(path)], None, None)
     if original(Path(file)) is not None and Path(file).exists():
         library.load(Path(file))  # refuse a backup that cannot be read
         path = library.restore(Path(file))
@@ -57,4 +63,5 @@ def restore(
     rules = given_rules(env)
     lost = (Path(file), *library.named(env.store, file, rules))
     kept = (path for path in (library.find(env.store, file, rules), *lost) if path and backups(path))
-    return Backups(backups(next(kept, None) or library.existing(env.store, file, rules, what="file")), None)
+    path = next(kept, None) or library.existing(env.store, file, rules, what="file")
+    return Backups(backups(path), None, file)

@@ -16,7 +16,7 @@ from ttt_cli.documents import Count, Document, RunFields, Share, aside, optional
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
-from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
 from ttt_cli.learners import plugged_learners
 from ttt_cli.shell.options import argument, complete, flag, given_rules, stored_files
@@ -220,8 +220,6 @@ def show(
     if formats:
         return _formats()
     if file is None:
-        if env.store.exists() and not env.store.is_dir():
-            raise InvalidFileError("is not a folder", where=str(env.store))
         states = [StoredState.of(path) for path in stored_files(env.store)]
         states = [state for state in states if rules in (None, state.rules)]
         return Store(str(env.store.absolute()), states, list(_players().values()))

@@ -20,6 +20,7 @@ The docstring is the help. The command is listed in ``ttt_cli.commands``.
 """
 
 import inspect
+import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import redirect_stdout
 from dataclasses import MISSING, fields, replace
@@ -34,7 +35,7 @@ from typer.core import TyperCommand
 
 from ttt_cli.documents import put
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, UsageError
+from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.learners import offer_file
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
@@ -97,7 +98,10 @@ def _prepare(env: Environment) -> None:
     """Apply the common options and the environment variables.
 
     :raises UsageError: if a variable is invalid.
+    :raises InvalidFileError: if the store is no folder.
     """
+    if os.path.exists(env.store) and not os.path.isdir(env.store):
+        raise InvalidFileError("is not a folder", where=str(env.store), hint="--store DIR names a folder")
     if env.learner is not None:
         offer_file(env.learner)
     if times := env.variables.get("TTT_LIMITS"):
