@@ -67,7 +67,7 @@ def test_a_log_of_any_length_is_learned_a_game_at_a_time():
 
 
 def test_the_log_is_tried_before_the_first_move(ttt: Run):
-    Path("state_store").write_bytes(b"a file, not a folder")
+    Path("state_store/games.jsonl").mkdir(parents=True)
     for asked in (["minimax", "--as", "x"], ["minimax", "--no-learn"], []):
         played = ttt("play", *asked, stdin="5\n", terminal=True, TERM="dumb", COLUMNS="200")
         assert played.code == 1 and not played.out

@@ -14,7 +14,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import BusyError, InvalidFileError, TttError
 from ttt_cli.play.online_learner import OnlineLearner
 from ttt_cli.store import library
-from ttt_cli.store.files import append_line, try_append, write_bytes, writing
+from ttt_cli.store.files import append_line, try_writing, write_bytes, writing
 from ttt_cli.store.games import LOG, GameRecord, record_game
 from ttt_cli.store.locks import lock, take
 from ttt_cli.store.state import State, learner_of
@@ -115,7 +115,7 @@ def test_a_write_protected_file_or_folder_is_respected():
             for place in (path, Path("/q.json")):
                 refused(place, "permission denied")
                 with pytest.raises(TttError, match="permission denied"):
-                    try_append(place)
+                    try_writing(place)
 
         Path(folder).chmod(0o777)
         assert in_child(work) == 0

@@ -6,7 +6,7 @@ import pytest
 
 from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import InvalidFileError
+from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
@@ -93,3 +93,11 @@ def test_an_observer_can_end_a_run(tmp_path: Path):
     assert (seen, run.finished, library.load(run.path).state.games) == ([256], True, 256)
     with pytest.raises(InvalidFileError, match="no unfinished run"):
         resumed_run(run.path, library.load(run.path).state, tmp_path)
+
+
+def test_what_cannot_be_saved_is_not_trained(tmp_path: Path):
+    (tmp_path / "loop.json").symlink_to("loop.json")
+    run = started(tmp_path / "loop.json")
+    with pytest.raises(TttError, match="cannot be written: too many levels of symbolic links"):
+        execute(run)
+    assert run.games == 0

@@ -20,7 +20,6 @@ The docstring is the help. The command is listed in ``ttt_cli.commands``.
 """
 
 import inspect
-import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import redirect_stdout
 from dataclasses import MISSING, fields, replace
@@ -100,7 +99,7 @@ def _prepare(env: Environment) -> None:
     :raises UsageError: if a variable is invalid.
     :raises InvalidFileError: if the store is no folder.
     """
-    if os.path.exists(env.store) and not os.path.isdir(env.store):
+    if env.store.exists() and not env.store.is_dir():
         raise InvalidFileError("is not a folder", where=str(env.store), hint="--store DIR names a folder")
     if env.learner is not None:
         offer_file(env.learner)

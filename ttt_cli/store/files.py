@@ -112,8 +112,8 @@ def append_line(path: AnyPath, line: bytes, *, wait: float = 10.0) -> None:
         _sync_folder(real.parent)
 
 
-def try_append(path: AnyPath) -> None:
-    """Raise TttError, with path and remedy, if ``append_line`` will not be able to append to the log."""
+def try_writing(path: AnyPath) -> None:
+    """Raise TttError, with path and remedy, if a file or a log could not be written."""
     real = Path(os.path.realpath(path))
     with translate_os_errors(path):
         if status(real) is not None:

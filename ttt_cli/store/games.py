@@ -18,7 +18,7 @@ from ttt_cli.documents import CellFromOne, ResultKey, fields_of, optional
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.store.files import append_line, try_append
+from ttt_cli.store.files import append_line, try_writing
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import load_json
@@ -91,7 +91,7 @@ class GameRecord:
 
 def try_log(store: Path) -> None:
     """Raise TttError if a game that is about to begin cannot be recorded."""
-    try_append(store / LOG)
+    try_writing(store / LOG)
     _refuse_other_file(store / LOG)
 
 

@@ -18,7 +18,7 @@ from ttt_cli.environment import board_options, command_line, store_option
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import newest, original
-from ttt_cli.store.files import write_bytes, writing
+from ttt_cli.store.files import try_writing, write_bytes, writing
 from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Verification, fault_of
 from ttt_cli.store.formats.lines import OtherLayoutError
@@ -265,6 +265,13 @@ def content(state: State) -> bytes:
 def digest(state: State) -> str:
     """The digest of a state's native file without learning curves."""
     return Digest(_parts(state)).learned
+
+
+def try_saving(state: State, path: Path) -> None:
+    """Raise TttError if ``save`` would, before any work is lost by that."""
+    would_lose_runs(state, path)
+    if path.is_file() or not path.exists():  # the reader of a pipe would see its end
+        try_writing(path)
 
 
 def save(state: State, path: Path) -> Path | None:

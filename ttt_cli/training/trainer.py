@@ -220,8 +220,7 @@ def execute(
     :param store: the store whose waiting games the state learns at the end, unless the observer has chosen
         the state.
     """
-
-    library.would_lose_runs(run.state, run.path)  # refuses a wrong file before the first game
+    library.try_saving(run.state, run.path)
 
     def look(games: int, *, now: bool = False) -> None:
         if curve and curve.look(games, lambda: run.state.policy, now=now):
