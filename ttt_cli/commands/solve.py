@@ -34,7 +34,7 @@ class Solution(Document, name="solution"):
     line: tuple[Cell, ...]
     nodes: Count
     seconds: Annotated[float, note(minimum=0)]
-    ruled_out: int | None = aside()
+    ruled_out: bool = aside()
     ended_by: ExitCode = aside()
 
     @classmethod
@@ -58,9 +58,8 @@ class Solution(Document, name="solution"):
         elif self.value is None:
             how = "within these limits" if self.ended_by == ExitCode.FAILED else "yet: it was interrupted"
             env.out(f"{position.mover} to move: not known {how} ({effort})")
-            if (ruled_out := self.ruled_out) is not None:
-                departs = f"departs at most {counted(ruled_out, 'time')}" if ruled_out else "never departs"
-                env.out(f"ruled out so far: a win by a side that {departs} from its most promising moves")
+            if self.ruled_out:
+                env.out(f"ruled out so far: a win by {position.mover}")
         else:
             env.out(f"{position.mover} to move {OUTCOMES[self.value]}: proven ({effort})")
         if self.line:

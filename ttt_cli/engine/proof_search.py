@@ -17,9 +17,8 @@ from ttt_cli.engine.rules import MAX_CELLS
 UNPROVEN = 2
 """The value of a position that has not been proven."""
 
-OPEN, WINS, HOLDS, UNSETTLED = 0, 1, 2, 3
-"""Outcomes of a node: unknown; won by the attacker; held by the defender; not won with so many deviations.
-In the table the code of the last is UNSETTLED plus that number."""
+OPEN, WINS, HOLDS = 0, 1, 2
+"""Outcomes of a node: unknown; won by the attacker; held by the defender."""
 
 DOES_MOVER_WIN, DOES_OPPONENT_WIN = 1, 2
 BOTH = DOES_MOVER_WIN | DOES_OPPONENT_WIN
@@ -33,7 +32,7 @@ ATTACK, LEFT, DEFENCE = 0, 1, 2
 """Rows of ``weights``: those of a cell in the attacker's live lines, in those that pairs leave, and in the
 defender's."""
 
-STAMP = 1 << 8
+STAMP = 1 << 3
 """The unit of stamps in an entry's note."""
 
 WAYS = 4
@@ -46,7 +45,7 @@ ENTRY = np.dtype(
     [
         ("attacker", "u8"),  # both sides' stones on a class's own board
         ("defender", "u8"),
-        ("note", "i8"),  # the stamp, the code of the node, and whether the attacker is to move
+        ("note", "i8"),  # the stamp, the outcome, and whether the attacker is to move
     ]
 )
 
@@ -67,12 +66,11 @@ SEARCH = np.dtype(
         # The whole search:
         ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # the moves to try at each depth, best first
         ("best", "i8"),  # the move that answers the question, -1 if none is needed
-        ("deviations", "i8"),  # that the attacker may make now
         ("nodes", "i8"),  # visited
         ("until", "i8"),  # the limit of nodes
         ("stop", "?"),  # whether to end at once
         ("explains", "?"),  # whether the move that answers the question is wanted
-        ("ruled_out", "i8"),  # the deviations with which wins are ruled out, -1 if they are not
+        ("left", "i8"),  # the questions that are not answered yet
         ("stamp", "i8"),  # of the entries that count, from 1 on
     ]
 )
@@ -331,8 +329,8 @@ def list_moves(
 
 @Part
 def look_up(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: Search) -> tuple[int, int]:
-    """The place of a node in the table and its code; or OPEN, and a place that it can take: an empty one, or
-    that of the node with the most stones, which is the cheapest to search again."""
+    """The place of a node in the table and its outcome; or OPEN, and a place that it can take: an empty one,
+    or that of the node with the most stones, which is the cheapest to search again."""
     start: Any = np.int64(hashed(key_a, key_d)) & (len(table) - WAYS)
     chosen, most = start, -1
     for place in range(start, start + WAYS):
@@ -348,10 +346,8 @@ def look_up(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, searc
 
 
 @Part
-def prove(
-    attacks: bool, attacker: Bitboard, defender: Bitboard, deviations: int, depth: int, room: Room
-) -> int:
-    """The outcome of a node (``OPEN`` ...) with so many deviations of the attacker from its first moves.
+def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, depth: int, room: Room) -> int:
+    """The outcome of a node.
 
     :param attacks: whether the attacker is to move.
     """
@@ -371,41 +367,25 @@ def prove(
     key_a, key_d = turned(sources, attacker, image), turned(sources, defender, image)
     _, known = look_up(key_a, key_d, attacks, table, search)
     if known != OPEN and (depth > 0 or not search.explains):
-        if known < UNSETTLED:
-            return known
-        if known >= UNSETTLED + deviations:
-            return UNSETTLED
+        return known
     outcome, listed = list_moves(attacks, attacker, defender, choice, potential, moves, board, search)
     if outcome != OPEN and listed:
         search.best = moves[0]
     elif outcome == OPEN:
-        outcome = HOLDS if attacks else WINS  # unless a move shows something else
+        outcome, wanted = (HOLDS, WINS) if attacks else (WINS, HOLDS)
         for at in range(listed):
-            departs = attacks and at > 0
-            if departs and deviations == 0:
-                outcome = UNSETTLED
-                break
             stone = ONE << np.uint64(moves[at])
-            found = prove(
-                not attacks,
-                attacker | (stone if attacks else ZERO),
-                defender | (ZERO if attacks else stone),
-                deviations - (1 if departs else 0),
-                depth + 1,
-                room,
-            )
+            own, other = (attacker | stone, defender) if attacks else (attacker, defender | stone)
+            found = prove(not attacks, own, other, depth + 1, room)
             if found == OPEN:
                 return OPEN
             search.best = moves[at]
-            if attacks and found == UNSETTLED:
-                outcome = UNSETTLED
-            elif found == WINS if attacks else found != WINS:
+            if found == wanted:
                 outcome = found
                 break
     place, _ = look_up(key_a, key_d, attacks, table, search)
-    code = outcome + deviations if outcome == UNSETTLED else outcome
     entry = table[place]
-    entry.attacker, entry.defender, entry.note = key_a, key_d, search.stamp * STAMP + (code << 1 | attacks)
+    entry.attacker, entry.defender, entry.note = key_a, key_d, search.stamp * STAMP + (outcome << 1 | attacks)
     return outcome
 
 
@@ -414,27 +394,20 @@ def prove(
 
 @Part
 def value_of(mover: Bitboard, other: Bitboard, questions: int, nodes: int, room: Room) -> int:
-    """+1 the mover wins, 0 a draw, -1 the mover loses; UNPROVEN if that takes more ``nodes``.
-
-    The two questions are asked in turn, with more and more deviations, until the answer to one is yes or to
-    both no; it is taken to be no for one that is not among ``questions``.
-    """
+    """+1 the mover wins, 0 a draw, -1 the mover loses; UNPROVEN if that takes more ``nodes``. The answer to
+    a question that is not among ``questions`` is taken to be no."""
     search = room[3]
-    search.until, search.deviations, search.ruled_out = search.nodes + nodes, 0, -1
-    while questions:
-        for question in range(1, BOTH):
-            if questions & question:
-                attacks = question == DOES_MOVER_WIN
-                sides = (mover, other) if attacks else (other, mover)
-                outcome = prove(attacks, *sides, search.deviations, 0, room)
-                if outcome == OPEN:
-                    return UNPROVEN
-                if outcome == WINS:
-                    return 1 if attacks else -1
-                if outcome == HOLDS:
-                    questions ^= question
-        search.ruled_out = search.deviations
-        search.deviations += search.deviations // 2 + 1
+    search.until, search.left = search.nodes + nodes, questions
+    for question in range(1, BOTH):
+        if questions & question:
+            attacks = question == DOES_MOVER_WIN
+            sides = (mover, other) if attacks else (other, mover)
+            outcome = prove(attacks, *sides, 0, room)
+            if outcome == OPEN:
+                return UNPROVEN
+            if outcome == WINS:
+                return 1 if attacks else -1
+            search.left ^= question
     return 0
 
 

@@ -27,11 +27,6 @@ search, 1993). A side wins if it can go on threatening to complete a line until 
 If the side *not* to move could win in this way, only moves that disturb it need to be searched. This does for
 wins what pairs do for draws.
 
-*Limited discrepancy search* (Harvey and Ginsberg, 1995). Moves are tried in the order of their weights, and
-the attacker may depart from the first one 0, 1, 2, 4, 7 ... times in a line of play, until that answers the
-question. Winning moves are mostly among the first, and without the limit the search would get lost in proving
-that another move does not win. A draw costs little more than without the limit.
-
 *A transposition table* up to symmetry. It holds whole positions instead of hashes, so it never confuses two,
 and forgetting some costs only time. It is kept from one position to the next, and grows up to a bound.
 
@@ -77,8 +72,7 @@ class Proof:
         necessarily hold out as long as possible.
     :ivar nodes: positions visited to prove the value.
     :ivar seconds: processor time, with that of the line, without that of loading compiled code.
-    :ivar ruled_out: without a proof, the number of departures from the most promising moves up to which wins
-        are ruled out; None if nothing is.
+    :ivar ruled_out: without a proof, whether at least a win of the mover is ruled out.
     """
 
     position: Position
@@ -86,7 +80,7 @@ class Proof:
     line: tuple[Cell, ...]
     nodes: int
     seconds: float
-    ruled_out: int | None = None
+    ruled_out: bool = False
 
     @property
     def proven(self) -> bool:
@@ -145,7 +139,7 @@ class Solver:
     def so_far(self, position: Position) -> Proof:
         """The outcome so far of an interrupted call of ``solve`` for this position."""
         seconds, state = time.process_time() - self._started, self._search
-        ruled_out = int(state.ruled_out) if state.ruled_out >= 0 else None
+        ruled_out = bool(state.left == search.DOES_OPPONENT_WIN)
         return Proof(position, None, (), int(state.nodes), seconds, ruled_out)
 
     def values(self, positions: Positions, *, nodes: int = UNLIMITED) -> Int8s:
