@@ -19,6 +19,8 @@ def test_the_verdict_on_the_screen(ttt: Run) -> None:
         assert words in found.out
     assert "beatable as X and as O" in found.out and "--explain" in found.err
     assert "unbeatable as X and as O" in ttt("evaluate", "minimax").out
+    won = ttt("evaluate", "minimax", "--board", "3x4").out  # by the first player
+    assert "unbeatable as X; as O even perfect play can be beaten" in won
     assert not ttt("evaluate", "heuristic", "--quiet").err
 
 

@@ -122,8 +122,9 @@ def _rates(verdict: Verdict, width: int) -> Table:
 
 def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
     """Yield the facts that hold against any opponent, with labels; that of a second line is empty."""
-    for side, case in (("X", verdict.as_x), ("O", verdict.as_o)):
-        yield "" if side == "O" else "worst case", Text.assemble(f"as {side} it ", _worst(case))
+    cases = tuple(zip(Side, (verdict.as_x, verdict.as_o), strict=True))
+    for side, case in cases:
+        yield "" if side is Side.O else "worst case", Text.assemble(f"as {side.name} it ", _worst(case))
     wrong = verdict.mistakes
     if wrong is None:
         yield "mistakes", Text("not counted: the values of its positions were not proved", "dim")
@@ -141,7 +142,11 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         yield "experience", Text(own)
     yield "exploitability", Text(f"{verdict.exploitability:.6g} (NashConv {verdict.nash_conv:.6g})")
     if verdict.unbeatable:
-        yield "verdict", Text("unbeatable as X and as O, whoever plays against it", "bold green")
+        whose = "as X and as O, whoever plays against it"
+        for side, case in cases:
+            if case.guaranteed < 0:
+                whose = f"as {side.other.name}; as {side.name} even perfect play can be beaten"
+        yield "verdict", Text(f"unbeatable {whose}", "bold green")
     elif verdict.unbeatable is None:
         yield "verdict", Text("not known: the value of the game is not", "bold yellow")
     else:
