@@ -183,7 +183,7 @@ def _translate(error: BaseException) -> TttError:
     if place_at_fault(error) is not None:
         return TttError(describe_error(error), hint=debug)
     if any_offered():
-        what = f"the learner that is not built in causes {describe_error(error)}"
+        what = f"the learner that is not built in raised {describe_error(error)}"
         return TttError(what, hint=f"python -m ttt_cli.conformance FILE.py:CLASS checks it; {debug}")
     return TttError(f"internal error: {type(error).__name__}: {error}", hint=f"please report it; {debug}")
 

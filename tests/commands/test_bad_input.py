@@ -222,7 +222,7 @@ USAGE = [
     ("show minmax", "no agent is called 'minmax' (did you mean 'minimax'?)"),
     ("evaluate 'exec:no-such-program -x'", "cannot run 'no-such-program': no such file or directory"),
     ("evaluate exec:./good.json", "cannot run './good.json': permission denied"),
-    ("evaluate exec,samples=0:true", "samples is N (from 1), not '0'"),
+    ("evaluate exec,samples=0:true", "samples takes N (from 1), not '0'"),
     ("evaluate exec:", "Error: exec needs a COMMAND"),
     ("evaluate 'py:bot.py:a b'", "py:my_bot.py:choose"),
     *((f"train td {words}", words.split()[0]) for words in (
@@ -244,7 +244,7 @@ USAGE = [
     ("evaluate random --seed 1", "--seed: goes with --games"),
     ("study q --seeds 0", "expected a whole number from 1 to 100,000, not '0'"),
     ("study q --vary alpha=x", "cannot be a value"),
-    ("study ntuple --presets", "ntuple has no preset article"),
+    ("study ntuple --presets", "ntuple has no article preset"),
     ("train td --games-from g.jsonl --opponent random", "--opponent does not go with --games-from"),
     ("train td --games 9 -o new.csv", "new.csv: a td state is JSON (-o new.json)"),
     ("train td --resume --alpha .2", "--alpha does not go with --resume"),

@@ -74,9 +74,10 @@ def test_a_match_is_played_where_a_walk_is_too_large(ttt: Run, monkeypatch: pyte
     for side in Side:
         line = lost["worst_case"][f"as_{side.key}"]["line"]
         assert Game.of(STANDARD, [cell - 1 for cell in line]).result == -side.sign
-    exact = ttt("evaluate", "random", "heuristic", *board, "--exact")
-    assert (exact.code, exact.out) == (1, "")
-    assert "more than 1,000 positions can be reached" in exact.err
+    for needed in (["--exact"], ["--mistakes", "mistakes.csv"]):
+        exact = ttt("evaluate", "random", "heuristic", *board, *needed)
+        assert (exact.code, exact.out) == (1, "")
+        assert "more than 1,000 positions can be reached" in exact.err and "--positions N" in exact.err
     assert ttt("evaluate", "random", *board, "--check", "unbeatable", "--quiet").code == 1
 
 

@@ -42,7 +42,7 @@ def test_commands_on_files_take_readings_too(ttt, values, command):
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [
-        ("unknown=much", 2, "unknown is NUMBER|random"),
+        ("unknown=much", 2, "unknown takes NUMBER|random"),
         ("spelling.colour=red", 2, "has no 'colour'"),
         ("values=x,choice=draw", 2, "no counts of beads"),
     ],

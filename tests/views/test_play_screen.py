@@ -49,7 +49,7 @@ def test_every_board_fits_every_usual_screen(columns: int, lines: int):
 
 def test_a_screen_that_is_too_small_says_so():
     shown = " ".join(placed(30, 20, Rules(8, 8, 5)).split())
-    assert "The board needs 39 columns and 11 lines, and here are 30 and 20." in shown
+    assert "The board needs 39 columns and 11 lines; the window has 30 and 20." in shown
     assert "X to move" in shown
 
 
@@ -70,7 +70,7 @@ def test_a_legend_appears_only_with_what_it_explains():
 def test_all_keys_fit_a_small_screen():
     for rules in (STANDARD, Rules(8, 8, 5)):
         shown = placed(40, 12, rules, key="?")
-        assert "arrows" in shown and "q         leaves" in shown and "any key goes on" in shown
+        assert "arrows" in shown and "q         leaves" in shown and "press any key to go on" in shown
         assert ("with Enter" in shown) == (rules.cells > 9)
 
 

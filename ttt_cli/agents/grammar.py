@@ -77,7 +77,9 @@ class Agent:
         :raises UsageError: if it is a person.
         """
         if self.make is None:
-            raise UsageError("a person cannot be asked here", where=self.name, hint="ttt play human plays")
+            raise UsageError(
+                "a person cannot be asked here", where=self.name, hint="people play with ttt play"
+            )
         return self.make(self.rules)
 
     @property
@@ -178,7 +180,7 @@ def _program(text: str, estimated: bool) -> Agent:
         raise UsageError(f"{name} needs a {player.argument}", hint=player.example)
     agent = _of_type(text, player, options if comma else None, argument=argument)
     if "samples" in agent.options and not estimated:
-        raise UsageError("samples=N estimates a policy for export and diff alone", where=text)
+        raise UsageError("samples=N is for export and diff only", where=text)
     digest = player.fingerprint and partial(player.fingerprint, argument)
     return replace(agent, fingerprint=digest, reproducible=False)
 
@@ -345,8 +347,10 @@ def _parse_options(
                 raise ValueError
             values[key] = option.read(value)
         except ValueError:
-            wrong = f"not {value!r}" if equals else "and needs a value"
-            raise refused(f"{key} is {option.accepts}, {wrong}", value, option.accepts.split("|")) from None
+            wrong = f"not {value!r}" if equals else "and has no value here"
+            raise refused(
+                f"{key} takes {option.accepts}, {wrong}", value, option.accepts.split("|")
+            ) from None
     return values
 
 

@@ -115,7 +115,7 @@ class Program:
             deadline = monotonic() + self._patience if lines else deadline
         if missing or unasked or rest:
             hint = "one line for each position: a cell, or resign"
-            raise NoAnswerError("wrote more than a line, or unasked, in answer", hint=hint)
+            raise NoAnswerError("wrote more than one line, or before it was asked, in answer", hint=hint)
 
 
 def _end(process: "Popen[bytes]") -> None:
@@ -193,7 +193,7 @@ EXAMPLE = "such as exec:./my_bot or 'exec:python3 my_bot.py'"
 
 AGENT = AgentType(
     "exec",
-    "a program: a position a line in, a cell a line out",
+    "a program: one position per line in, one cell per line out",
     make,
     {"samples": WHOLE, "patience": number("SECONDS (from 0.01)", float, 0.01)},
     argument="COMMAND",

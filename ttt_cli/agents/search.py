@@ -47,7 +47,7 @@ class LookingAhead(Modified):
 
 AGENT = AgentType(
     "search",
-    "alpha-beta search, by the open lines beyond",
+    "alpha-beta search, then judges by the open lines",
     Search,
     {"depth": WHOLE, "nodes": WHOLE},
 )

@@ -12,7 +12,7 @@ from ttt_cli.agents.registry import OPPONENTS, usual_opponents
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, TttError, UsageError
+from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.evaluation.match import Games, Match, Sample, play_match
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.review import Step
@@ -44,7 +44,7 @@ def evaluate(
     ] = None,
     explain: Annotated[bool, flag("--explain", "Show board by board how it loses.")] = False,
     mistakes: Annotated[
-        str | None, option("FILE", "Write its mistakes as CSV, worst first; - is stdout, for them alone.")
+        str | None, option("FILE", "Write its mistakes as CSV, worst first; - writes only them, to stdout.")
     ] = None,
     check: Annotated[Literal["unbeatable"] | None, option(None, "Exit with 1 unless this holds.")] = None,
     games: Annotated[
@@ -80,8 +80,8 @@ def evaluate(
         others = others[: len(usual_opponents(player.rules))]
     if seed is not None and games is None and enumerated(player.rules) is not None:
         raise UsageError("goes with --games", where="--seed")
-    about = (player.rules, check is not None)
-    if not matched and (verdict := _judge(env, player, others, positions, exact, games)) is not None:
+    about, needed = (player.rules, check is not None), exact or mistakes is not None
+    if not matched and (verdict := _judge(env, player, others, positions, needed, games)) is not None:
         _remark_ties(env, player, others[0])
         result = Exact(player.fields(), verdict, *about, _explain(player, verdict.lines) if explain else None)
         if mistakes is not None:
@@ -90,14 +90,12 @@ def evaluate(
                 return result.code
             env.say(f"mistakes written to {mistakes}")
         return result
-    if mistakes is not None:
-        raise TttError("needs an exact verdict", where="--mistakes")
     lines: dict[Side, tuple[int, ...]] = {}
     if not matched:
         with suppress(UnsteadyError):
             lines = dict(losing_lines(player.policy))
         if explain and not lines:
-            env.say("--explain: no line of play that beats it was found at once, and not all can be searched")
+            env.say("--explain: a quick search found no line of play that beats it, which proves nothing")
     seed = secrets.randbits(32) if seed is None else seed
     matches = _matches(env, player, others, games or GAMES, seed, games_to, lines)
     sample = Sample(matches, seed, dict(sorted(lines.items())))
@@ -141,13 +139,14 @@ def _judge(
     player: Agent,
     others: Sequence[Agent],
     positions: int | None,
-    exact: bool,
+    needed: bool,
     games: int | None,
 ) -> Verdict | None:
     """Return the verdict, or None with a notice if there can be none.
 
-    :raises OutgrownError: under ``exact``, if too much can happen to visit all of it.
-    :raises UnsteadyError: under ``exact``, if a player's choices vary from one question to the next.
+    :param needed: whether to raise an error then.
+    :raises OutgrownError: if too much can happen to visit all of it.
+    :raises UnsteadyError: if a player's choices vary from one question to the next.
     """
     budget = positions or BUDGET
     against = [(other.name, other.policy) for other in others]
@@ -155,7 +154,7 @@ def _judge(
         with progress(env, budget, title="walk", unit="positions") as tick:
             return judge(player.policy, against, budget=budget, tick=tick)
     except (OutgrownError, UnsteadyError) as error:
-        if exact:
+        if needed:
             raise
         who = f"{error.where}: " if error.where else ""
         fewer = "" if games else " (--games N plays fewer)"

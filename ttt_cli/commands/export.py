@@ -61,7 +61,7 @@ def export(
     source: AgentName,
     out: Report,
     format_name: Annotated[
-        str | None, option("FORMAT", "By default as FILE's ending says.", "--format", "-f")
+        str | None, option("FORMAT", "By default what FILE's ending stands for.", "--format", "-f")
     ] = None,
     start: Annotated[str | None, option("POSITION", "dot, svg: start from this position.", "--from")] = None,
     depth: Annotated[int | None, number("dot, svg: at most N plies deep.", least=0)] = None,

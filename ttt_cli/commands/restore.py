@@ -10,6 +10,7 @@ from ttt_cli.errors import ExitCode
 from ttt_cli.shell.options import argument, complete, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.backups import Backup, backups, original
+from ttt_cli.views.numbers import counted
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Backups(Document, name="backups"):
             env.out(f"{self.restored} is restored from {self.source}")
             return
         for one in self.backups:
-            games = "an unknown number of" if one.games is None else f"{one.games:,}"
-            env.out(f"{one.file}: {games} games")
+            games = "an unknown number of games" if one.games is None else counted(one.games, "game")
+            env.out(f"{one.file}: {games}")
         if self.backups:
             env.say("to bring one back:", command_line("ttt", "restore", self.backups[0].file))
         else:

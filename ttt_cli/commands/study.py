@@ -159,7 +159,7 @@ def study(
         kind = learner_class(name)
         article = ["article"] if presets and "article" in kind.choices else []
         if presets and learners and not article:
-            raise UsageError(f"{kind.name} has no preset article", where="--presets")
+            raise UsageError(f"{kind.name} has no article preset", where="--presets")
         for choice in [*article, "default"]:
             base = learner_of(name, choice)
             own_games = base.article_games if choice == "article" else base.default_games

@@ -1,13 +1,15 @@
-"""A session: consecutive games between two players, and the score. The caller makes each step::
+"""A session: consecutive games between two players, and the score.
 
-session = Session(rules, (Player("human"), Player("random", policy)), seed=1)
-while not session.over:
-    if session.to_move.is_person:
-        session.push(cell)
-    else:
-        session.machine_move()
-record_game(store, session.record)
-session.next_game()
+The caller makes each step::
+
+    session = Session(rules, (Player("human"), Player("random", policy)), seed=1)
+    while not session.over:
+        if session.to_move.is_person:
+            session.push(cell)
+        else:
+            session.machine_move()
+    record_game(store, session.record)
+    session.next_game()
 """
 
 from collections.abc import Sequence

@@ -2,13 +2,13 @@
 
 A command is a function in a module of the same name, ``ttt_cli/commands/solve.py`` (``import_.py`` if the
 name is a Python keyword). Its first parameter, ``env: Environment``, stands for the common options; the
-others are annotated as Typer wants them. It returns a ``Document``, an iterator of several, an exit code, or
-None; errors are raised::
+others are annotated with the help of ``shell.options``. It returns a ``Document``, an iterator of several, an
+exit code, or None; errors are raised::
 
     def solve(
         env: Environment,
-        position: Annotated[str | None, typer.Argument(help="...")] = None,
-        nodes: Annotated[int | None, typer.Option(parser=whole(), metavar="N", help="...")] = None,
+        position: Annotated[str | None, argument("[POSITION]", "...")] = None,
+        nodes: Annotated[int | None, number("...")] = None,
     ) -> Solution:
         \"""Prove whether the side to move wins, draws or loses.
 

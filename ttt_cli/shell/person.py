@@ -125,7 +125,7 @@ class Person:
     def _draw(self) -> None:
         if self.answer == self.help:
             listed = self.env.folded(self.help, self.env.stdout, indent=10)
-            self.keys.paint(Text(f"{listed}\n\nany key goes on"))
+            self.keys.paint(Text(f"{listed}\n\npress any key to go on"))
             return
         screen, advice = self.screen, self.advice
         turn = f"{self.session.game.to_move.name} to move"

@@ -56,7 +56,7 @@ class _Evaluated(Document):
         name, source, games = self.agent.name, self.agent.source, self.agent.games
         experience = "" if games is None else f"learned from {counted(games, 'game')}"
         exact = isinstance(self.found, Verdict)
-        how = "exact, over all that can happen" if exact else "sampled"
+        how = "exact, over everything that can happen" if exact else "sampled"
         env.out(" · ".join(filter(None, dict.fromkeys([name, str(source or name), experience]))))
         env.out(f"{self.rules.describe()} · {how}", "")
         if isinstance(self.found, Verdict):
@@ -148,7 +148,7 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
                 whose = f"as {side.other.name}; as {side.name} even perfect play can be beaten"
         yield "verdict", Text(f"unbeatable {whose}", "bold green")
     elif verdict.unbeatable is None:
-        yield "verdict", Text("not known: the value of the game is not", "bold yellow")
+        yield "verdict", Text("not known, since the value of the game is not proved", "bold yellow")
     else:
         roles = [f"as {side.name}" for side in Side if verdict.holds_as(side) is False]
         yield "verdict", Text(f"beatable {' and '.join(roles)}", "bold red")
@@ -174,7 +174,9 @@ def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -
 
 
 def _show_sample(env: Environment, sample: Sample) -> None:
-    for match in sample.results:
+    for number, match in enumerate(sample.results):
+        if number:
+            env.out("")
         games = f"{counted(match.games, 'game')} against {match.opponent}"
         distinct = f"{match.distinct_games:,} of them distinct (--seed {sample.seed})"
         env.draw(Text(f"{games}, {distinct}", "bold"))

@@ -135,7 +135,8 @@ def _scores(positions: Positions, whole: bool) -> Scores:
         return move_scores(positions)
     values = move_values_of(positions)
     if unproven := int(np.count_nonzero(values[positions.legal] == UNPROVEN)):
-        raise UsageError(f"what {unproven:,} of the moves on the page are worth could not be proved")
+        what = f"the values of {counted(unproven, 'move')} on the page could not be proved"
+        raise UsageError(what, hint="ttt play needs no page")
     return values
 
 

@@ -140,7 +140,7 @@ def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], a
             gap = [Text()] * (room >= len(lines) + 2)
             below = Text("\n".join(lines[:room]), no_wrap=True, overflow="ellipsis")
             return Group(Text(heading, no_wrap=True), *gap, drawn, *gap, below)
-    least = f"{rows[0].cell_len} columns and {len(rows) + 3} lines, and here are {width} and {height}"
+    least = f"{rows[0].cell_len} columns and {len(rows) + 3} lines; the window has {width} and {height}"
     return Text(f"The board needs {least}. {advice}\n{lines[0]}")
 
 
