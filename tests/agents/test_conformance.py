@@ -1,5 +1,7 @@
 """Every agent, with each of its options, states included, is a pure function of rules and position."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -60,6 +62,24 @@ def test_a_policy_is_a_pure_function_of_the_position(text: str, rules: Rules, st
     check_policy(policy, again, positions, resigns=text.startswith("menace"))
     assert agree(answers(policy, positions), answers(policy.tabulated(), positions))
     assert all(len(part) == 0 for part in answers(policy, positions[:0]))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["minimax", "td"])
+def test_threads_that_share_a_player_get_their_own_answers(name: str, store: Path) -> None:
+    """The shards of a training ask one opponent."""
+    rules, often, interval = Rules(4, 5, 4), 20, sys.getswitchinterval()
+    learned = name in LEARNERS
+    policy = (train(name, games=5, rules=rules) if learned else resolve(name, store, rules)).policy
+    batches = [sample(rules)[first::4] for first in range(4)]
+    expected = [policy.probabilities(batch) for batch in batches]
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            answered = pool.map(policy.probabilities, batches * often)
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(map(np.array_equal, answered, expected * often))
 
 
 @pytest.mark.parametrize("text", [*PLAYERS, "search:depth=1"])

@@ -7,6 +7,7 @@ same answers is assumed to be deterministic and judged exactly; any other can on
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,7 @@ class Asked(Policy):
         self._name, self._asks, self._samples = name, asks, samples
         self._lenient, self._log = False, _Log()
         self._known: dict[str, Any] = {}  # float64[cells] by position
+        self._one_at_a_time = Lock()  # the shards of a training share it
         self._cells = {str(cell + 1): cell for cell in range(rules.cells)} | {"resign": RESIGNS}
 
     def probabilities(self, positions: Positions) -> Floats:
@@ -87,12 +89,13 @@ class Asked(Policy):
         """
         found, rows = np.zeros((len(positions), self.rules.cells)), np.flatnonzero(~positions.terminal)
         texts = positions[rows].texts()
-        if len(self._known) > MAX_CACHED and self._samples is None:
-            self._known.clear()
-        if new := [text for text in dict.fromkeys(texts) if text not in self._known]:
-            self._known.update(zip(new, self._answers(new), strict=True))
-        for row, text in zip(rows.tolist(), texts, strict=True):
-            found[row] = self._known[text]
+        with self._one_at_a_time:
+            if len(self._known) > MAX_CACHED and self._samples is None:
+                self._known.clear()
+            if new := [text for text in dict.fromkeys(texts) if text not in self._known]:
+                self._known.update(zip(new, self._answers(new), strict=True))
+            for row, text in zip(rows.tolist(), texts, strict=True):
+                found[row] = self._known[text]
         return found
 
     def choose(self, positions: Positions, rows: Int64s, uniforms: Floats) -> Int64s:

@@ -10,7 +10,7 @@ the node budget suffices for neither, it plays what ``search`` prefers of the mo
 lose, and says so.
 """
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -111,15 +111,10 @@ class Minimax(Policy):
     def _worth(self, positions: Positions, nodes: int, rule: int) -> tuple[Int8s, Int8s]:
         """int8[k], int8[k, cells]: the proved values of open positions and their moves."""
         order = np.arange(self.rules.cells, dtype=np.int8)[:: -1 if self._ties == "last" else 1]
-        worth, moves = self._solver.move_values(
-            positions, nodes=NODES, order=order, rule=rule, move_nodes=nodes
-        )
+        solver = Solver(self.rules, places=PLACES)  # several threads may ask at the same time
+        worth, moves = solver.move_values(positions, nodes=NODES, order=order, rule=rule, move_nodes=nodes)
         most = np.where(positions.legal, moves, np.int8(-1)).max(axis=1, initial=-1)
         return np.where((worth == UNPROVEN) & (most != UNPROVEN), most, worth), moves
-
-    @cached_property
-    def _solver(self) -> Solver:
-        return Solver(self.rules, places=PLACES)
 
     @property
     def remarks(self) -> list[str]:

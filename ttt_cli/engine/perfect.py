@@ -2,6 +2,7 @@
 proof. What is not proved within the limits stays unknown."""
 
 from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 
@@ -23,6 +24,10 @@ NODES = 20_000
 """The limit of nodes for the value of a position."""
 
 
+_solving = Lock()
+"""A solver proves one thing at a time; threads may ask for values at once."""
+
+
 @lru_cache(maxsize=2)
 def solver(rules: Rules) -> Solver:
     """The solver of these rules, with everything it has proved."""
@@ -42,7 +47,8 @@ def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
     space = enumerated(positions.rules)
     if space is not None:
         return np.sign(solve(space)[space.rows(positions)])
-    return solver(positions.rules).values(positions, nodes=nodes)
+    with _solving:
+        return solver(positions.rules).values(positions, nodes=nodes)
 
 
 def move_values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:

@@ -153,11 +153,12 @@ class Answering(Policy):
         return np.concatenate([self._answer_for(part)[2] for part in positions.parts()])
 
     def _answer_for(self, positions: Positions) -> Answer:
-        if self._last is None or self._last[0] is not positions:
-            self._last = positions, self._answer(positions)
-            for array in self._last[1]:
+        last = self._last  # read once: other threads may ask at the same time
+        if last is None or last[0] is not positions:
+            self._last = last = positions, self._answer(positions)
+            for array in last[1]:
                 array.flags.writeable = False  # lest whoever asked changes the next answer
-        return self._last[1]
+        return last[1]
 
 
 class Modified(Policy):
