@@ -112,7 +112,7 @@ def test_defaults_of_a_table_are_not_called():
         ({1: 0.5, "1": 0.5}, "the key is repeated"),
         (
             {"alpha": 0.5, "q": {**ROWS, "XXX......": [1.0] * 9}},
-            "no spelling .*: 1 of [0-9]+ are not positions .*'XXX",
+            "who moves first: .* 1 of [0-9,]+ keys are not positions .*'XXX",
         ),
     ],
 )

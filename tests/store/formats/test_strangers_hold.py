@@ -97,6 +97,25 @@ def test_a_policy_beside_the_values_that_led_to_it_is_what_is_played():
     refused({"Q": ROWS, "V": POSITIONS}, "values of the same kind")
 
 
+def test_a_policy_for_boards_that_no_game_reaches_is_its_own_players():
+    """It lists all boards, on each of which X is to move; not its values are what it plays by."""
+    boards = [board for board in map("".join, product(".XO", repeat=9)) if not winner(board) and "." in board]
+    own = {board if mover(board) == "X" else swapped(board): cell for board, cell in BEST.items()}
+    data = {"V": dict.fromkeys(boards, 0.5), "policy": {b: own.get(b, b.index(".")) for b in boards}}
+    refused(data, r"'X' are one's own stones, whoever began, and [0-9,]+ of [0-9,]+ keys are not positions")
+    answers = {
+        text: data["policy"][text if mover(text) == "X" else swapped(text)] for text in TEXTS if free(text)
+    }
+    reads_as(data, follows(answers), spelling={"mine": "X"})
+
+
+def test_keys_of_another_board_name_it():
+    table = {
+        str((tuple((at >> cell & 1) * 2 for cell in range(16)), at % 16)): at for at in range(0, 9000, 7)
+    }
+    assert "--board 4x4" in refused(table, "not positions of 3x3").hint
+
+
 def test_moves_of_all_boards_may_be_listed():
     lines = []
     for board in map("".join, product("-XO", repeat=9)):

@@ -115,6 +115,10 @@ BEADS: dict[str, Callable[[Boxes], object]] = {
         ]
         for text, box in boxes.items()
     },
+    "lines of numbers": lambda boxes: "\n".join(
+        f"{in_base_3(text)} {' '.join(str(int(box.get(cell, 0))) for cell in range(9))} "
+        for text, box in boxes.items()
+    ),
     "probabilities": lambda boxes: {
         text: [round(box.get(cell, 0) / sum(box.values()), 9) for cell in range(9)]
         for text, box in boxes.items()
@@ -139,6 +143,17 @@ def test_beads_and_probabilities_are_drawn_from(form):
     assert any(looks in note for note in found.notes)
     fullest = lambda board: picked(boxes.get(board) or dict.fromkeys(free(board), 1.0))  # noqa: E731
     plays_as(found.state.choosing("most"), fullest, "X")
+
+
+def test_probabilities_are_those_of_the_mover_however_it_plays():
+    """A table that would play O badly: nobody is asked whose win its numbers mean."""
+    worst = {board: min(free(board), key=row.__getitem__) for board, row in ROWS.items()}
+    made = {board: (BEST if mover(board) == "X" else worst)[board] for board in ROWS}
+    shares = {
+        board: {at: 0.9 * (at == made[board]) + 0.1 / len(free(board)) for at in free(board)}
+        for board in ROWS
+    }
+    reads_as(shares, lambda board: shares.get(board) or picked(dict.fromkeys(free(board), 0.0)))
 
 
 def test_fields_called_counts_are_beads_even_if_few():
@@ -172,23 +187,30 @@ def test_keys_may_be_up_to_rotation_alone():
     assert any("up to symmetry" in note for note in found.notes)
 
 
-def folded_moves() -> tuple[dict[tuple[str, int], float], Program]:
+def own(board: str) -> str:
+    """A board as whoever is to move sees it who plays X in every game."""
+    return board if mover(board) == "X" else swapped(board)
+
+
+def folded_moves(seen: Callable[[str], str] = str) -> tuple[dict[tuple[str, int], float], Program]:
     """A table of moves on canonical boards, their cells those of the key; and the program that turns both."""
     table: dict[tuple[str, int], float] = {}
     for (board, cell), value in MOVES.items():
-        key, image = canonical(board)
+        key, image = canonical(seen(board))
         table.setdefault((key, image.index(cell)), value)
 
     def program(board: str) -> Moves:
-        key, image = canonical(board)
+        key, image = canonical(seen(board))
         return picked({cell: table.get((key, image.index(cell)), 0.0) for cell in free(board)})
 
     return table, program
 
 
 def test_moves_under_keys_up_to_symmetry_are_mapped_back_or_refused():
-    """Where they are those of the board as it was played, other cells of the key are taken."""
-    reads_as(NUMBERED.objects(folded_moves()[0]), folded_moves()[1])
+    """Where they are those of the board as it was played, other cells of the key are taken. Stones may be
+    one's own, too."""
+    for seen in (str, own):
+        reads_as(NUMBERED.objects(folded_moves(seen)[0]), folded_moves(seen)[1])
     unmapped = {(canonical(board)[0], cell): value for (board, cell), value in MOVES.items()}
     refused(NUMBERED.objects(unmapped), spelling={"symmetry": "yes"})
 
@@ -368,7 +390,7 @@ def coin_tossed() -> dict[str, list[float]]:
 
 def test_whose_games_count_is_asked_and_each_answer_is_that_program():
     """The games that it began, or those in which its stone is its own: both are what it plays."""
-    error = refused(coin_tossed(), r"in no spelling .*: [0-9,]+ of [0-9,]+ are not positions")
+    error = refused(coin_tossed(), r"who moves first: .*, and [0-9,]+ of [0-9,]+ keys are not positions")
     for way in ("spelling.first=1", "spelling.first=-1", "spelling.mine=1", "spelling.mine=-1"):
         assert f"({way})" in str(error)
     assert error.hint.endswith(("spelling.first=1", "spelling.mine=1")), "not the other's stone"
@@ -378,6 +400,13 @@ def test_whose_games_count_is_asked_and_each_answer_is_that_program():
         assert reasons and all("not a position in this spelling" in why for why in reasons)
     inner = {"epsilon": 0.1, "q_table": coin_tossed()}
     reads_as(pickle.dumps(inner), goes_by(MOVES), spelling={"mine": "1"})
+
+
+def test_numbers_may_tell_of_stones_that_are_ones_own():
+    """A program that is O whoever begins: its keys are positions as if X had begun, but its moves are O's."""
+    table = {swapped(own(board)): cells for board, cells in by_cell(MOVES).items()}
+    refused(table, r"'X' always moves first .* or 'O' are one's own stones")
+    reads_as(table, goes_by(MOVES), spelling={"mine": "O"})
 
 
 def test_own_stones_may_be_ahead_on_the_opponents_turn():

@@ -148,7 +148,8 @@ def _tables_in(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
         notes = [f"the table is {quoted(names[0])}"] if len(group) == 1 < len(level) else []
         others = dict.fromkeys(name for name, _ in tables if name not in names)
         notes += [f"left out: the table {quoted(name)}" for name in others]
-        if not tables and len(largest := max((part for _, part in level), key=len)) > len(value):
+        named = [table for table in level if table[0].lower() in POLICIES] or level
+        if not tables and len(largest := max((part for _, part in named), key=len)) > len(value):
             group, names = [("", largest)], []
         if group:
             several = len({*names}) > 1
@@ -175,7 +176,7 @@ def tables_of_rows(
     rows = [row for _, row in numbered]
     marks = _MARKS if {*map(len, rows)} == {1} else _ARROWS
     lines = [",".join(map(str, row)) for row in rows]
-    rows = _listed(lines, rules) or _parted(lines, marks, rules) or rows
+    rows = _listed(lines, rules) or _numbers(lines, rules) or _parted(lines, marks, rules) or rows
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
             message = f"has {len(row)} field{'s' * (len(row) != 1)}, but the first {unit} has {len(rows[0])}"
@@ -240,6 +241,14 @@ def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
     elif lengths != {rules.cells}:
         return []
     return [[*row] for row in zip(keys, values, strict=True)]
+
+
+def _numbers(lines: Sequence[str], rules: Rules) -> list[list[str]]:
+    """The fields of lines of numbers with blanks between them, one for the board and one for each cell; none
+    if they are not all such."""
+    rows = [line.split() for line in lines]
+    whole = {*map(len, rows)} == {rules.cells + 1} and "," not in "".join(lines)
+    return rows if whole and all(number_in(field) is not None for row in rows for field in row) else []
 
 
 def _parted(lines: Sequence[str], marks: Sequence[str], rules: Rules) -> list[list[str]]:

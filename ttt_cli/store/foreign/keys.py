@@ -21,6 +21,8 @@ from ttt_cli.engine.state_space import StateSpace
 
 SAMPLE, PEEK = 200, 20
 """Keys on which forms are tried, and those of them that are looked at in a first quick check."""
+OTHER_SIZES = {12: "3x4 or 4x3", 16: "4x4"}
+"""The boards of other sizes of which tables can be read, by their cells."""
 MOST_EXTRAS = 3
 """The most items of a key besides the board: a player, a cell as row and column."""
 LEAST_BOARDS = 0.5
@@ -272,6 +274,17 @@ def spellings(
     return sorted(found, key=lambda spelling: (spelling.left_out.sum(), spelling.rarity))
 
 
+def other_size(keys: Sequence[str]) -> str:
+    """The other boards that the keys seem to show; empty if they show none."""
+    split = [_TOKEN.findall(key) for key in keys[:: max(1, len(keys) // SAMPLE)]]
+    items = [[*found[0]] if len(found) == 1 else found for found in split]
+    for cells, boards in OTHER_SIZES.items():
+        symbols = {*chain.from_iterable(found[:cells] for found in items)}
+        if len(symbols) <= 3 and all(cells <= len(found) <= cells + MOST_EXTRAS for found in items):
+            return boards
+    return ""
+
+
 def _spelled(
     form: str, cells: list[Sequence[str]], extras: Sequence[Sequence[str]], space: StateSpace, relative: bool
 ) -> Iterator[Spelling]:
@@ -325,7 +338,6 @@ def _turns(rows: Int64s, swapped: Int64s, lead: Int64s, relative: bool) -> Itera
     :param swapped: with the sides' stones exchanged; lead: how many more stones the second side has.
     """
     yield "", rows
-    if relative or (lead == 1).any():
-        yield "mover", np.where(lead == 1, swapped, np.where(lead == 0, rows, -1))
+    yield "mover", np.where(lead == 1, swapped, np.where(lead == 0, rows, -1))
     if relative:
         yield "moved", np.where(lead == -1, rows, np.where(lead == 0, swapped, -1))

@@ -294,16 +294,20 @@ def alone(space: StateSpace, indexes: Int64s, group: Images) -> Int64s | None:
     return every if len(np.unique(every.min(axis=0))) >= NEARLY_ALL * every.shape[1] else None
 
 
-def symmetry_of(space: StateSpace, indexes: Int64s) -> str:
+def symmetry_of(spelling: Spelling) -> str:
     """The symmetries that a file's keys stand for (``yes``, ``rotations``), or ``no``.
 
     Such a file holds one image alone of each position, the least under some order of cells and symbols.
     """
+    space = spelling.space
     for name, group in groups(space.rules).items():
-        every = alone(space, indexes, group)
+        every = alone(space, spelling.indexes, group)
         if every is None or every.shape[1] < (LEAST_CANONICAL if name == "yes" else LEAST_TURNED):
             continue
         stones = space.stones[every].astype(np.int64)  # [images, k, cells]
+        if spelling.turn:  # one's own and the other's, as they are written
+            other = space.plies[every] % 2 == (spelling.turn == "mover")
+            stones = np.where(other[..., None], -stones % 3, stones)
         for order in space.rules.symmetries:
             weights = space.powers[np.argsort(order)]
             for ranks in permutations(range(3)):

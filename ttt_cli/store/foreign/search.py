@@ -18,7 +18,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.files import Candidate
-from ttt_cli.store.foreign.keys import LEAST_BOARDS, NUMBERS, Spelling, spellings
+from ttt_cli.store.foreign.keys import LEAST_BOARDS, NUMBERS, Spelling, other_size, spellings
 from ttt_cli.store.foreign.reading import (
     ADDED,
     LEAST_TURNED,
@@ -105,20 +105,23 @@ class NoPositionsError(InvalidFileError):
 
 class UndecidedError(InvalidFileError):
     """A file that can be read in several ways: the questions that would decide, and a command to paste, which
-    repeats what the user has stated."""
+    repeats what the user has stated.
 
-    def __init__(self, asked: Sequence[Question], where: str, options: Options) -> None:
+    :ivar fits: whether some way fits all keys, so that no other part of the file need be tried.
+    """
+
+    def __init__(self, asked: Sequence[Question], where: str, options: Options, *, fits: bool = True) -> None:
         texts = []
         for text, answers in asked:
             ways = [f"{words} ({option})" for option, words in list(answers.items())[:MOST_ANSWERS]]
-            texts.append(f"{text}: {', '.join(ways[:-1])} or {ways[-1]}?")
+            texts.append(f"{text}: {' or '.join(filter(None, [', '.join(ways[:-1]), ways[-1]]))}?")
         stated = [f"{name}={value}" for name, value in options.stated.items()]
         given = ",".join([*stated, *(next(iter(answers)) for _, answers in asked)])
         words = ["ttt", "evaluate", f"{where}:{given}"]
         words += board_options(options.rules) if options.rules else []
         hint = f"answer after the colon, as in {command_line(*words)}"
         super().__init__(f"the file does not say: {' And '.join(texts)}", where=where, hint=hint)
-        self.asked = asked
+        self.asked, self.fits = asked, fits
 
 
 def search(table: Candidate, options: Options, space: StateSpace, where: str) -> tuple[Reading, list[str]]:
@@ -131,7 +134,7 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     try:
         return _search(table, options, space, where)
     except UndecidedError as error:
-        asked = [*error.asked]
+        asked, fits = [*error.asked], error.fits
     answers = dict(next(iter(answers)).split("=", 1) for _, answers in asked)
     try:
         search(table, replace(options, stated={**options.stated, **answers}), space, where)
@@ -139,7 +142,7 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
         asked += error.asked
     except InvalidFileError:
         pass
-    raise UndecidedError(asked, where, options)
+    raise UndecidedError(asked, where, options, fits=fits)
 
 
 def _search(table: Candidate, options: Options, space: StateSpace, where: str) -> tuple[Reading, list[str]]:
@@ -151,7 +154,11 @@ def _search(table: Candidate, options: Options, space: StateSpace, where: str) -
         raise _not_borne_out(stated, [reading.facets for reading in found], where)
     ranked, rivals = decide(agreeing)
     best = ranked[0]
-    if best.spelling.turn and best.spelling.misfits.any() and "turn" not in stated:
+    is_misfit = best.spelling.misfits.any() and stated.keys().isdisjoint(OF_KEYS)
+    if is_misfit:
+        ways = sorted(agreeing, key=lambda reading: reading.rank)
+        rivals = [*{_whose_stones(it.spelling): it for it in ways}.values()][::-1]
+    elif best.spelling.turn and best.spelling.misfits.any() and "turn" not in stated:
         # Where neither meaning of one's own stones fits all keys, their numbers do not tell which is meant.
         rivals += islice((it for it in ranked if it.spelling.turn != best.spelling.turn), 1)
     if best.says_only:
@@ -162,8 +169,10 @@ def _search(table: Candidate, options: Options, space: StateSpace, where: str) -
     if "unknown" not in options.stated and table.unknown is None:
         unknown = (_about_unknown(reading, options) for reading in (best, *rivals))
         asked += islice(filter(None, unknown), 1)
+    if is_misfit:
+        asked = [_about_misfits(table, rivals), *(it for it in asked if it[0] != STONES)]
     if asked:
-        raise UndecidedError(asked, where, options)
+        raise UndecidedError(asked, where, options, fits=not is_misfit)
     kept = best.spelling.left_out.sum()
     near = [it for it in ranked if it.spelling.left_out.sum() <= kept and best.score - it.score < LEAD]
     assumed = {  # what only custom tells
@@ -198,7 +207,7 @@ def _stated_facets(options: Options, where: str) -> dict[str, str]:
 def _readings(
     table: Candidate, options: Options, stated: Mapping[str, str], space: StateSpace, where: str
 ) -> list[Reading]:
-    """The readings of a table; if it can be read as a policy, those alone."""
+    """The readings of a table; those alone that make it a policy, of moves or their probabilities, if any."""
     found: list[Reading] = []
     faults: list[InvalidFileError] = []
     for spelling in _boards(table, options, stated, space, where):
@@ -208,7 +217,8 @@ def _readings(
             faults.append(error)
     if not found:
         raise faults[0]
-    return [reading for reading in found if reading.values.are_decisions] or found
+    decided = [it for it in found if it.values.are_decisions]
+    return decided or [it for it in found if it.drawn == "probabilities"] or found
 
 
 def _boards(
@@ -217,7 +227,7 @@ def _boards(
     """The spellings of a table's keys that are worth trying with its values.
 
     :raises UndecidedError: if two common conventions explain the keys.
-    :raises InvalidFileError: if in no spelling every key is a position, or has a reason not to be one.
+    :raises InvalidFileError: if in no spelling keys are positions.
     """
     of_keys = {name: value for name, value in stated.items() if name in OF_KEYS}
     relative = "mine" in stated or "theirs" in stated
@@ -237,7 +247,14 @@ def _boards(
             raise _not_borne_out(of_keys, [spelling.facets for spelling in likely], where, many)
         return fitting[:MOST_SPELLINGS]
     if not whole:
-        raise _misfit(table, found, space.rules, where)
+        found = [it for it in found or spelled(FEW) if it.first is not None]
+        if len(table.keys) < MANY_NUMBERS:
+            found = [it for it in found if it.form not in NUMBERS]
+        if not found:
+            raise _no_positions(table.keys, space.rules, where)
+        found.sort(key=lambda it: (it.rarity, int(it.left_out.sum())))
+        likely = [it for it in found if it.empty == found[0].empty]
+        return [*{(it.turn, _whose_stones(it)): it for it in likely[::-1]}.values()]
     fixed = [spelling for spelling in whole if not spelling.turn]
     if not fixed or not fixed[0].left_out.any():
         return [it for it in whole if it.left_out.sum() == whole[0].left_out.sum()][:MOST_SPELLINGS]
@@ -249,34 +266,36 @@ def _boards(
             ways = [{"mine": stone} for stone in stones if stone]
             ways.insert(len(ways) if is_better else 0, fixed[0].facets)  # the likelier one first
             raise UndecidedError(_questions(ways)[:1], where, options)
-    return fixed[:MOST_SPELLINGS]
+    lost = fixed[0].left_out.sum()
+    return [it for it in whole if not it.turn or it.left_out.sum() <= lost][:MOST_SPELLINGS]
 
 
-def _misfit(table: Candidate, found: Sequence[Spelling], rules: Rules, where: str) -> InvalidFileError:
-    """The error for a file in which no spelling fits all keys: what each leaves out, and how to state it."""
-    keys, ways = table.keys, dict[str, str]()
-    for it in sorted(found, key=lambda it: (it.rarity, int(it.left_out.sum()))):
-        if it.first is not None and (it.form not in NUMBERS or len(keys) >= MANY_NUMBERS):
-            name, broken = "mine" if it.turn else "first", np.flatnonzero(it.left_out).tolist()
-            shown = ", ".join(quoted(keys[row]) for row in broken[:SHOWN])
-            option, words = _answer(name, it.facets[name])
-            lost = f"{len(broken):,} of {len(keys):,} are not positions ({shown}) where {words} ({option})"
-            ways.setdefault(option, lost)
-    if not ways:
-        return _no_positions(keys, rules, where)
-    paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
-    return InvalidFileError(
-        f"in no spelling are all keys positions: {'; '.join([*ways.values()][:MOST_ANSWERS])}",
-        where=where,
-        hint=f"if either side began some games, state whose stones count, as in {paste}",
-    )
+def _whose_stones(spelling: Spelling) -> str:
+    """The answer to the question whose stones are whose: an option."""
+    name = "mine" if spelling.turn else "first"
+    return _answer(name, spelling.facets[name])[0]
+
+
+def _about_misfits(table: Candidate, rivals: Sequence[Reading]) -> Question:
+    """The question whose stones are whose, if no answer makes positions of all keys: with those it loses."""
+    answers = dict[str, str]()
+    for spelling in (reading.spelling for reading in rivals):
+        name, broken = "mine" if spelling.turn else "first", np.flatnonzero(spelling.left_out).tolist()
+        shown = ", ".join(quoted(table.keys[row]) for row in broken[:SHOWN])
+        option, words = _answer(name, spelling.facets[name])
+        answers[option] = (
+            f"{words}, and {len(broken):,} of {len(table.keys):,} keys are not positions ({shown})"
+        )
+    return STONES, answers
 
 
 def _no_positions(keys: Sequence[str], rules: Rules, where: str) -> NoPositionsError:
     """The error for keys of which few or none are positions."""
     telling = sorted(keys[:1000], key=lambda key: -len(set(key)))[:SHOWN]  # rather than the empty board
     message = f"these keys are not positions of {rules.describe()}: {', '.join(map(quoted, telling))}"
-    return NoPositionsError(message, where=where, hint=OTHERWISE)
+    boards = other_size(keys)
+    hint = f"they look like boards of another size: --board {boards}, and --line" if boards else OTHERWISE
+    return NoPositionsError(message, where=where, hint=hint)
 
 
 def _spelled_readings(
@@ -287,7 +306,7 @@ def _spelled_readings(
     rows, space = np.flatnonzero(~spelling.left_out), spelling.space
     kept, fitting = table.select(rows.tolist()), spelling.select(rows)
     stated = options.stated.get("spelling.symmetry")
-    symmetry = stated or symmetry_of(space, fitting.indexes)
+    symmetry = stated or symmetry_of(fitting)
     group = groups(space.rules).get(symmetry)
     if stated and group and alone(space, fitting.indexes, group) is None:
         raise _not_borne_out({"symmetry": stated}, [{"symmetry": "no"}], where)
@@ -302,12 +321,15 @@ def _spelled_readings(
     if not found:
         values = collect(kept.values, kept.keys, space.rules, where)
         found = list(readings(fitting, values, group))
+        if not (found or stated):  # moves of the boards as they were played, perhaps
+            symmetry, found = "no", list(readings(fitting, values, None))
         if not found:
             raise _unfit(kept, values, fitting, where)
     # Keys that are the least of their turned images may be the least of some mirrored ones as well, and keys
     # of which none has another image in the file may be whichever was met first.
     single = alone(space, fitting.indexes, space.rules.symmetries) if symmetry == "no" else None
-    is_open = symmetry == "rotations" or (single is not None and single.shape[1] >= LEAST_TURNED)
+    is_many = single is not None and (group is not None or single.shape[1] >= LEAST_TURNED)
+    is_open = symmetry == "rotations" or is_many
     facets = {"symmetry": symmetry} if is_open and not stated else {}
     return (replace(reading, spelling=spelling, facets={**reading.facets, **facets}) for reading in found)
 
@@ -388,7 +410,8 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
     if len({reading.facets["values"] for reading in undecided}) > 1:  # the usual meaning, however it plays
         alike = [it for it in agreeing if {**it.facets, "values": ""} == {**best.facets, "values": ""}]
         undecided.append(min(alike, key=lambda reading: reading.rarity))
-    undecided.sort(key=lambda reading: reading.rarity)
+    # Custom first, unless nothing fits the keys: then the likeliest.
+    undecided.sort(key=lambda it: -it.rank if it.spelling.misfits.any() else it.rarity)
     space, known = best.spelling.space, best.spelling.indexes[~best.spelling.left_out]
     # Keys that are no least images may be those that were met first.
     ways = {"rotations": SYMMETRIES, "no": ("yes", "no")}

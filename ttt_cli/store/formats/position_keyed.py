@@ -62,9 +62,9 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: Option
                 break
             keys = len(candidate.keys)
             return _read_table(candidate, source, options, form)
-        except UndecidedError:
-            raise
         except InvalidFileError as error:  # also of what is not even a candidate
+            if isinstance(error, UndecidedError) and error.fits:
+                raise
             failures.append((not isinstance(error, NoPositionsError), keys, error))
     if not failures:
         hint = (
