@@ -1,10 +1,15 @@
 """``ttt study``: many trainings at once, and their picture."""
 
 import re
+from itertools import islice
 from pathlib import Path
 from xml.etree import ElementTree
 
+from ttt_cli.commands import study
+from ttt_cli.errors import TttError
+from ttt_cli.store.files import write_bytes
 from ttt_cli.store.locks import lock
+from ttt_cli.training.study import carry_out
 
 METHODS = ("book", "graph", "menace", "q", "td")
 
@@ -44,6 +49,26 @@ def test_a_study_continues_where_its_file_ends(ttt):
         refused = ttt(*CALL, *other)
         assert refused.code == 2 and "holds a study with other" in refused.err
     assert Path("study.csv").read_bytes().startswith(lines[0])
+
+
+def test_what_has_been_trained_is_kept_whatever_ends_a_study(ttt, monkeypatch):
+    """It is saved at once and in the end, in between only as often as takes a small part of the time."""
+    saved = []
+
+    def ending(*arguments, **options):
+        yield from islice(carry_out(*arguments, **options), 4)
+        raise TttError("the power is going")
+
+    def write(path, content):
+        saved.append(content)
+        write_bytes(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(study, "carry_out", ending)
+        patch.setattr(study, "write_bytes", write)
+        patch.setattr(study, "SHARE", 1e9)
+        assert "the power is going" in ttt(*CALL).err
+    assert len(saved) == 2 and "2 of 6 trainings" in ttt(*CALL).err
 
 
 def test_a_picture_with_bands_and_a_plot_in_the_terminal(ttt):

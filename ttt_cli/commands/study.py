@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from os import cpu_count
 from pathlib import Path
 from statistics import median
+from time import monotonic
 from typing import Annotated, Any
 
 from rich.text import Text
@@ -17,7 +18,7 @@ from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import LEARNERS, learner_class, offer_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, argument, flag, given_rules, number, option
 from ttt_cli.shell.signals import graceful
-from ttt_cli.store.files import write_bytes
+from ttt_cli.store.files import try_writing, write_bytes
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import learner_of
 from ttt_cli.training.study import Design, Spread, Study, carry_out, read, to_csv, unbeatable_from, variations
@@ -40,6 +41,9 @@ MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
     "games_until_unbeatable": ("from games", "{:,.0f}".format),
 }
 """The measures of a setting: heading, and how a value is shown."""
+
+SHARE = 10
+"""How many times as long a study is trained as it was last saved, before it is saved again."""
 
 
 @dataclass(frozen=True)
@@ -190,21 +194,37 @@ def _fill(
     if out is not None and out.exists():
         study = _begun(designs, out)
     keys = {key for design in designs for key in design.keys}
-    done = len(keys & study.runs.keys())
+    done = saved = len(keys & study.runs.keys())
+    due = 0.0
+    if out is not None:
+        try_writing(out)
     env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do")
     with (
         graceful(env, "stopping (again: at once)") as stopping,
         progress(env, len(keys), done=done, title="study", unit="trainings") as tick,
     ):
-        for _ in carry_out(designs, study, workers=workers, keep=keep, stopping=stopping):
-            if out is not None:
-                write_bytes(out, to_csv(study))
-            tick(len(keys & study.runs.keys()))
+        try:
+            for _ in carry_out(designs, study, workers=workers, keep=keep, stopping=stopping):
+                done += 1
+                if out is not None and monotonic() >= due:
+                    due, saved = _save(study, out), done
+                tick(done)
+        finally:
+            if out is not None and done > saved:
+                _save(study, out)
     if stopping.exit_code is not None:
         kept = f"; the same call goes on from {out}" if out and out.exists() else ""
-        env.say(f"stopped after {len(keys & study.runs.keys()):,} of {len(keys):,} trainings{kept}")
+        env.say(f"stopped after {done:,} of {len(keys):,} trainings{kept}")
         return stopping.exit_code
     return StudyResult.of(study, designs[0].rules, None if out is None else str(out))
+
+
+def _save(study: Study, path: Path) -> float:
+    """Write the study; return the time from when on it is to be written again, so that of a large one too
+    most of the time goes into training."""
+    begun = monotonic()
+    write_bytes(path, to_csv(study))
+    return monotonic() + SHARE * (monotonic() - begun)
 
 
 def _begun(designs: Sequence[Design], path: Path) -> Study:

@@ -7,8 +7,9 @@ Empirical design in reinforcement learning (2023): many seeds, reported by media
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,7 +21,8 @@ from ttt_cli.store import library
 from ttt_cli.store.curves import Row, read_groups
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
-from ttt_cli.store.text import decode
+from ttt_cli.store.text import csv_rows
+from ttt_cli.store.text import to_csv as as_csv
 from ttt_cli.training.curve import due, measure, points
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
@@ -29,6 +31,9 @@ MEASURES = (
     *("worst_x", "worst_o", "exploitability", "unbeatable"),
 )
 """The columns of strength: fields of ``Row``."""
+
+POINT = ("games", *MEASURES)
+"""The columns of a point of a training, after those that say which it is."""
 
 Value = float | int | bool | str
 Setting = tuple[Value, ...]
@@ -240,15 +245,12 @@ def _train(
 
 def to_csv(study: Study) -> bytes:
     """The file of a study: sorted by method, setting, seed and games."""
-    lines = [",".join(["learner", "preset", "call", *study.varied, "seed", "games", *MEASURES])]
-    for (method, setting, seed), rows in sorted(study.runs.items()):
-        texts = [str(value).lower() if isinstance(value, bool) else str(value) for value in setting]
-        head = [*method, study.calls[method], *texts, str(seed)]
-        for row in rows:
-            values = asdict(row)
-            measures = ["" if values[name] is None else repr(values[name]) for name in MEASURES]
-            lines.append(",".join([*head, str(row.games), *measures]))
-    return "\n".join(lines).encode() + b"\n"
+    rows: list[Sequence[Any]] = [["learner", "preset", "call", *study.varied, "seed", *POINT]]
+    for (method, setting, seed), looks in sorted(study.runs.items()):
+        values = [str(value).lower() if isinstance(value, bool) else value for value in setting]
+        head = *method, study.calls[method], *values, seed
+        rows += ((*head, *attrgetter(*POINT)(look)) for look in looks)
+    return as_csv(rows)
 
 
 def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
@@ -258,9 +260,9 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
     content = Source(path).data
-    names = decode(content.partition(b"\n")[0], str(path)).strip().split(",")
+    _, names = next(csv_rows(content, str(path)), (1, list[str]()))
     at = names.index("seed") if "seed" in names else 0
-    if names[:3] != ["learner", "preset", "call"] or tuple(names[at:]) != ("seed", "games", *MEASURES):
+    if names[:3] != ["learner", "preset", "call"] or names[at + 1 :] != [*POINT]:
         raise InvalidFileError("is not a study", where=str(path), hint="ttt study … -o FILE makes one")
     study = Study(tuple(names[3:at]))
     for (learner, preset, call, *values, seed), rows in read_groups(content, str(path)).items():
