@@ -135,7 +135,7 @@ def test_a_small_file_costs_little_whatever_it_holds(name: str, tmp_path: Path):
     assert (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1024 < MEGABYTES
 
 
-@pytest.mark.parametrize("layout", [0, orjson.OPT_INDENT_2])
+@pytest.mark.parametrize("layout", [0, orjson.OPT_INDENT_2, orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS])
 def test_a_reformatted_file_costs_in_proportion_to_its_size(layout: int, tmp_path: Path, monkeypatch):
     content = library.content(trained(games=2000, rules=Rules(5, 5, 4)))
     path = tmp_path / "q.json"

@@ -144,12 +144,21 @@ def test_a_save_that_fails_anywhere_is_whole_or_not_at_all(what, tmp_path):
         assert litter(folder) == []
 
 
-def test_content_is_synced_before_it_counts_and_names_after(path):
+def test_content_is_synced_before_it_counts_and_names_after(path, monkeypatch):
     """What a power loss would show cannot be tested; that the recipe against it is followed can."""
+
+    def no_links(*_):
+        raise OSError(errno.EPERM, "no hard links here")
+
     path.write_bytes(OLD)
     with fault_at(0, Killed) as calls:
         write_bytes(path, NEW)
     assert [name for name in calls if name in ("fsync", "replace")] == ["fsync", "replace", "fsync"]
+    with fault_at(0, Killed) as calls, monkeypatch.context() as patch:
+        patch.setattr(os, "link", no_links)
+        write_bytes(path, OLD, keep_backup=True)
+    assert path.with_name("q.json.bak").read_bytes() == NEW
+    assert [name for name in calls if name in ("fsync", "replace")] == ["fsync", "fsync", "replace", "fsync"]
     log = path.with_name("games.jsonl")
     with fault_at(0, Killed) as calls:
         append_line(log, GAME)

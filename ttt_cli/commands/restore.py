@@ -58,7 +58,6 @@ def restore(
         known = {original(path) for path in env.store.glob("*.bak")}
         return Backups([one for path in sorted(filter(None, known)) for one in backups(path)], None, None)
     if original(Path(file)) is not None and Path(file).exists():
-        library.load(Path(file))  # refuse a backup that cannot be read
         path = library.restore(Path(file))
         return Backups(backups(path), path, file)
     rules = given_rules(env)

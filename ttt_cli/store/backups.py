@@ -55,6 +55,8 @@ def keep(target: Path) -> None:
         if error.errno == errno.ENOSPC:
             raise
         shutil.copy2(target, backup)
+        with backup.open("rb") as copied:
+            os.fsync(copied.fileno())  # before the file itself is replaced
     found = backups(target)
     best = max(found, key=lambda one: one.games or 0)
     for one in found[KEPT:]:

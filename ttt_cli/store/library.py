@@ -314,6 +314,7 @@ def restore(backup: Path) -> Path:
     if path is None:
         raise InvalidFileError("is not a backup", where=str(backup), hint="ttt restore lists them")
     with lock(path, "restored"):
+        load(backup)  # refuses what is damaged
         write_bytes(path, Source(backup).blocks(), keep_backup=True)
     return path
 

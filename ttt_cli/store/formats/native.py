@@ -51,7 +51,7 @@ from ttt_cli.store.formats.format import (
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, written
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run, read_runs
-from ttt_cli.store.source import Source
+from ttt_cli.store.source import JSON_LIMIT, Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.system import LIMIT, scaled
 from ttt_cli.store.text import decode, load_json, quoted
@@ -59,6 +59,7 @@ from ttt_cli.store.typed import check, rules_of
 
 VERSION = 1
 
+_FORMAT = re.compile(rb'"format":\s*"ttt-state"')
 _NO_DIGEST, _STATED = b'"digest":""', b'"digest":"%s"'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
@@ -300,7 +301,11 @@ class StateJson(NativeFormat):
     endings = (".json",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return b'"ttt-state"' in source.start and not source.start.startswith(b"#")
+        if b'"ttt-state"' in source.start:
+            return not source.start.startswith(b"#")
+        # A tool may have sorted the members of the object, so that entries come first.
+        small = source.is_json and source.size <= scaled(JSON_LIMIT)
+        return small and _FORMAT.search(source.data) is not None
 
     def content(self, state: State) -> Iterator[bytes]:
         head = as_lines(_header(state).items(), sort=True)
