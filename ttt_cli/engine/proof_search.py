@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Int8s, Uint64s
-from ttt_cli.engine.bits import ONE, ZERO, Bitboard, first, hashed, image_of_class, popcount, turned
+from ttt_cli.engine.bits import ONE, ZERO, Bitboard, hashed, image_of_class, popcount, turned
 from ttt_cli.engine.board import MAX_LINES, Board, ends, insert
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.rules import MAX_CELLS
@@ -58,18 +58,15 @@ SEARCH = np.dtype(
         ("live", "i8", MAX_LINES),  # the attacker's live lines when pairs are chosen,
         ("worth", "i8", MAX_LINES),  # their weights,
         ("rest", "u8", MAX_LINES),  # and their free unpaired cells
-        # A forced win: both sides' stones at its end, its first move, and the stones tried.
+        # A forced win: both sides' stones at its end, and the stones tried.
         ("own", "u8"),
         ("other", "u8"),
-        ("move", "u8"),
         ("tried", "i8"),
         # The whole search:
         ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # the moves to try at each depth, best first
-        ("best", "i8"),  # the move that answers the question, -1 if none is needed
         ("nodes", "i8"),  # visited
         ("until", "i8"),  # the limit of nodes
         ("stop", "?"),  # whether to end at once
-        ("explains", "?"),  # whether the move that answers the question is wanted
         ("left", "i8"),  # the questions that are not answered yet
         ("stamp", "i8"),  # of the entries that count, from 1 on
     ]
@@ -188,7 +185,7 @@ def pair_up(
 @Part
 def force(own: Bitboard, other: Bitboard, board: Board, search: Search) -> bool:
     """Look for a win of the side to move, with the stones ``own``, by stones that each threaten to complete a
-    line until one threatens two; if there is one, fill ``own``, ``other`` and ``move``."""
+    line until one threatens two; if there is one, fill ``own`` and ``other``."""
     must = ends(other, own, board)
     if must & (must - ONE):
         return False
@@ -208,10 +205,9 @@ def force(own: Bitboard, other: Bitboard, board: Board, search: Search) -> bool:
         threats = ends(own | move, other, board)
         if threats & (threats - ONE):
             search.own, search.other = own | move, other | threats
-        elif not force(own | move, other | threats, board, search):
-            continue
-        search.move = move
-        return True
+            return True
+        if force(own | move, other | threats, board, search):
+            return True
     return False
 
 
@@ -241,9 +237,8 @@ def judge(
 ) -> tuple[int, Bitboard, int]:
     """Judge a node by its potential and the cells that complete a line.
 
-    :returns: the outcome; the cells to try if that is OPEN, else those that prove it, if any; and the
-        attacker's potential. In the misère game the attacker wants the defender to complete a line, and the
-        potential is the defender's.
+    :returns: the outcome; the cells to try if that is OPEN; and the attacker's potential. In the misère game
+        the attacker wants the defender to complete a line, and the potential is the defender's.
     """
     free, whole = board.full & ~(attacker | defender), board.whole
     liner, blocker = (defender, attacker) if board.misere else (attacker, defender)
@@ -254,13 +249,13 @@ def judge(
         if 2 * potential < whole:
             return HOLDS, ZERO, potential
         if safe == ZERO:
-            return HOLDS if attacks else WINS, free, potential
+            return HOLDS if attacks else WINS, ZERO, potential
         return OPEN, safe, potential
     own, other = (liner_ends, blocker_ends) if attacks else (blocker_ends, liner_ends)
     if own:
-        return WINS if attacks else HOLDS, own, potential
+        return WINS if attacks else HOLDS, ZERO, potential
     if other & (other - ONE):
-        return HOLDS if attacks else WINS, other, potential
+        return HOLDS if attacks else WINS, ZERO, potential
     if not attacks and potential < whole:
         return HOLDS, ZERO, potential
     return OPEN, other if other else free, potential
@@ -279,8 +274,7 @@ def list_moves(
 ) -> tuple[int, int]:
     """List the moves of a node worth trying among ``choice``, best first, given what ``judge`` returns.
 
-    :returns: the outcome, if it is found on the way (then the first move may prove it), else OPEN; and the
-        number of moves listed.
+    :returns: the outcome, if it is found on the way, else OPEN; and the number of moves listed.
     """
     weights, scores, whole = search.weights, search.scores, board.whole
     left, paired, tempo = potential, ZERO, True
@@ -289,8 +283,7 @@ def list_moves(
     if not board.misere:
         mover, opponent = (attacker, defender) if attacks else (defender, attacker)
         if spoilers(mover, opponent, board, search):
-            moves[0] = first(search.move)
-            return WINS if attacks else HOLDS, 1
+            return WINS if attacks else HOLDS, 0
         forced = choice & (choice - ONE) == ZERO
         if not forced:
             relevant = spoilers(opponent, mover, board, search)
@@ -320,8 +313,6 @@ def list_moves(
                 continue
             if paired & place == ZERO and left + weights[LEFT, cell] < whole:
                 continue
-        elif score == 0:  # it is in no line that can still be completed
-            continue
         insert(moves, scores, listed, cell, score + weights[LEFT, cell])
         listed += 1
     return OPEN, listed
@@ -355,23 +346,17 @@ def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, depth: int, roo
     if search.stop or search.nodes >= search.until:
         return OPEN
     search.nodes += 1
-    search.best = -1
-    moves = search.moves[depth]
     outcome, choice, potential = judge(attacks, attacker, defender, board, search)
     if outcome != OPEN:
-        if choice:
-            moves[0] = first(choice)
-            search.best = moves[0]
         return outcome
     image = image_of_class(sources, attacker, defender)
     key_a, key_d = turned(sources, attacker, image), turned(sources, defender, image)
     _, known = look_up(key_a, key_d, attacks, table, search)
-    if known != OPEN and (depth > 0 or not search.explains):
+    if known != OPEN:
         return known
+    moves = search.moves[depth]
     outcome, listed = list_moves(attacks, attacker, defender, choice, potential, moves, board, search)
-    if outcome != OPEN and listed:
-        search.best = moves[0]
-    elif outcome == OPEN:
+    if outcome == OPEN:
         outcome, wanted = (HOLDS, WINS) if attacks else (WINS, HOLDS)
         for at in range(listed):
             stone = ONE << np.uint64(moves[at])
@@ -379,7 +364,6 @@ def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, depth: int, roo
             found = prove(not attacks, own, other, depth + 1, room)
             if found == OPEN:
                 return OPEN
-            search.best = moves[at]
             if found == wanted:
                 outcome = found
                 break
@@ -428,7 +412,6 @@ def solve_positions(
 
     :param movers: uint64[k], the stones of the side to move; others: those of the other side.
     :param values: int8[k], to be filled.
-    :param questions: with one of them alone, a move that answers it is found too.
     :param nodes: the limit of nodes for each position.
     :param moves: int8[k, cells], the values of moves for the mover, to be filled.
     :param order: the cells whose moves are solved, in this order. If there are any, what is proven of a
@@ -437,7 +420,6 @@ def solve_positions(
     :param move_nodes: the limit of nodes for each move.
     """
     board, search = room[0], room[3]
-    search.explains = questions != BOTH
     for row in range(len(movers)):
         mover, other, asked = movers[row], others[row], questions
         if questions == BOTH and mover | other == ZERO and not board.misere:

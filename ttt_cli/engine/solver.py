@@ -189,19 +189,13 @@ class Solver:
     def _keep(self, position: Position, value: int, nodes: int, look: Callable[[], bool]) -> Cell | None:
         """A move that keeps the position's value, None if that takes too many nodes."""
         state, here = self._search, Positions.batch([position], self.rules)
-        if value < 0:  # all moves lose: take the one that a defender tries first
-            state.moves[0, 0] = position.legal[0]
-            self._run(here, search.DOES_OPPONENT_WIN, 1)
-            return int(state.moves[0, 0])
-        question = search.DOES_MOVER_WIN if value else search.DOES_OPPONENT_WIN
-        if self._run(here, question, nodes - state.nodes, look=look)[0] == UNPROVEN:
-            return None
-        if state.best >= 0:
-            return int(state.best)
-        # The bound shows that the draw is safe, not which moves keep it.
+        question = search.DOES_OPPONENT_WIN if value > 0 else search.DOES_MOVER_WIN
+        self._run(here, question, 1)  # weighs the cells
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
-        for cell in sorted(position.legal, key=lambda cell: -weights[cell]):
-            after = Positions.batch([position.play(cell)], self.rules)
-            if self._run(after, search.DOES_MOVER_WIN, nodes - state.nodes, look=look)[0] == 0:
-                return cell
+        cells = np.array(sorted(position.legal, key=lambda cell: -weights[cell]))
+        after = here.play(np.zeros(len(cells), np.int64), cells)
+        kept = self._run(after, question, 1) == -value  # what the proof has found
+        for at in (*np.flatnonzero(kept)[:1], *range(len(cells))):
+            if kept[at] or self._run(after[at], question, nodes - state.nodes, look=look)[0] == -value:
+                return int(cells[at])
         return None
