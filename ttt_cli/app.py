@@ -3,6 +3,7 @@
 import errno
 import gc
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -211,6 +212,8 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else ""
     message = " ".join(error.format_message().split()).rstrip(".")
+    for kind, known in (("int", "a whole number"), ("float", "a number")):
+        message = re.sub(rf"is not a valid {kind}( range)?$", f"is not {known}", message)
     hint = f"see {path} --help" if path else "--help lists the options"
     return UsageError(message[:1].lower() + message[1:], where=path, hint=hint)
 

@@ -233,6 +233,8 @@ USAGE = [
     ("train td -o good.json --opponent good.json", "copy"),
     ("play --watch=yes", "see ttt play --help"),
     ("play -x", "no such option: -x (see ttt play --help)"),
+    ("train q --alpha fast", "invalid value for '--alpha': 'fast' is not a number (see"),
+    ("train q --workers 1.5", "invalid value for '--workers': '1.5' is not a whole number (see"),
     ("play --watch", "--x q --o random"),
     ("play random minimax:depth=2", "extra argument(s) (minimax:depth=2)"),
     ("play --x random --o random --watch --delay nan", "--delay"),
