@@ -180,7 +180,7 @@ def choose_best(
             equals += 1
     u = (u - epsilon) * trusted
     if equals > 1:
-        chosen, u = any_of(equals, u)
+        chosen, u = any_of(float(equals), u)
         while chosen > 0:
             option += u32(1)
             if moves[first + option].value == top:

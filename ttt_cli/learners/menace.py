@@ -104,14 +104,12 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
     total, move = 0, rows[row].first
     for place in range(free):
         total += beads(moves, move + place, ply)
-    if total == 0:
-        return u32(free), u  # resigns
-    left = int((u - epsilon) * trusted * total) - beads(moves, move, ply)
-    option = u32(0)
-    while left >= 0:
-        option += u32(1)
-        left -= beads(moves, move + option, ply)
-    return option, u
+    left = int((u - epsilon) * trusted * total)
+    for place in range(free):
+        left -= beads(moves, move + place, ply)
+        if left < 0:
+            return u32(place), u
+    return u32(free), u  # resigns: the box is empty
 
 
 @Inlined

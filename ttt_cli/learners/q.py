@@ -169,8 +169,8 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
                 find_top(rows, moves, row)
         if ply == 0:
             break
-        least, total = np.inf, 0.0
-        for move in range(first, first + free):
+        least = total = rows[moves[first].after].top
+        for move in range(first + u32(1), first + free):
             value = rows[moves[move].after].top
             total += value
             least = value if value < least else least

@@ -93,8 +93,9 @@ class Table:
         self.learned = [column.name for column in columns if column.learned]
         self.complete = enumerated(rules) is not None
         stones = np.uint32 if rules.cells <= 32 else np.uint64  # small rows are quick to read
-        self._rows = np.zeros(FIRST, _records([("x", stones), ("o", stones), *ROW], self.row_columns))
-        self._moves = np.zeros(0, _records(MOVE, self.move_columns))
+        boards = [("x", stones), ("o", stones)]
+        self._rows = np.zeros(FIRST, _records([*boards, *ROW], self.row_columns, self.complete))
+        self._moves = np.zeros(0, _records(MOVE, self.move_columns, self.complete))
         self._rows["end"] = ENDS
         for column in self.row_columns:
             self._rows[column.name] = column.unseen
@@ -395,10 +396,15 @@ def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:
     return larger
 
 
-def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column]) -> np.dtype[Any]:
-    """The type of records with these fields."""
-    own = [(column.name, column.kind, column.shape) for column in columns]
-    return np.dtype([*base, *own], align=True)
+def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column], complete: bool) -> np.dtype[Any]:
+    """The type of records with these fields; in a complete table, which is small, their size is a power of
+    two, which makes them quicker to reach."""
+    own = [(column.name, (column.kind, column.shape)) for column in columns]
+    names, formats = zip(*base, *own, strict=True)
+    fields: Any = {"names": names, "formats": formats}
+    size = np.dtype(fields, align=True).itemsize
+    fields["itemsize"] = 1 << (size - 1).bit_length() if complete else size
+    return np.dtype(fields, align=True)
 
 
 @lru_cache(maxsize=8)

@@ -138,8 +138,8 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
                     option, fewest = u32(place), visits
         return option, u
     # Finding the largest value first, then its place, is quicker than a branch for each larger one.
-    top = -1.0
-    for move in range(first, first + free):
+    top = rows[moves[first].after].value[side]
+    for move in range(first + u32(1), first + free):
         value = rows[moves[move].after].value[side]
         top = value if value > top else top
     option = u32(0)
@@ -174,8 +174,10 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
             mine, theirs = reward(result, side, draw)
         else:
             free, first = row.number, row.first
-            mine, least, total = 0.0, 1.0, 0.0
-            for move in range(first, first + free):
+            after = rows[moves[first].after]
+            mine, least = after.value[side], after.value[1 - side]
+            total = least
+            for move in range(first + u32(1), first + free):
                 after = rows[moves[move].after]
                 value, other = after.value[side], after.value[1 - side]
                 mine = value if value > mine else mine
