@@ -32,7 +32,6 @@ class CodeCache:
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         from numba.core.compiler import CompileResult
-        from numba.core.runtime import rtsys
         from numba.core.serialize import dumps
 
         types = [(str(kind), getattr(kind, "fields", ())) for kind in signature]
@@ -43,7 +42,6 @@ class CodeCache:
             path = _folder() / name
             if path.exists():
                 os.utime(path)
-                rtsys.initialize(context)
                 return CompileResult._rebuild(context, *pickle.loads(path.read_bytes()))
         except OSError as error:
             _log_why(error)
