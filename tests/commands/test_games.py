@@ -118,6 +118,12 @@ def test_a_torn_line_hides_no_game(ttt: Run):
     log.write_bytes(log.read_bytes() + OTHER.to_line()[:30])
     record_game(log.parent, THIRD)
     assert [game.id for game in SoundGames(log)] == ["first", "third"]
+    assert ttt("verify", log).code == 1
+    log.write_bytes(THIRD.to_line() + b"\n" + OTHER.to_line()[:30])  # somebody may just be writing that
+    assert ttt("verify", log).code == 0
+    log.with_name("copy.jsonl").write_bytes(log.read_bytes())
+    assert ttt("verify", log.with_name("copy.jsonl")).code == 1
+    record_game(log.parent, GAME)
     assert ttt("review", "--last", 2).code == 0
     assert ttt("train", "q", "--games", 10, "--seed", 1).code == 0
     assert ttt("show", "q", "--json").json["games"] == 12

@@ -68,6 +68,7 @@ def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
         (Rules(), {"depth": 99}),
         (Rules(2, 4, 3), {"ties": "first"}),
         (Rules(2, 2, 2), {}),
+        (Rules(2, 2, 2, misere=True), {}),  # in which X must lose
     ],
     ids=str,
 )

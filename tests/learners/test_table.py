@@ -9,16 +9,21 @@ import numpy as np
 import pytest
 
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.conformance import block, content
+from ttt_cli.conformance import after, block, content, empty_table
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.learners import loop
+from ttt_cli.learners import growth, learner_class, loop
 from ttt_cli.learners import table as tables
 from ttt_cli.learners.base import Shard
+from ttt_cli.learners.book import Book
+from ttt_cli.learners.graph import Graph
 from ttt_cli.learners.growth import FIRST
+from ttt_cli.learners.q import Q
 from ttt_cli.learners.table import COUNTED
+from ttt_cli.learners.table_learner import NO_ANSWERS, TableLearner
 from ttt_cli.store.plays import BreakingTies
 from ttt_cli.store.state import learner_of
 
@@ -103,6 +108,39 @@ def test_large_boards_start_at_once(name: str, rules: Rules):
     learner.policy(table).probabilities(learner.seen(table))
 
 
+DERIVING = [
+    *(Q(), Q.from_params(**Q.article), Q.from_params(alpha=1.0, pace=1.0, gamma=1.0, slips=0.0)),
+    *(Graph(), Graph.from_params(**Graph.article), Book()),
+]
+"""Methods with columns that follow from others; without discount and slips many values are equal."""
+
+
+@pytest.mark.parametrize(
+    ("learner", "rules"),
+    [*((each, Rules()) for each in DERIVING), *((each, Rules(4, 4, 4)) for each in (Q(), Graph(), Book()))],
+    ids=str,
+)
+def test_training_keeps_derived_columns_up_to_date(learner: TableLearner, rules: Rules):
+    table = after(learner, 300, rules=rules)
+    learner.train(table, block(learner, 1000, seed=2, rules=rules))
+    afresh = deepcopy(table)
+    learner.derive(afresh)
+    assert np.array_equal(table.rows, afresh.rows) and np.array_equal(table.moves, afresh.moves)
+
+
+@pytest.mark.parametrize("rules", [Rules(5, 5, 4), Rules(8, 8, 5)], ids=str)
+def test_positions_whose_hashes_are_alike_have_rows_of_their_own(rules: Rules):
+    """Stones of X on the cells from 17 on count in the upper half of a hash as those of O from 1 on do."""
+    some, none = np.arange(1, 512, dtype=np.uint64), np.zeros(511, np.uint64)
+    far = some << np.uint64(16)
+    for x, o in ((far, ~some & np.uint64(511)), (some, none), (none, far)):
+        table = tables.Table(rules)
+        expected, rows = table.include(Positions(rules, x, o)), table.rows.view(np.recarray)
+        with np.errstate(over="ignore"):  # hashes are sums modulo 2^64
+            found = [growth.find(rows, table.growth, *stones) for stones in zip(x, o, strict=True)]
+        assert found == expected.tolist()
+
+
 @pytest.mark.parametrize("name", GROWN)
 def test_merging_needs_only_what_shards_changed(name: str):
     learner, rules = learner_of(name, "default"), Rules(4, 4, 4)
@@ -129,6 +167,19 @@ def test_games_in_lockstep_are_learned_one_after_the_other(name: str):
     for number, played in enumerate(journal):
         learner.learn(replayed, played, shard.sides(number))
     assert content(learner, replayed) == content(learner, table)
+
+
+@pytest.mark.parametrize("name", ["q", "td", "graph", "book", "menace"])
+def test_no_uniform_number_is_too_large_to_choose_a_move(name: str):
+    """Those just below epsilon, and just below 1, are stretched to all but 1."""
+    for epsilon in np.linspace(0.01, 0.99, 99).tolist():
+        learner = learner_class(name).from_params(epsilon=epsilon)
+        table, results = empty_table(learner), np.zeros(3, np.int64)
+        history, luck = np.full((2, 9), loop.NOT_YET, np.int8), np.full((2, 9), np.nextafter(1.0, 0.0))
+        luck[0] = np.nextafter(epsilon, 0.0)
+        nobody = np.zeros(2, np.bool_)
+        learner.play(table, 3, nobody, NO_ANSWERS, history, luck, 0, loop.NOBODY_WAITS, results)
+        assert all(table.game(cells).resigned is False for cells in history), epsilon
 
 
 @pytest.mark.long

@@ -61,6 +61,14 @@ def test_two_holders_in_one_process_exclude_each_other(path):
         assert is_held(path)
 
 
+def test_a_forked_child_does_not_hold_what_it_has_inherited(path):
+    with lock(path):
+        pid = forked(lambda: time.sleep(50))
+    lock(path).close()
+    os.kill(pid, signal.SIGKILL)
+    ended(pid)
+
+
 def test_waiting_ends_when_the_lock_is_free_or_the_time_is_up(path):
     held, started = lock(path), time.monotonic()
     with pytest.raises(BusyError):
