@@ -82,7 +82,7 @@ def test_threads_that_share_a_player_get_their_own_answers(name: str, store: Pat
     assert all(map(np.array_equal, answered, expected * often))
 
 
-@pytest.mark.parametrize("text", [*PLAYERS, "search:depth=1"])
+@pytest.mark.parametrize("text", [*PLAYERS, "search:depth=1", "minimax:ties=trap"])
 def test_symmetric_boards_get_symmetric_play(text: str, store: Path) -> None:
     """Players without a sense of direction play symmetric positions alike."""
     space = StateSpace.of()

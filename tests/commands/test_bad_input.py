@@ -17,6 +17,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.store import library
 from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord
+from ttt_cli.store.locks import lock
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.system import scaled
 from ttt_cli.store.teaching import teach
@@ -169,6 +170,21 @@ def test_an_unwritable_target_is_refused(refused: Refused, call: str) -> None:
     refused(call.replace("FILE", "no/new.json"), {1}, "there is no folder no (mkdir -p no)", json=False)
     for file in ("state_store/games.jsonl", GOOD) if WRITERS[call] else ():
         refused(call.replace("FILE", file), {2}, file.partition("/")[0])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("train td --games 1 -o FILE", "import good.csv -o FILE", "export other.json -o FILE -f state"),
+        *("verify --accept FILE", "restore FILE.bak"),
+    ],
+)
+def test_a_file_that_another_process_is_at_is_left_alone(refused: Refused, call: str) -> None:
+    Path("good.csv").write_text("-1,0,0,0,1,0,0,0,0,-3,4\n")
+    for name in (f"{GOOD}.bak", "other.json"):
+        Path(name).write_bytes(good_content())
+    with lock(Path(GOOD), "trained"):
+        refused(call.replace("FILE", GOOD), {4}, "busy: good.json is being trained by process")
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from tests.ttt import Stream
 from ttt_cli.app import run
 from ttt_cli.environment import Environment
 from ttt_cli.store import library
-from ttt_cli.store.locks import lock
 
 
 @pytest.mark.parametrize("name", ["policy-csv", "svg", "npz"])
@@ -58,9 +57,6 @@ def test_a_state_is_never_lost_to_an_export(ttt, store):
     other = ttt("export", "td", "-o", store / "graph.json", "--format", "policy-json")
     assert other.code == 2 and "is a learned state, which would be lost" in other.err
     assert (store / "graph.json").read_bytes() == graph
-    with lock(store / "graph.json", "trained"):
-        busy = ttt("export", "td", "-o", store / "graph.json", "--format", "state")
-    assert busy.code == 4 and "is being trained" in busy.err
     for write in (["export", "td", "--format", "state"], ["merge", "td"]):
         native = ttt(*write, "-o", store / "graph.json")
         assert native.code == 2 and "holds a graph state, not td" in native.err

@@ -28,6 +28,11 @@ def test_an_existing_state_is_not_replaced(ttt, tmp_path):
     assert (tmp_path / "state_store" / "games.csv").read_bytes() == before
     assert ttt("import", CORPUS / "games.csv", "-o", "other.csv").code == 0
     assert (tmp_path / "other.csv").read_bytes() == before
+    assert ttt("import", "other.csv", "-o", "again.csv").code == 3  # it is a state
+    (tmp_path / "theirs.csv").write_bytes((CORPUS / "games.csv").read_bytes())
+    (tmp_path / "link.csv").symlink_to("theirs.csv")
+    itself = ttt("import", "theirs.csv", "-o", "link.csv")
+    assert itself.code == 2 and "would overwrite the file being imported" in itself.err
     (tmp_path / "random.csv").write_bytes((CORPUS / "games.csv").read_bytes())
     refused = ttt("import", "random.csv").err
     assert "random: is the name of a built-in player (-o state_store/random2.csv)" in refused

@@ -92,3 +92,8 @@ def test_rounding_neither_adds_nor_loses_a_cell() -> None:
 def test_wilsons_interval(count: int, games: int, low: float, high: float) -> None:
     """The values in the literature."""
     assert wilson(count, games) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_intervals_of_nothing_and_of_all_are_probabilities() -> None:
+    for games in range(1, 2000):
+        assert (wilson(0, games)[0], wilson(games, games)[1]) == (0, 1)

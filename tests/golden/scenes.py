@@ -125,6 +125,24 @@ LARGER = commands("""
 
 GROWN = [*FILES, "ntuple"]
 
+FIVE = (
+    "X.XX.....O...O...........|.X.OX...X.O.XOO..........|X.O.O..X.....X....XOX...O|O.XX...OOO..X....XXX...O."
+)
+SIX = "..O...O......X.XX........O...X......|..O..OXX.......X...O....O..........X"
+LARGE_BOARDS = commands(f"""
+    solve --board 5x5 --line 4 --json
+    solve --board 6x6 --line 4 --json
+    move search - --board 5x5 --line 4 --json <<< {FIVE}
+    move search:depth=3 - --board 6x6 --line 5 --json <<< {SIX}
+    move minimax:ties=random - --board 5x5 --line 4 --json <<< {FIVE}
+    analyze - --board 5x5 --line 4 --agent minimax --json <<< {FIVE}
+    evaluate heuristic search:nodes=50 --board 5x5 --line 4 --games 20 --seed 1 --json
+    train q --games 300 --seed 1 --board 5x5 --line 4 -o q.json --json
+    train q --games 1000 --seed 2 --board 4x4 --line 4 --opponent heuristic -o other.json --json
+    evaluate ./q.json:search=2 heuristic --games 20 --seed 1 --json
+""")
+"""What is played and proved where no state space helps, and at what cost in nodes."""
+
 
 def grown(learner: str) -> list[str]:
     """A learner whose table grows with its games: alone, up to symmetry, with an opponent, joined."""
@@ -207,6 +225,7 @@ QUICK: dict[str, list[str]] = {
     "growing": [
         f"train {name} --games 3000 --seed 1 --board 4x4 --line 4 -o {name} --json" for name in GROWN
     ],
+    "large-boards": LARGE_BOARDS,
 }
 """The command lines by scene; these stand for all in the fast suite."""
 

@@ -3,12 +3,14 @@
 from dataclasses import replace
 from itertools import permutations
 
+import orjson
 import pytest
 
-from tests.store.conftest import continued, loaded, parse, trained
+from tests.store.conftest import continued, edited, loaded, parse, trained
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.store import library
+from ttt_cli.store.formats.format import Options
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge
@@ -59,6 +61,25 @@ def test_files_that_disagree_about_a_run_are_refused(three):
         text = refused.value.where.removeprefix("position ")
         entries = [dict(state.learner.to_entries(item.state.table)).get(text) for item in inputs]
         assert entries[0] != entries[1]
+
+
+def test_the_smallest_edit_is_a_contradiction():
+    content = library.content(trained())
+    entries = orjson.loads(content)["entries"]
+    next(iter(entries["." * 9].values()))[0] += 1e-6
+    with pytest.raises(InvalidFileError, match="contradict each other"):
+        merge([loaded(trained()), loaded(parse(edited(content, entries=entries)), "edited.json")])
+
+
+def test_a_file_that_another_program_writes_meanwhile_is_not_merged(tmp_path):
+    """Of many inputs the tables are read when it is their turn."""
+    path = tmp_path / "q.json"
+    library.save(trained(), path)
+    header = library.load(path, Options(table=False))
+    assert content(merge([header])) == path.read_bytes()
+    library.save(trained(seed=2), path)
+    with pytest.raises(InvalidFileError, match="another program has written this file meanwhile"):
+        merge([header])
 
 
 def test_partial_overlap_is_refused_by_name_unless_allowed(three):
