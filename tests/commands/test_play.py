@@ -257,14 +257,19 @@ def test_a_game_is_played_and_learnt_without_loading_numba(tmp_path):
     assert (tmp_path / TD).exists()
 
 
-def test_a_stopped_match_keeps_and_learns_its_finished_games(tmp_path):
-    process = start("play", "--x", "td", "--o", "random", "--watch", "--learn", cwd=tmp_path)
+@pytest.mark.parametrize("learn", [True, False])
+def test_a_stopped_match_keeps_and_learns_its_finished_games(tmp_path, learn):
+    process = start("play", "--x", "td", "--o", "random", "--watch", *["--learn"] * learn, cwd=tmp_path)
     for _ in range(20):
         process.stdout.readline()
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60)
+    assert process.returncode == 143
+    if not learn:
+        assert "kept" not in err and not (tmp_path / LOG).exists()
+        return
     games = list(SoundGames(tmp_path / LOG))
-    assert process.returncode == 143 and games
+    assert games
     assert f"{len(games)} finished game" in err
     assert library.load(tmp_path / TD).state.games == len(games)
 

@@ -8,9 +8,11 @@ import pytest
 from tests import tables
 from tests.evaluation.reference import some_policy
 from ttt_cli import Rules, Side
+from ttt_cli.agents.minimax import Minimax
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.scores import solve
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation import verdict
 from ttt_cli.evaluation.review import explain
 from ttt_cli.evaluation.verdict import RESIGNS, MistakeCount, find_blunders, is_unbeatable, judge
 
@@ -79,6 +81,13 @@ def test_perfect_play_is_unbeatable_on_every_board(rules: Rules, options: dict[s
     assert (verdict.mistakes.positions, verdict.mistakes.reachable) == (0, 0)
     assert verdict.nash_conv == pytest.approx(0, abs=1e-12)
     assert verdict.coverage is None
+
+
+def test_mistakes_are_not_counted_where_too_many_values_would_have_to_be_proved(monkeypatch) -> None:
+    policy = Minimax(Rules(4, 4, 3))
+    assert judge(policy).mistakes == MistakeCount(0, 0, None)
+    monkeypatch.setattr(verdict, "MAX_PROVED", 10)
+    assert judge(policy).mistakes is None
 
 
 def test_a_player_that_lets_a_win_slip_is_beatable() -> None:

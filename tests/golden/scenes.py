@@ -130,8 +130,6 @@ FIVE = (
 )
 SIX = "..O...O......X.XX........O...X......|..O..OXX.......X...O....O..........X"
 LARGE_BOARDS = commands(f"""
-    solve --board 5x5 --line 4 --json
-    solve --board 6x6 --line 4 --json
     move search - --board 5x5 --line 4 --json <<< {FIVE}
     move search:depth=3 - --board 6x6 --line 5 --json <<< {SIX}
     move minimax:ties=random - --board 5x5 --line 4 --json <<< {FIVE}
@@ -141,7 +139,7 @@ LARGE_BOARDS = commands(f"""
     train q --games 1000 --seed 2 --board 4x4 --line 4 --opponent heuristic -o other.json --json
     evaluate ./q.json:search=2 heuristic --games 20 --seed 1 --json
 """)
-"""What is played and proved where no state space helps, and at what cost in nodes."""
+"""What is played and proved where no state space helps."""
 
 
 def grown(learner: str) -> list[str]:

@@ -138,6 +138,9 @@ def test_a_near_win_beats_a_far_one_and_a_far_loss_a_near_one():
     quick = move_scores(SPACE)
     best = (quick == quick.max(axis=1, keepdims=True)) & SPACE.legal
     assert not (policy.support & ~best).any()
+    for image in SPACE.rules.symmetries:  # of moves that promise the same all are played
+        turned = SPACE.find(SPACE.stones @ SPACE.powers[list(image)])
+        assert np.array_equal(policy.support[turned][:, list(image)], policy.support)
 
 
 def test_a_merged_graph_of_a_large_board_is_scored_as_if_read():

@@ -10,20 +10,13 @@ from ttt_cli.errors import TttError, UsageError
 from ttt_cli.store import backups, library
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.locks import lock
-from ttt_cli.store.state import State
-
-
-def state_of(games: int, seed: int = 1) -> State:
-    return trained(games=games, seed=seed)
-
 
 GAMES = [5, 500, 6, 7, 8, 9, 10, 11, 12]
 
 
 def saved_in_turn(path: Path, games: list[int]) -> list[int | None]:
     for seed, number in enumerate(games):
-        state = state_of(number, seed)
-        library.save(state, path)
+        library.save(trained(games=number, seed=seed), path)
     return [one.games for one in backups.backups(path)]
 
 
@@ -52,10 +45,10 @@ def test_backups_are_numbered_upwards_without_limit(tmp_path):
 def test_a_file_changed_by_others_during_a_run_is_kept(tmp_path):
     """``cp other.json q.json`` heeds no lock."""
     path = tmp_path / "q.json"
-    library.save(state_of(5), path)
-    theirs = library.content(state_of(7, 7))
+    library.save(trained(games=5), path)
+    theirs = library.content(trained(games=7, seed=7))
     with lock(path):
-        ours = state_of(6, 2)
+        ours = trained(games=6, seed=2)
         assert library.save(ours, path)
         ours = continued(ours, 2, 3)
         assert library.save(ours, path) is None  # our own saves are no news
@@ -65,23 +58,18 @@ def test_a_file_changed_by_others_during_a_run_is_kept(tmp_path):
     assert library.load(path).state.games == 9
 
 
-def test_a_file_deleted_meanwhile_is_written_again(tmp_path):
-    path = tmp_path / "q.json"
-    library.save(state_of(5), path)
-    with lock(path):
-        path.unlink()
-        library.save(state_of(6), path)
-    assert library.load(path).state.games == 6
-
-
 def test_a_file_that_became_a_pipe_blocks_nobody(tmp_path):
+    """And one that was deleted meanwhile is written again."""
     path = tmp_path / "q.json"
-    library.save(state_of(5), path)
-    with lock(path):
-        path.unlink()
-        os.mkfifo(path)
-        with pytest.raises(TttError, match="no such device"):
-            library.save(state_of(6), path)
+    for games in (5, 6):
+        with lock(path):
+            path.unlink(missing_ok=True)
+            library.save(trained(games=games), path)
+        assert library.load(path).state.games == games
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(TttError, match="no such device"):
+        library.save(trained(games=7), path)
 
 
 def test_a_state_never_takes_the_place_of_a_log(tmp_path):
@@ -89,5 +77,5 @@ def test_a_state_never_takes_the_place_of_a_log(tmp_path):
     line = GameRecord((1, 4, 2, 5, 3), "x", "human", "q").to_line() + b"\n"
     path.write_bytes(line)
     with pytest.raises(UsageError, match="is a log of games"):
-        library.save(state_of(5), path)
+        library.save(trained(games=5), path)
     assert path.read_bytes() == line

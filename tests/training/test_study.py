@@ -1,6 +1,7 @@
 """Studies: what is trained, the same file for any number of workers, and what is read from it."""
 
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,11 @@ def done(plan: Design, workers: int = 1) -> Study:
 
 
 def test_a_study_writes_the_same_file_however_it_is_run():
-    plan = design()
+    plan, asked = design(), chain([False], repeat(True))
     whole = to_csv(done(plan))
     assert to_csv(done(plan, workers=2)) == whole
     part = empty(plan)
+    assert not list(carry_out([plan], part, stopping=lambda: next(asked)))  # in the middle of the first
     for number, _ in enumerate(carry_out([plan], part)):
         if number == 1:
             break

@@ -88,6 +88,13 @@ def test_probabilities_values_and_unknown_positions(monkeypatch, most):
     )
 
 
+def test_no_move_is_shown_where_a_program_was_not_asked():
+    found = page_data(policy(lambda text: text.index(".") + 1), "first", covered(RANDOM))
+    owners = np.repeat(np.arange(len(OPEN)), OPEN.legal.sum(axis=1))
+    assert np.array_equal(np.unique(owners[np.isnan(found["chances"])]), found["unknown"])
+    assert 0 < len(found["unknown"]) < len(OPEN)
+
+
 def test_the_page_is_small_and_loads_nothing():
     content = made(RANDOM)
     assert len(content) < 150_000
