@@ -78,7 +78,9 @@ def test_a_match_is_played_where_a_walk_is_too_large(ttt: Run, monkeypatch: pyte
         exact = ttt("evaluate", "random", "heuristic", *board, *needed)
         assert (exact.code, exact.out) == (1, "")
         assert "more than 1,000 positions can be reached" in exact.err and "--positions N" in exact.err
-    assert ttt("evaluate", "random", *board, "--check", "unbeatable", "--quiet").code == 1
+    checked = ttt("evaluate", "random", *board, "--check", "unbeatable", "--quiet", "--json")
+    assert checked.code == 1
+    assert [one["opponent"] for one in checked.json["results"]] == ["random", "heuristic"]  # by default
 
 
 def test_a_line_that_beats_a_player_is_shown_where_no_walk_fits(

@@ -106,6 +106,7 @@ def test_its_parameters_are_options(ttt: Run):
     assert ttt("train", "./mine.py:Count", *BOARD, "--games", "5", "--no-turned", "-o", "mine.json").code == 0
     assert '"turned":false' in Path("mine.json").read_text()
     small = ("--seeds", "1", "--games", "20", *BOARD)
+    assert "cannot be a value" in ttt("study", "./mine.py:Count", *small, "--vary", "turned=maybe").err
     assert ttt("study", LEARNER, *small, "--vary", "epsilon=0.1,0.5", "-o", "s.csv").code == 0
     assert [ttt("curve", "s.csv", *more).code for more in ([], ["--learner", LEARNER])] == [3, 0]
 

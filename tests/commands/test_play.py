@@ -233,6 +233,8 @@ def test_a_machine_that_resigns(ttt):
     assert (game.moves, game.result, game.resigned) == ((), "o", True)
     assert [library.load(path).state.games for path in (TD.with_name("menace.json"), TD)] == [1, 0]
     assert not teach_waiting(library.load(TD).state, TD.parent, TD).learnt  # td learns nothing from it
+    assert ttt("move", "menace", ".........").out == "resign\n"
+    assert ttt("move", "menace", ".........", "--json").json["probability"] == 1
     assert "menace resigns: you win as O" in ttt("play", "menace", "--as", "o", "--games", 1).out
     assert "always loses to a best response: it resigns at once" in ttt("evaluate", "menace").out
 

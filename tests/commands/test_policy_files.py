@@ -71,6 +71,8 @@ def test_other_boards(ttt: Run) -> None:
 
 def test_a_policy_file_is_a_player_but_no_state(ttt: Run) -> None:
     ttt("export", "minimax", "-o", "policy.csv")
+    over = ttt("export", "./policy.csv", "-f", "policy-json", "-o", "policy.csv")
+    assert over.code == 2 and "policy.csv: is the input file" in over.err
     for command in ("show policy.csv", "import policy.csv -o s.json"):
         found = ttt(*command.split())
         assert found.code == 3 and "holds a policy" in found.err, command

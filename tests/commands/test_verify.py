@@ -43,6 +43,9 @@ def test_of_many_wrong_entries_a_hundred_are_listed(ttt, tmp_path):
     path.write_text(json.dumps(state))
     told = [item["where"] for item in ttt("verify", "graph", "--json").json["rejected"]]
     assert len(told) == 102 and told[-1] == "further on"
+    Path("book.csv").write_text("-1,0,0,0,1,0,0,0,0,-3,4\n" + "-1,0,0,0,1,0,0,0,0,9,4\n" * 1200)
+    rows = ttt("verify", "book.csv", "--json").json["rejected"]
+    assert len(rows) == 1001 and rows[-1] == {"where": "further on", "why": "200 more rows"}
 
 
 def test_files_of_all_kinds_are_verified(ttt, tmp_path):

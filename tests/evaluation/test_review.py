@@ -1,6 +1,7 @@
 """Reviews of finished games."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -80,6 +81,8 @@ def test_on_large_boards_only_proved_mistakes_count(seed: int):
             assert getattr(few, name) in (None, getattr(many, name))
         assert set(few.best) <= set(many.best)
         assert not few.proven or many.proven
+        unknown = replace(many.here, value=None)
+        assert replace(many, here=unknown, after=1).before == 1  # a move that wins proves its position
     unproven = [sum(side.unproven for side in found.choices.values()) for found in (little, much)]
     assert unproven[0] > unproven[1]
     assert sum(move.proven for move in little.moves) + unproven[0] == len(game.moves)

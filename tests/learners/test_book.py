@@ -122,15 +122,6 @@ def test_rows_know_their_run_and_keep_it_through_a_file():
         assert sum(count for *_, run, count in first_moves if run == name) == 50
 
 
-def test_of_two_stages_of_a_run_the_larger_counts_stay():
-    early, late = (after(DEFAULT, 60, 1) for _ in range(2))
-    DEFAULT.train(late, block(DEFAULT, 60, 2))
-    for table in (early, late):
-        DEFAULT.tag_run(table, "a")
-    merged = DEFAULT.merge(empty_table(DEFAULT), [early, late])
-    assert content(DEFAULT, merged) == content(DEFAULT, late)
-
-
 def test_a_book_is_read_and_merged_without_building_its_counts():
     rules, books = Rules(4, 4, 4), []
     for seed in (1, 2):

@@ -45,11 +45,11 @@ def test_an_error_in_a_worker_is_raised_and_stops_the_others() -> None:
 def test_a_version_is_told_by_the_code_that_plays_and_learns(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(training_workers, "__file__", str(tmp_path / "training" / "workers.py"))
     found = set()
-    for room in ("engine", "learners", "views"):
+    for room in ("agents", "engine", "learners", "views"):
         (tmp_path / room).mkdir()
         (tmp_path / room / "code.py").write_text(room)
         found.add(training_workers.code_digest.__wrapped__())
-    assert len(found) == 2
+    assert len(found) == 3
 
 
 def test_a_worker_of_another_version_is_refused_before_its_first_shard() -> None:

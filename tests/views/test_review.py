@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.review import Review, review
 from ttt_cli.views.review import summary
@@ -24,6 +25,12 @@ def lost_by_o(*unproved: int) -> Review:
         if number:
             moves[number - 1] = replace(moves[number - 1], after=None)
     return replace(found, moves=tuple(moves))
+
+
+def test_of_a_drawn_game_the_last_mistake_is_named_and_the_others_counted():
+    game = Game.of(STANDARD, [0, 6, 7, 1, 2, 5, 8, 4, 3])
+    said = "Move 3, X on 8, turned a win into a draw; 2, 3 or 9 kept the win; 2 moves gave something away"
+    assert summary(review(game), NAMES)[0] == said
 
 
 @pytest.mark.parametrize(

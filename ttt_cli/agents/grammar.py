@@ -96,7 +96,7 @@ class Agent:
     @cached_property
     def digest(self) -> str | None:
         """The digest of its state or program; None for others."""
-        return (self.fingerprint() or None) if self.fingerprint else None
+        return self.fingerprint() if self.fingerprint else None
 
     def fields(self) -> AgentFields:
         """The agent's fields in a document."""
