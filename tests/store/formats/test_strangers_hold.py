@@ -114,6 +114,9 @@ def test_keys_of_another_board_name_it():
         str((tuple((at >> cell & 1) * 2 for cell in range(16)), at % 16)): at for at in range(0, 9000, 7)
     }
     assert "--board 4x4" in refused(table, "not positions of 3x3").hint
+    refused(
+        {str(2 * in_base_3(board) + 1): value for board, value in POSITIONS.items()}, "not positions of 3x3"
+    )
 
 
 def test_moves_of_all_boards_may_be_listed():

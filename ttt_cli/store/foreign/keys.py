@@ -126,6 +126,11 @@ class Spelling:
         """bool[keys], the keys that are not positions for no reason that a program would have."""
         return self.left_out & ~self.played_on & ~self.no_board
 
+    @property
+    def lists_all(self) -> bool:
+        """Whether all open positions are among the keys, as in a list of all boards."""
+        return bool(np.isin(np.flatnonzero(~self.space.terminal), self.indexes).all())
+
     def differs(self, other: "Spelling") -> bool:
         """Whether another spelling finds other boards in these keys, open ones of both sides."""
         both = ~self.left_out & ~other.left_out

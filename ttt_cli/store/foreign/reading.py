@@ -40,6 +40,7 @@ INEXACT, MANY = 0.02, 3
 LEAST_MAPPED, LEAST_IDS = 20, 100
 """The least number of positions with one move each for that to be no chance: a game tried once more leaves
 two moves at one; and of different whole numbers for these to be names."""
+BEADS = "beads"
 ADDED = "added"
 """As ``player-x``: neither of two tables is X's, their program adds them up."""
 OTHER_ORDER, OTHER_END, ADDED_UP, OTHER_MEANING = 5, 1, 3, 2
@@ -146,12 +147,16 @@ class Reading:
 
     @cached_property
     def drawn(self) -> str:
-        """What the numbers look like if moves are drawn by them: ``beads``, whole and called so or of three
-        values, or ``probabilities``, which sum to 1 or 100 on nearly all boards, with unequal ones too."""
+        """What the numbers look like if moves are drawn by them.
+
+        ``beads``: whole and called so, listed one by one, or of three values; ``probabilities``: with a sum
+        of 1 or 100 on nearly all boards, unequal ones too.
+        """
         numbers = self.worth
+        are_beads = self.values.are_counts or self.facets.get("cells", "").startswith(BEADS)
         if not self.of_moves or self.signs != (1, 1) or not np.all(numbers >= 0):
             return ""
-        if np.all(numbers == np.round(numbers)) and (self.values.are_counts or len(np.unique(numbers)) > 2):
+        if np.all(numbers == np.round(numbers)) and (are_beads or len(np.unique(numbers)) > 2):
             return "beads"
         values = np.nan_to_num(self.by_slot)
         sums, most = values.sum(axis=1), values.max(axis=1, keepdims=True)
@@ -505,4 +510,4 @@ def _placed(
         if np.all(np.isfinite(beads) & (beads == np.round(beads)) & (beads >= 0) & (beads < space.cells)):
             codes = values.rows * space.cells + beads.astype(np.int64)
             drawn, rows, counts = np.unique(codes, return_index=True, return_counts=True)
-            yield {"cells": f"beads from {first}"}, drawn % space.cells, counts.astype(np.float64), rows
+            yield {"cells": f"{BEADS} from {first}"}, drawn % space.cells, counts.astype(np.float64), rows

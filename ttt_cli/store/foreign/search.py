@@ -247,7 +247,8 @@ def _boards(
             raise _not_borne_out(of_keys, [spelling.facets for spelling in likely], where, many)
         return fitting[:MOST_SPELLINGS]
     if not whole:
-        found = [it for it in found or spelled(FEW) if it.first is not None]
+        found = found or [it for it in spelled(FEW) if it.turn and it.lists_all]
+        found = [it for it in found if it.first is not None]
         if len(table.keys) < MANY_NUMBERS:
             found = [it for it in found if it.form not in NUMBERS]
         if not found:
@@ -292,7 +293,8 @@ def _about_misfits(table: Candidate, rivals: Sequence[Reading]) -> Question:
 def _no_positions(keys: Sequence[str], rules: Rules, where: str) -> NoPositionsError:
     """The error for keys of which few or none are positions."""
     telling = sorted(keys[:1000], key=lambda key: -len(set(key)))[:SHOWN]  # rather than the empty board
-    message = f"these keys are not positions of {rules.describe()}: {', '.join(map(quoted, telling))}"
+    shown = ", ".join(quoted(key.replace("\t", ",")) for key in telling)
+    message = f"these keys are not positions of {rules.describe()}: {shown}"
     boards = other_size(keys)
     hint = f"they look like boards of another size: --board {boards}, and --line" if boards else OTHERWISE
     return NoPositionsError(message, where=where, hint=hint)
