@@ -1,5 +1,6 @@
 """The native state file: the same bytes for the same experience, and any damage noticed."""
 
+import csv
 import re
 
 import orjson
@@ -14,6 +15,7 @@ from ttt_cli.store import library, source
 from ttt_cli.store.curves import NAMES
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.text import to_csv
 
 
 @pytest.fixture
@@ -165,3 +167,12 @@ def test_a_changed_file_is_refused_with_the_place(tmp_path, in_blocks):
         assert refused.value.where.startswith(f"{path}{place}")
         assert "ttt restore lists backups" in refused.value.hint
         assert (f"ttt verify --accept {path}" in refused.value.hint) == (not place)
+
+
+def test_a_book_that_a_spreadsheet_has_saved_is_refused_as_such(tmp_path):
+    path, content = tmp_path / "book.csv", library.content(trained("book"))
+    path.write_bytes(to_csv(csv.reader(content.decode().splitlines())))
+    with pytest.raises(InvalidFileError, match="saved by a spreadsheet"):
+        library.load(path)
+    path.write_bytes(path.read_bytes().partition(b"\n")[2])
+    assert library.load(path).state.entries == trained("book").entries

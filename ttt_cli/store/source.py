@@ -89,6 +89,14 @@ class Source:
                 return at + 1 == len(line)
         return True
 
+    def says(self, name: bytes, value: bytes) -> bool:
+        """Whether a JSON object has this member: the value in its start, or if it is not large the member
+        anywhere, since a tool may have sorted them."""
+        if b'"%b"' % value in self.start:
+            return True
+        member, small = re.compile(rb'"%b":\s*"%b"' % (name, value)), self.size <= scaled(JSON_LIMIT)
+        return self.is_json and small and any(map(member.search, self.blocks()))
+
     @cached_property
     def json(self) -> Any:
         """The JSON value, of JSON Lines the list of all; None if the file is not JSON."""

@@ -51,7 +51,7 @@ from ttt_cli.store.formats.format import (
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, written
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run, read_runs
-from ttt_cli.store.source import JSON_LIMIT, Source
+from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.system import LIMIT, scaled
 from ttt_cli.store.text import decode, load_json, quoted
@@ -59,7 +59,6 @@ from ttt_cli.store.typed import check, rules_of
 
 VERSION = 1
 
-_FORMAT = re.compile(rb'"format":\s*"ttt-state"')
 _NO_DIGEST, _STATED = b'"digest":""', b'"digest":"%s"'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
@@ -67,6 +66,8 @@ _LONG = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
 _NUMBERS = re.compile(r"[0-9]{1,19} [0-9]{1,19} [0-9]{1,19}")
 
 MARK = b"#ttt-state "
+MARKS = (MARK, b'"' + MARK)
+"""The beginnings of a file of experience: as written, and as a spreadsheet saves it."""
 COLUMNS = ["position", "move", "plies", "result", "run", "count"]
 
 _GOOD_COPY = "go back to a good copy (ttt restore lists backups)"
@@ -301,11 +302,7 @@ class StateJson(NativeFormat):
     endings = (".json",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        if b'"ttt-state"' in source.start:
-            return not source.start.startswith(b"#")
-        # A tool may have sorted the members of the object, so that entries come first.
-        small = source.is_json and source.size <= scaled(JSON_LIMIT)
-        return small and _FORMAT.search(source.data) is not None
+        return not source.start.startswith(MARKS) and source.says(b"format", b"ttt-state")
 
     def content(self, state: State) -> Iterator[bytes]:
         head = as_lines(_header(state).items(), sort=True)
@@ -336,7 +333,7 @@ class StateCsv(NativeFormat):
     endings = (".csv",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return source.start.startswith((MARK, ",".join(COLUMNS[:4]).encode()))
+        return source.start.startswith((*MARKS, ",".join(COLUMNS[:4]).encode()))
 
     def content(self, state: State) -> Iterator[bytes]:
         head = orjson.dumps(_header(state), option=orjson.OPT_SORT_KEYS)
@@ -348,6 +345,10 @@ class StateCsv(NativeFormat):
 
     def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> tuple[Any, Iterable[Entry]]:
         first = next(blocks)
+        if first.startswith(MARKS[1]):
+            why = "was saved by a spreadsheet, which has taken its first line apart"
+            hint = f"{_GOOD_COPY}; without that line the rows can be read"
+            raise InvalidFileError(why, where=where, hint=hint)
         if first.startswith(MARK):
             lines = _text_lines(chain([first], blocks), where)
             found = load_json(next(lines)[1].encode()[len(MARK) :], f"{where}: line 1")

@@ -212,7 +212,7 @@ class PolicyJson(Format):
     limit = LIMIT
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return b'"ttt-policy"' in source.start[:100] and source.is_json
+        return source.is_json and source.says(b"schema", b"ttt-policy")
 
     def read(self, source: Source, options: Options) -> Recorded:
         where = source.where
