@@ -84,10 +84,14 @@ def test_a_game_belongs_to_one_run():
     ],
 )
 def test_curves_and_studies_are_verified(ttt, name, held, words):
-    """A wrong number is found in its line."""
+    """Whatever separates their columns; a wrong number is found in its line."""
     assert ttt(*words.split()).code == 0
     sound = ttt("verify", name)
     assert sound.code == 0 and held in sound.out and "valid" in sound.out
+    drawn, commas = ttt("curve", name, "--json").json, Path(name).read_text()
+    Path(name).write_text(commas.replace(",", ";"))  # as spreadsheets separate columns in half of Europe
+    assert ttt("verify", name).out == sound.out and ttt("curve", name, "--json").json == drawn
+    Path(name).write_text(commas)
     lines = [line.split(",") for line in Path(name).read_text().splitlines()]
     lines[2][lines[0].index("x_win")] = "1.5"
     Path(name).write_text("".join(",".join(line) + "\n" for line in lines))

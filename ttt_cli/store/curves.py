@@ -58,7 +58,11 @@ def read(path: Path) -> list[Row]:
 
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    return [row for rows in read_groups(Source(path).data, str(path)).values() for row in rows]
+    found = read_groups(Source(path).data, str(path))
+    if found.keys() - {()}:
+        hint = f"expected columns {HEADER}"
+        raise InvalidFileError("is not one learning curve", where=str(path), hint=hint)
+    return found.get((), [])
 
 
 def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:

@@ -198,6 +198,14 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
         raise InvalidFileError(f"is not valid CSV: {error}", where=line) from None
 
 
+def columns_in(line: str) -> list[str]:
+    """The names in the first line of a CSV file; none if it is not one."""
+    try:
+        return next(csv_rows(line.encode(), ""), (1, list[str]()))[1]
+    except InvalidFileError:
+        return []
+
+
 def to_csv(rows: Iterable[Iterable[Any]]) -> bytes:
     """Rows as CSV, quoted where necessary."""
     text = io.StringIO()

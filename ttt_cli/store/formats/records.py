@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ttt_cli.store.curves import HEADER, read_groups
+from ttt_cli.store.curves import NAMES, read_groups
 from ttt_cli.store.formats.format import (
     ANY_SIZE,
     DEFAULTS,
@@ -15,6 +15,7 @@ from ttt_cli.store.formats.format import (
 )
 from ttt_cli.store.games import GameRecord, each_record
 from ttt_cli.store.source import Source
+from ttt_cli.store.text import columns_in
 
 
 class GameRecords(Format):
@@ -58,10 +59,10 @@ class LearningCurve(Format):
     about = "CSV of ttt train --curve, for ttt curve: how strong a player was along the way"
     holds = "measures"
     written = True
-    begins = HEADER
+    begins = NAMES
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return source.start.startswith(self.begins.encode())
+        return (*columns_in(source.first_line),)[: len(self.begins)] == self.begins
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         found = read_groups(source.data, source.where)
@@ -74,4 +75,4 @@ class Study(LearningCurve):
 
     name = "study"
     about = "CSV of ttt study, for ttt curve: the curves of many trainings"
-    begins = "learner,preset,call,"
+    begins = ("learner", "preset", "call")
