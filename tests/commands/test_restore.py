@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.ttt import Run
+from ttt_cli.store.locks import lock
 
 
 @pytest.fixture
@@ -34,6 +35,9 @@ def test_a_state_that_is_gone_is_brought_back(replaced: Run):
     assert replaced("restore", "q").out.startswith("state_store/q.json.bak")
     assert replaced("restore", "state_store/q.json.bak").code == 0
     assert replaced("show", "q", "--json").json["games"] == 10
+    with lock(Path("state_store/q.json"), "trained"):
+        busy = replaced("restore", "state_store/q.json.bak")
+    assert busy.code == 4 and "trained by process" in busy.err and "; try again when it is free" in busy.err
     Path("state_store/q.json").write_bytes(b"")  # damaged
     assert replaced("restore", "q").out.startswith("state_store/q.json.bak: 10 games\n")
     Path("state_store/q.json.bak").write_bytes(b"damaged")

@@ -123,8 +123,7 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: Option
     """
     call = Call(env, learner, given, options)
     call.check()
-    remedy = f"train beside it with -o other{call.path.suffix} and merge later"
-    with locked(env, call.path, "trained", remedy=remedy):
+    with locked(env, call.path, "trained"):
         if not options.only_recorded:
             return call.train(call.prepare())
         state = call.taught(call.start())

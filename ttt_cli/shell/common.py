@@ -23,8 +23,8 @@ def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Age
     return agents
 
 
-def locked(env: Environment, path: Path, doing: str, **settings: str | float) -> ExitStack:
-    """Lock a state for writing; create missing folders of the store.
+def locked(env: Environment, path: Path, doing: str, *, wait: float = 0.0) -> ExitStack:
+    """Lock a state for writing; create missing folders of the store. The arguments are those of ``lock``.
 
     :raises UsageError: if a built-in player has the state's name.
     """
@@ -32,7 +32,8 @@ def locked(env: Environment, path: Path, doing: str, **settings: str | float) ->
     if stored and path.stem in BUILT_IN:
         hint = f"-o {path.with_name(f'{path.stem}2{path.suffix}')}"
         raise UsageError("is the name of a built-in player", where=path.stem, hint=hint)
-    return lock(path, doing, parents=stored, **settings)  # type: ignore[arg-type]
+    remedy = f"write beside it with -o other{path.suffix} and merge later"
+    return lock(path, doing, wait=wait, remedy=remedy, parents=stored)
 
 
 def save_state(env: Environment, state: State, path: Path) -> None:

@@ -89,7 +89,7 @@ def append_line(path: AnyPath, line: bytes, *, wait: float = 10.0) -> None:
     :raises TttError: with path and remedy if the system refuses.
     """
     real = Path(os.path.realpath(path))
-    with lock(real, "appended to", wait=wait, remedy="try again in a moment", parents=True):
+    with lock(real, "appended to", wait=wait, parents=True):
         if real.exists() and not real.is_file():
             raise InvalidFileError("is not a regular file", where=os.fspath(path))
         with translate_os_errors(path):

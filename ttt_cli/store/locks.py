@@ -30,7 +30,7 @@ def lock(
     doing: str = "written",
     *,
     wait: float = 0.0,
-    remedy: str = "write beside it with -o other.json and merge later",
+    remedy: str = "try again when it is free",
     parents: bool = False,
 ) -> ExitStack:
     """Lock ``path`` for a read-modify-write, until what this returns is closed; a device needs none.
