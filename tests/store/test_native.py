@@ -169,8 +169,12 @@ def test_a_changed_file_is_refused_with_the_place(tmp_path, in_blocks):
         assert (f"ttt verify --accept {path}" in refused.value.hint) == (not place)
 
 
-def test_a_book_that_a_spreadsheet_has_saved_is_refused_as_such(tmp_path):
+def test_a_book_whose_first_line_was_changed_is_refused_with_the_place(tmp_path):
     path, content = tmp_path / "book.csv", library.content(trained("book"))
+    path.write_bytes(content.replace(b":", b";", 1))
+    with pytest.raises(InvalidFileError, match="is not valid JSON") as refused:
+        library.load(path)
+    assert refused.value.where == f"{path}, line 1, column {content.index(b':') + 1}"
     path.write_bytes(to_csv(csv.reader(content.decode().splitlines())))
     with pytest.raises(InvalidFileError, match="saved by a spreadsheet"):
         library.load(path)

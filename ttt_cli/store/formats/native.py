@@ -351,7 +351,7 @@ class StateCsv(NativeFormat):
             raise InvalidFileError(why, where=where, hint=hint)
         if first.startswith(MARK):
             lines = _text_lines(chain([first], blocks), where)
-            found = load_json(next(lines)[1].encode()[len(MARK) :], f"{where}: line 1")
+            found = load_json(next(lines)[1].encode().replace(MARK, b" " * len(MARK), 1), where)
             if isinstance(found, dict):
                 found["entries"] = {}
             rows = _rows(lines, found, "", where)
