@@ -442,6 +442,7 @@ EVERY = {board: ROWS.get("".join(map(".XO".__getitem__, board))) for board in pr
 def test_a_row_for_each_board_is_read_where_something_was_learned():
     """As ``numpy.savetxt`` writes an array."""
     reads_as("\n".join(str(row or [0.0] * 9)[1:-1] for row in EVERY.values()), goes_by(MOVES))
+    refused({"".join(map(str, board)): 0.5 for board in EVERY}, "one value for all boards")
 
 
 @pytest.mark.long

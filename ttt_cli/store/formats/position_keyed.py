@@ -86,7 +86,10 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     if len(longest := max(table.keys, key=len)) > LONGEST:
         message = f"a key of {len(longest):,} characters is not a position"
         raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
-    table = table.without_filler(space.rules)
+    table, untrained = table.without_filler(space.rules), "was it saved before its training?"
+    if not table.keys:
+        what = "holds one value for all boards, so nothing has been learned"
+        raise InvalidFileError(what, where=where, hint=untrained)
     reading, assumed = search(table, options, space, where)
     is_policy = reading.values.are_decisions
     unknown = options.stated.get("unknown", RANDOM if is_policy else table.unknown or 0.0)
@@ -97,7 +100,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         values[values == 0] = np.nan
     entries = entries_of(values, reading.of_moves, space, options.visits)
     if not entries:
-        message, hint = "holds only zeros, so nothing has been learned", "was it saved before its training?"
+        message, hint = "holds only zeros, so nothing has been learned", untrained
         if some := np.count_nonzero(np.nan_to_num(reading.values.numbers)):
             message = f"its {some:,} numbers that are not 0 belong to no move that can be made"
             hint = "are its keys the boards after the moves?"
