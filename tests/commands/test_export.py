@@ -86,7 +86,7 @@ def test_a_picture_of_the_whole_game_has_a_depth(ttt):
 
 @pytest.mark.parametrize(
     ("source", "name", "otherwise"),
-    [("graph", "state-action", True), ("q", "q-table", False)],
+    [("graph", "state-action", True), ("q", "q-table", False), ("q:epsilon=0.01", "q-table", True)],
 )
 def test_an_export_that_plays_differently_says_so(ttt, store, source, name, otherwise):
     """With the figures of both against random, as evaluate finds them."""

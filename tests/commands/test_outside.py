@@ -247,6 +247,7 @@ def test_a_programs_own_output_does_no_harm(ttt: Run, made: Made) -> None:
     loud = "from brain_of_mine import CELL\nprint('loading')\ndef choose(text): return print('so') or CELL"
     moved = ttt("move", made("py", loud), ".........")
     assert (moved.out, moved.err) == ("5\n", "loading\nso\n")
+    assert str(Path.cwd()) not in sys.path  # later imports of ours find nothing there
     made("plug-in", "from ttt_cli import AgentType\nAGENT = AgentType('bot', 'clears\\x1b[2J it', None)")
     listed = ttt("show").out
     assert "clears" in listed and "\x1b" not in listed

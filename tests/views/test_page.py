@@ -137,3 +137,5 @@ def test_too_many_positions_within_reach_are_refused_with_the_count(monkeypatch)
     monkeypatch.setattr("ttt_cli.views.page.MOST_WALKED", 1000)
     with pytest.raises(TttError, match=r"more than 1,000 positions can be reached"):
         covered(Uniform(Rules(4, 4, 4)))
+    with pytest.raises(TttError, match="a page holds boards of up to 32 cells"):
+        covered(Uniform(Rules(3, 11)))
