@@ -431,19 +431,19 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
         if moves[move].order == 0:
             rows[parent].tried += 1
             moves[move].order = rows[parent].tried
-            new |= ONE << np.uint64(ply)
+            new |= ONE << np.uint64(ply - 1)
     if new != ZERO:
         back_up_from(rows, moves, rule, path, plies, new)
 
 
 @Part
 def back_up_from(rows: Any, moves: Any, rule: Any, path: Any, plies: int, new: np.uint64) -> None:
-    """Rescore the predecessors of the positions with a ``new`` edge, a bit for each ply, from the last ply to
-    the first, and then the predecessors of every position whose score has changed."""
+    """Rescore the predecessors of the positions with a ``new`` edge (bit 0 is ply 1) from the last ply to the
+    first, and then the predecessors of every position whose score has changed."""
     article, growth, queue = rule
     at, queued = 0, 0
     for ply in range(plies, 0, -1):
-        if new >> np.uint64(ply) & ONE != ZERO:
+        if new >> np.uint64(ply - 1) & ONE != ZERO:
             queue[queued] = path[ply]
             queued += 1
         layer = queued
