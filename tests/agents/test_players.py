@@ -101,6 +101,16 @@ def test_without_a_state_space_minimax_proves_its_moves():
     assert (chosen["last"][:, ::-1].argmax(axis=1) == chosen["random"][:, ::-1].argmax(axis=1)).all()
 
 
+@pytest.mark.compiled
+def test_what_minimax_cannot_prove_it_cannot_prove_when_asked_again(monkeypatch):
+    monkeypatch.setattr("ttt_cli.agents.minimax.NODES", 60)
+    positions = Positions.batch(sample(Rules(5, 5, 4), 2), Rules(5, 5, 4))
+    policy = Minimax(positions.rules)
+    values = policy.values(positions)
+    assert np.isnan(values[positions.legal]).any()
+    assert np.array_equal(policy.values(positions), values, equal_nan=True)
+
+
 def test_players_that_need_a_state_space_say_so():
     with pytest.raises(UsageError, match="ties=trap needs a smaller board than 4x4, 4 in a row"):
         Minimax(Rules(4, 4, 4), ties="trap")

@@ -131,7 +131,12 @@ class Minimax(Policy):
         """1 a win, 0 a draw or beyond the search, -1 a loss; NaN where no value is proved."""
         if self._depth is not None:
             return np.where(positions.legal, np.sign(move_scores(positions, self._depth)), np.nan)
-        found = move_values_of(positions)
+        found = np.full((len(positions), self.rules.cells), UNPROVEN, np.int8)
+        rows = np.flatnonzero(~positions.terminal)
+        if self._space is None:  # a solver that knows earlier questions would prove more
+            found[rows] = self._worth(positions[rows], NODES, ALL)[1]
+        else:
+            found[rows] = move_values_of(positions[rows])
         return np.where(found == UNPROVEN, np.nan, found.astype(np.float64))
 
 
