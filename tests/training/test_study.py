@@ -58,7 +58,7 @@ def test_each_training_is_that_of_ttt_train(tmp_path: Path):
     (path,) = tmp_path.glob("*.json")
     state = library.load(path).state
     assert (state.games, state.runs[0].details["params"]["epsilon"]) == (600, 0.3)
-    looked, expected = study.of((Q_DEFAULT, (0.3,)))[0][-1], measure(600, state.policy)
+    looked, expected = study.runs[Q_DEFAULT, (0.3,), 5][-1], measure(600, state.policy)
     assert [getattr(looked, name) for name in studies.MEASURES] == [
         getattr(expected, name) for name in studies.MEASURES
     ]

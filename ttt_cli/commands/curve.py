@@ -79,13 +79,14 @@ def curve(
         drawn = {one.name: [(row,) for row in one.points] for one in curves}
         heading = f"How strong {curves[0].name if len(curves) == 1 else 'players'} became by training"
     else:
-        curves = [Curve(paths[0], middle(study.of(one)), study.named(one)) for one in study.groups]
-        drawn = {study.named(one): list(zip(*study.of(one), strict=False)) for one in study.groups}
-        for one in study.groups:
-            last = [rows[-1].unbeatable for rows in study.of(one)]
+        groups = {study.named(one): [study.runs[key] for key in keys] for one, keys in study.groups.items()}
+        curves = [Curve(paths[0], middle(runs), name) for name, runs in groups.items()]
+        drawn = {name: list(zip(*runs, strict=False)) for name, runs in groups.items()}
+        for runs in groups.values():
+            last = [rows[-1].unbeatable for rows in runs]
             unknown = "whether they are unbeatable is not known"
             verdicts.append(unknown if None in last else f"{last.count(1)} of {len(last)} unbeatable")
-        seeds = counted(max(len(study.of(one)) for one in study.groups), "seed")
+        seeds = counted(max(map(len, groups.values())), "seed")
         heading = f"{', '.join(learner for learner, _ in study.calls)}: median and middle half of {seeds}"
     if out is not None and not write_report(env, out, picture(drawn, heading, kind)):
         return None

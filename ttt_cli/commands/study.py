@@ -21,7 +21,18 @@ from ttt_cli.shell.signals import graceful
 from ttt_cli.store.files import try_writing, write_bytes
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import learner_of
-from ttt_cli.training.study import Design, Spread, Study, carry_out, read, to_csv, unbeatable_from, variations
+from ttt_cli.training.study import (
+    Design,
+    Group,
+    Key,
+    Spread,
+    Study,
+    carry_out,
+    read,
+    to_csv,
+    unbeatable_from,
+    variations,
+)
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.plot import short
 from ttt_cli.views.progress import progress
@@ -67,11 +78,11 @@ class SettingFields:
     name: str = aside()
 
     @classmethod
-    def of(cls, study: Study, group: Any) -> "SettingFields":
+    def of(cls, study: Study, group: Group, keys: Sequence[Key]) -> "SettingFields":
         (learner, preset), setting = group
-        runs = study.of(group)
+        runs = [study.runs[key] for key in keys]
         reached = [games for rows in runs if (games := unbeatable_from(rows)) is not None]
-        seconds = [taken for key, taken in study.seconds.items() if key[:2] == group]
+        seconds = [study.seconds[key] for key in keys if key in study.seconds]
         return cls(
             learner,
             preset,
@@ -113,7 +124,7 @@ class StudyResult(Document, name="study"):
     def of(cls, study: Study, rules: Rules, file: str | None) -> "StudyResult":
         verdicts = [rows[-1].unbeatable for rows in study.runs.values()]
         known = [verdict for verdict in verdicts if verdict is not None]
-        settings = [SettingFields.of(study, group) for group in study.groups]
+        settings = [SettingFields.of(study, *group) for group in study.groups.items()]
         share = sum(known) / len(known) if known else None
         return cls(rules, file, settings, share)
 

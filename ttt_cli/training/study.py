@@ -118,12 +118,12 @@ class Study:
     seconds: dict[Key, float] = field(default_factory=dict)
 
     @property
-    def groups(self) -> list[Group]:
-        return sorted({(method, setting) for method, setting, _ in self.runs})
-
-    def of(self, group: Group) -> list[list[Row]]:
-        """The trainings of a group, by seed."""
-        return [rows for key, rows in sorted(self.runs.items()) if key[:2] == group]
+    def groups(self) -> dict[Group, list[Key]]:
+        """The trainings of each group, by seed."""
+        found: dict[Group, list[Key]] = {}
+        for key in sorted(self.runs):
+            found.setdefault(key[:2], []).append(key)
+        return found
 
     def named(self, group: Group) -> str:
         """The label of a group: ``alpha=0.1, gamma=0.9``, with the method if there are several."""
