@@ -58,8 +58,14 @@ class StateSpace(Positions):
         """int64[n]: the texts as numbers in base 3 (``.`` 0, ``O`` 1, ``X`` 2), ascending within a layer."""
         return self._codes_of(self)
 
+    @cached_property
+    def _sums(self) -> Int64s:
+        """int64[2**cells]: what stones of O add to a code, by their bitboard."""
+        boards = np.arange(2**self.cells)[:, None]
+        return (boards >> np.arange(self.cells) & 1) @ self.powers
+
     def _codes_of(self, positions: Positions) -> Int64s:
-        return np.concatenate([part.stones @ self.powers for part in positions.parts()])
+        return 2 * self._sums[positions.x] + self._sums[positions.o]
 
     @cached_property
     def legal(self) -> Bools:
