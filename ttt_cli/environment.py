@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
@@ -63,6 +63,11 @@ class Environment:
     def interactive(self) -> bool:
         """Whether stdin and stdout are terminals, so that a person can be asked."""
         return self.stdin.isatty() and self.stdout.isatty()
+
+    @property
+    def screen(self) -> "Environment":
+        """Where people are shown games and menus: on stderr if stdout is for documents."""
+        return replace(self, stdout=self.stderr) if self.json else self
 
     @property
     def animated(self) -> bool:

@@ -125,6 +125,8 @@ def test_at_a_terminal_an_untrained_player_is_offered_training(ttt, monkeypatch)
         result = ttt(*call, stdin="1\nq\n", terminal=True, TERM="dumb")
     assert "td has learned nothing yet.\n1  train td first     50 games\n" in result.out
     assert library.load(TD).state.games == 50 and "from 50 games" in result.err
+    menu = ttt("play", "--json", stdin="quit\n", terminal=True, TERM="dumb")
+    assert menu.out == "" and "Who do you want to play?" in menu.err
 
 
 def test_a_mistake_can_be_taken_back_after_the_game(ttt):

@@ -172,7 +172,7 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
     :returns: the number of the option, from 0.
     :raises typer.Exit: if the person leaves.
     """
-    at, typed = 0, ""
+    env, at, typed = env.screen, 0, ""
     try:
         with keyboard(env) as person:
             while True:

@@ -4,7 +4,7 @@ Boards and results go to stdout, or with ``--json`` to stderr; notices always go
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.console import Group
@@ -42,7 +42,7 @@ class PlayScreen:
     """What one session shows."""
 
     def __init__(self, env: Environment, session: Session) -> None:
-        self.env = replace(env, stdout=env.stderr) if env.json else env
+        self.env = env.screen
         self.session = session
 
     def called(self, player: Player) -> str:
