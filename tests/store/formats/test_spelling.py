@@ -169,11 +169,20 @@ def test_positions_whose_value_is_infinite_are_left_out():
     [
         (by_cell(MOVES), {1: 0.5, 12: 0.5}, "the values do not fit them"),
         (ROWS, [1, 2, 3], "the values do not fit them"),
+        (by_cell(MOVES), {-1: 0.5}, "'-1' is not a cell"),
         ({"X........": []} | dict.fromkeys(ROWS, ["0.5"] * 9), ["0.5"] * 9, "expected a number"),
     ],
 )
 def test_a_value_unlike_the_others_is_refused(table, value, why):
     refused(table | {"X........": value}, why)
+
+
+def test_a_cell_may_be_marked_on_an_empty_board_and_there_is_none_when_the_game_is_over():
+    marked = {at: str(tuple(int(at == cell) for cell in range(9))) for at in range(9)}
+    table = {
+        board: {marked[at]: value for at, value in cells.items()} for board, cells in by_cell(MOVES).items()
+    }
+    reads_as(table | {"XXXOO....": {"-1": 0.5}}, goes_by(MOVES))
 
 
 def test_keys_in_columns_may_have_values_in_rows():

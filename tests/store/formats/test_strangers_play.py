@@ -414,9 +414,10 @@ def test_whose_games_count_is_asked_and_each_answer_is_that_program():
 
 def test_numbers_may_tell_of_stones_that_are_ones_own():
     """A program that is O whoever begins: its keys are positions as if X had begun, but its moves are O's."""
-    table = {swapped(own(board)): cells for board, cells in by_cell(MOVES).items()}
-    refused(table, r"'X' always moves first .* or 'O' are one's own stones")
-    reads_as(table, goes_by(MOVES), spelling={"mine": "O"})
+    for moves in (MOVES, move_values(60, seed=4)):
+        table = {swapped(own(board)): cells for board, cells in by_cell(moves).items()}
+        refused(table, r"'X' always moves first .* or 'O' are one's own stones", unknown=0.0)
+        reads_as(table, goes_by(moves), spelling={"mine": "O"}, unknown=0.0)
 
 
 def test_own_stones_may_be_ahead_on_the_opponents_turn():

@@ -41,6 +41,7 @@ LEAST_MAPPED, LEAST_IDS = 20, 100
 """The least number of positions with one move each for that to be no chance: a game tried once more leaves
 two moves at one; and of different whole numbers for these to be names."""
 BEADS = "beads"
+"""How cells are called that a list names once for each bead."""
 ADDED = "added"
 """As ``player-x``: neither of two tables is X's, their program adds them up."""
 OTHER_ORDER, OTHER_END, ADDED_UP, OTHER_MEANING = 5, 1, 3, 2
@@ -497,8 +498,11 @@ def _placed(
     """
     places, rows = values.ids, np.arange(len(values.rows))
     if values.shape == "cells":
-        for words, cells in namings(values.names, space.rules):
-            yield {"cells": words}, cells[places], values.numbers, rows
+        named = np.unique(places[~space.terminal[every]])  # whatever stands at the end of a game is no move
+        cell_of = np.zeros(len(values.names), np.int64)
+        for words, cells in namings([values.names[name] for name in named.tolist()], space.rules):
+            cell_of[named] = cells
+            yield {"cells": words}, cell_of[places], values.numbers, rows
         return
     free = space.legal[every].sum(axis=1)
     if np.all((np.bincount(values.rows)[values.rows] == free) | (free == 0)):

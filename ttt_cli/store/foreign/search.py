@@ -30,14 +30,14 @@ from ttt_cli.store.foreign.reading import (
     readings,
     symmetry_of,
 )
-from ttt_cli.store.foreign.values import EXPECTED, Values, collect
+from ttt_cli.store.foreign.values import EXPECTED, Values, collect, namings
 from ttt_cli.store.formats.format import Options
 from ttt_cli.store.plays import Plays, policy_by
 from ttt_cli.store.text import quoted
 
 LEAD, DOUBT = 4.0, 2.0
-"""The least lead in rank of the reading that is meant; in score, of numbers over custom, and of those that
-cast doubt on a more common reading."""
+"""The least lead in rank of the reading that is meant, over those that are as common; and that in score of a
+rarer one that casts doubt on it."""
 FEW, STATED = 0.2, 0.02
 """The least share of keys that must fit where every board is a key, and where a spelling is stated."""
 STRANGE = 0.1
@@ -338,17 +338,23 @@ def _spelled_readings(
 
 def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> InvalidFileError:
     """The error for values that fit the positions in no reading."""
-    ((key, times),) = Counter(table.keys).most_common(1)
+    ((key, times),), rules = Counter(table.keys).most_common(1), spelling.space.rules
     hint = "expected a board, perhaps a move or a player; a number each, or numbers for the free cells"
     if spelling.space.terminal[spelling.indexes].all():
         message = "every board is the end of a game: endgames with labels are not a player"
     elif not np.isfinite(values.numbers).any():
-        message = f"{quoted(table.values[0])}: {EXPECTED.format(spelling.space.cells)}"
+        message = f"{quoted(table.values[0])}: {EXPECTED.format(rules.cells)}"
     elif times > 1:
         message, where = "the key is repeated", f"{where}, key {quoted(key)}"
     elif any(len({*column}) > 1 for column in spelling.extras):
         beside = ", ".join(quoted(column[0]) for column in spelling.extras)
         message = f"the keys hold more than a position: {beside} beside the first"
+    elif odd := [
+        name for name in values.names if values.shape == "cells" and not any(namings([name], rules))
+    ]:
+        message = f"{quoted(odd[0])} is not a cell"
+    elif len(np.unique(spelling.indexes)) < len(spelling.indexes):
+        message = "several keys are the same position"
     else:
         message = "the keys are positions, but the values do not fit them"
     return InvalidFileError(message, where=where, hint=hint)
@@ -368,7 +374,7 @@ def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     rivals = [
         other
         for other in others
-        if best.rank - other.rank < LEAD and (other.rarity <= best.rarity or other.score > best.score + DOUBT)
+        if (best.rank - other.rank < LEAD and other.rarity <= best.rarity) or other.score > best.score + DOUBT
     ]
     usual, doubted = min(ranked, key=lambda reading: reading.rarity), ["first", "mine"]
     if best.of_moves:  # values of positions may measure anybody's good
