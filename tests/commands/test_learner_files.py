@@ -122,7 +122,7 @@ FAULTS = [
     ("from ttt_cli import PlainLearner as Wrong", "does not define learn, value"),
     *((f"{CLASS}name = {name!r}", f"cannot have the name {name!r}") for name in ("q", "random", "../up")),
     (CLASS + "def value(self, t, p, c): return t[5]", "KeyError: 5 in line 15 of mine.py"),
-    (CLASS + "def value(self, t, p, c): return float('nan')", "the learner that is not built in raised"),
+    (CLASS + "def value(self, t, p, c): return float('nan')", "its value of cell 1 in '......' is nan (a"),
     (CLASS + "def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': is not"),
     (CLASS + "def explore(self, t, p, r): return 0", "cell 1 cannot be played in 'X.....'"),
     (CLASS + "def to_entries(self, t): return 5", "raised TypeError: 'int' object is not iterable (pytho"),

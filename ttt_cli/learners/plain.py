@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import zip_longest
-from math import fsum
+from math import fsum, isfinite, nan
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -99,10 +99,17 @@ class PlainLearner(Learner[Table]):
         """The cell that training plays: any with probability ``epsilon``, else one of the best."""
         cells = position.legal
         if rng.random() >= self.epsilon:
-            values = [self.value(table, position, cell) or 0.0 for cell in cells]
+            values = [self._finite(table, position, cell) or 0.0 for cell in cells]
             most = max(values)
             cells = tuple(cell for cell, value in zip(cells, values, strict=True) if value == most)
         return cells[int(rng.random() * len(cells))]
+
+    def _finite(self, table: Table, position: Position, cell: int) -> float | None:
+        value = self.value(table, position, cell)
+        if value is None or isfinite(value):
+            return value
+        what = f"its value of cell {cell + 1} in {position.text!r} is {value}"
+        raise TttError(what, where=self.name, hint="a number from -1 to 1, or None if unknown")
 
     def empty(self, rules: Rules, symmetric: bool = False) -> Table:
         if symmetric:
@@ -147,8 +154,8 @@ class PlainLearner(Learner[Table]):
         for row, text in enumerate(positions.texts()):
             position = Position.reached(text, table.rules)
             for cell in np.flatnonzero(legal[row]).tolist():
-                value = self.value(table, position, cell)
-                values[row, cell] = np.nan if value is None else value
+                value = self._finite(table, position, cell)
+                values[row, cell] = nan if value is None else value
         played = uniform(best(np.nan_to_num(values, nan=0.0), legal))
         return played, values, np.any(~np.isnan(values), axis=1)
 
