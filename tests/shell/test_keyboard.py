@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import struct
 import sys
@@ -48,13 +49,15 @@ class Game:
 
 
 @contextmanager
-def started(folder: Path, *arguments: str, afresh: bool = False) -> Iterator[Game]:
-    """In a process of its own, which has to load the package only if ``afresh``."""
+def started(folder: Path, *arguments: str, afresh: bool = False, shell: bool = False) -> Iterator[Game]:
+    """In a process of its own, which has to load the package only if ``afresh``; or ``shell`` alone."""
     process, terminal = pty.fork()
     if process == 0:
         try:
             os.chdir(folder)
             os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm", NO_COLOR="1", LANG="C.UTF-8")
+            if shell:
+                os.execvp("sh", ["sh", "-i"])
             if afresh:
                 os.execv(sys.executable, [*PROGRAM, "play", *arguments])
             sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, m, closefd=False) for n, m in enumerate("rww"))
@@ -150,13 +153,16 @@ def test_ctrl_c_ends_what_is_watched_between_two_moves(tmp_path: Path):
     assert "stopping" not in game.seen and "^C\r\n" not in game.seen
 
 
-def test_ctrl_z_leaves_a_game_as_it_is(tmp_path: Path):
-    with started(tmp_path, "easy", "--as", "x") as game:
-        game.press("", r"Game 1")
-        os.kill(game.process, signal.SIGTSTP)
+def test_ctrl_z_gives_the_terminal_to_the_shell_until_fg(tmp_path: Path):
+    with started(tmp_path, shell=True) as game:
+        game.press(f"{shlex.join(PROGRAM)} play easy --as x\r", r"Game 1.*X to move")
+        game.press("\x1a", r"(?i)(stopped|suspended)")
+        game.press("stty -a\r", r"[^-]icanon")
+        game.press("fg\r", r"Game 1.*X to move")
         game.press("5", r"easy plays")
-        game.press("\x03", "")
-        assert game.ended() == 130
+        game.press("q", r"unfinished")
+        game.press("exit\r", "")
+        assert game.ended() == 0
 
 
 def test_the_terminal_comes_back_whatever_ends_a_game(tmp_path: Path):

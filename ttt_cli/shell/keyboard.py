@@ -3,9 +3,10 @@
 import os
 import re
 import select
+import signal
 import termios
 import tty
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ _NAMED = {
     **{"\r": "enter", "\n": "enter", " ": "enter", "\x7f": "backspace", "\x08": "backspace"},
     **{"\x1b": "escape", "\x04": "ctrl-d"},
 }
+
+CTRL_Z = "\x1a"
 
 ESCAPE_TIME = 0.05
 """Seconds to wait for the rest of an arrow key, which a slow line may bring in parts."""
@@ -81,9 +84,9 @@ class Keys(Lines):
 
     by_keys = True
 
-    def __init__(self, env: Environment, screen: "Live | None") -> None:
+    def __init__(self, env: Environment, screen: "Live | None", suspend: Callable[[], None]) -> None:
         super().__init__(env)
-        self.screen = screen
+        self.screen, self._suspend = screen, suspend
         self._number, self._typed = env.stdin.fileno(), list[str]()
         self._size = os.get_terminal_size(self._number)
 
@@ -105,7 +108,7 @@ class Keys(Lines):
     def _key(self) -> str:
         """Read a key: its character in lower case, or ``up``, ``down``, ``left``, ``right``, ``enter``,
         ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input), ``resize`` if the window has
-        changed, or an empty text for any other. Ctrl-C raises as usual."""
+        changed, or an empty text for any other. Ctrl-C raises as usual, Ctrl-Z suspends."""
         while not self._typed:
             if self._hears(RESIZE_TIME):
                 read = os.read(self._number, 1024)
@@ -118,6 +121,9 @@ class Keys(Lines):
                 self._size = now
                 return "resize"
         key = self._typed.pop(0)
+        if key == CTRL_Z:
+            self._suspend()
+            return "resize"
         return _NAMED.get(key) or (key.lower() if key.isprintable() else "")
 
     def _hears(self, seconds: float) -> bool:
@@ -140,6 +146,9 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
 
     def take() -> None:
         tty.setcbreak(number, termios.TCSADRAIN)  # keeps what has been typed already
+        mode = termios.tcgetattr(number)
+        mode[6][termios.VSUSP] = b"\0"  # Ctrl-Z is a key: no signal comes while something is being written
+        termios.tcsetattr(number, termios.TCSADRAIN, mode)
         if screen:
             live.start(refresh=True)
 
@@ -148,8 +157,15 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
             live.stop()
         termios.tcsetattr(number, termios.TCSADRAIN, before)
 
+    def suspend() -> None:
+        give()
+        handled = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGTSTP)  # until it goes on; nothing happens where no shell could make it
+        signal.signal(signal.SIGTSTP, handled)
+        take()
+
     with holding(take, give):
-        yield Keys(env, live if screen else None)
+        yield Keys(env, live if screen else None, suspend)
 
 
 def press(env: Environment, answers: Mapping[str, str]) -> str:

@@ -91,7 +91,7 @@ def _watch(heard: int) -> None:
 
 @contextmanager
 def holding(take: Callable[[], object], give: Callable[[], object]) -> Iterator[None]:
-    """Hold the terminal during the body, in which Ctrl-Z does nothing: ``take`` it, and ``give`` it back at
+    """Hold the terminal during the body, in which SIGTSTP does nothing: ``take`` it, and ``give`` it back at
     the end, even if that is the end of the process."""
     handled = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
     _given_back.append(give)
