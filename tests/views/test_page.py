@@ -50,6 +50,11 @@ def made(policy: PolicyTable, name: str = "q") -> bytes:
     return page(policy, name, facts_of(policy.rules, judge(policy), 1000), OPEN)
 
 
+def test_nobody_is_called_unbeatable_where_the_game_is_lost():
+    for rules, held in ((Rules(), "unbeatable as X and as O"), (Rules(3, 4), "unbeatable as X")):
+        assert facts_of(rules, judge(policy("minimax", rules=rules)), None)[0] == (held, "win")
+
+
 def test_the_data_agrees_with_evaluation_and_policy():
     policy = tables.heuristic(SPACE)
     found = page_data(policy, "heuristic", OPEN)

@@ -157,10 +157,11 @@ def _mistakes(policy: Policy, numbers: Mapping[str, int]) -> tuple[list[list[flo
 
 def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
     """Return the facts at the top of the page: strength, experience, rules."""
+    cases = (("X", verdict.as_x), ("O", verdict.as_o))
     if verdict.unbeatable:
-        facts = [("unbeatable as X and as O", "win")]
+        held = [f"as {side}" for side, case in cases if case.guaranteed >= 0]
+        facts = [(f"unbeatable {' and '.join(held)}", "win")]
     else:
-        cases = (("X", verdict.as_x), ("O", verdict.as_o))
         losses = [(side, case.loss) for side, case in cases if case.line]
         worst = " and ".join(f"{percent(loss, 0)} as {side}" for side, loss in losses)
         facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "loss")]
