@@ -22,7 +22,7 @@ from ttt_cli.views.numbers import counted, percent
 LEVELS = {
     "easy": "takes a win if there is one",
     "medium": "blocks yours, too",
-    "hard": "plays perfectly, as far as it can see",
+    "hard": "plays perfectly; on large boards, as far as it can see",
 }
 """The levels in the menu."""
 
