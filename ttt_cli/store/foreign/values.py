@@ -200,7 +200,11 @@ def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
         return
     parts = [_PART.findall(name) for name in names]
     marked = [[at for at, item in enumerate(part) if item != "0"] for part in parts]
-    if {*map(len, parts)} == {rules.cells} and {*map(len, marked)} == {1}:
+    if (
+        {*map(len, parts)} == {rules.cells}
+        and {*map(len, marked)} == {1}
+        and not any("-" in it for it in names)
+    ):
         yield "the marked one of all", np.array(marked)[:, 0]
     if rules.cells < 10:  # "12": row 1, column 2
         parts = [[*part[0]] if len(part) == 1 and len(part[0]) == 2 else part for part in parts]
