@@ -125,7 +125,8 @@ def _accuracy(review: Review, names: Mapping[Side, str]) -> list[str]:
     for side in Side:
         found, share = review.choices[side.key], review.accuracy[side.key]
         parts = f"{found.kept} of {found.choices}"
-        text = "had no choice that mattered" if share is None else f"{parts} ({percent(share, 0)})"
+        none = f"had no {'proved ' * bool(found.unproven)}choice that mattered"
+        text = none if share is None else f"{parts} ({percent(share, 0)})"
         more = f", {found.unproven} not proved" if found.unproven else ""
         said.append(f"{names[side]} {text}{more}")
     return said
