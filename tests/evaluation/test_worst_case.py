@@ -55,6 +55,12 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
     assert found.loss == pytest.approx(0.1)
 
 
+def test_a_loss_that_can_be_forced_is_certain() -> None:
+    rules = Rules(1, 7, 2)
+    found = worst_case(layers_of(tables.uniform(StateSpace.of(rules)), Side.O), Side.O)
+    assert (found.loss, found.gain) == (1, 1)  # the probabilities of the moves add up to less
+
+
 def test_rounding_never_decides_a_line() -> None:
     """A mistake of the smallest probability is a way to lose, however small the number it comes to."""
     space = StateSpace.of()

@@ -53,7 +53,7 @@ class Difference:
     :ivar order: int64[k]: the positions in which they differ or that only one knows, by difference in value.
     """
 
-    DOCUMENT: ClassVar = (*("positions", "different", "a_better", "b_better", "a_only", "b_only", "rows"),)
+    DOCUMENT: ClassVar = ("positions", "different", "a_better", "b_better", "a_only", "b_only", "rows")
 
     asked: Positions
     players: tuple[Policy, Policy]

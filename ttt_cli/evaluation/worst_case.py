@@ -57,11 +57,12 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
             found.append((loss, expected, backward(part, results, worst)))
         loss, gain, worst = map(np.concatenate, zip(*found, strict=True))
         losses.append(loss)
-    # Rounding must not carry a certainty beyond 1; adding 0.0 makes -0.0 a plain zero.
+    most = float(losses[-1][0])
+    certain = most > 1 - ROUNDING and _is_forced(layers, side)
     return WorstCase(
-        min(float(losses[-1][0]), 1.0),
+        1.0 if certain else min(most, 1.0),
         _likeliest_loss(layers, side, losses[::-1]) if worst[0] > 0 else None,
-        min(float(gain[0]), 1.0) + 0.0,
+        1.0 if certain else min(float(gain[0]), 1.0) + 0.0,  # no -0.0
         -int(worst[0]),
     )
 
@@ -79,6 +80,20 @@ def backward(layer: Layer, ends: NDArray[Any], after: NDArray[Any]) -> NDArray[A
         return layer.most(reached, ends)
     ends[layer.counts > 0] = 0.0
     return ends + np.bincount(layer.rows, layer.probabilities * reached, len(layer))
+
+
+def _is_forced(layers: Sequence[Layer], side: Side) -> bool:
+    """Whether an opponent can force a loss whatever moves the policy draws, which sums miss by rounding."""
+    forced = np.zeros(0, np.int8)
+    for layer in reversed(layers):
+        ends = layer.results * np.int8(-side.sign)
+        ends[layer.resigning] = 1
+        reached = forced[layer.targets]
+        own = (
+            layer.probabilities is not None
+        )  # then the best move for the policy counts, not for the opponent
+        forced = -layer.most(-reached, -ends) if own else layer.most(reached, ends)
+    return bool(forced[0] > 0)
 
 
 def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats]) -> tuple[int, ...]:
