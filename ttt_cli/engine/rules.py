@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
+from numbers import Integral
 
 from ttt_cli.errors import NotationError, UsageError
 
@@ -30,8 +31,10 @@ class Rules:
 
     def __post_init__(self) -> None:
         for name in ("rows", "cols", "line"):
-            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
-                raise UsageError(f"{name} must be a whole number of at least 1, not {getattr(self, name)!r}")
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+                raise UsageError(f"{name} must be a whole number of at least 1, not {value!r}")
+            object.__setattr__(self, name, int(value))  # which may be NumPy's
         if type(self.misere) is not bool:
             raise UsageError(f"misere must be True or False, not {self.misere!r}")
         if self.cells > MAX_CELLS:
