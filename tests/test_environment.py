@@ -14,8 +14,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.ttt import Terminal
+from tests.ttt import Run, Terminal
 from ttt_cli.documents import Document, json_text, put
+from ttt_cli.engine import kernel
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.views.progress import progress
 
@@ -112,6 +113,25 @@ def test_progress_is_shown_and_then_removed(total: int | None) -> None:
         with progress(silent, 10) as tick:
             tick(5)
         assert silent.stderr.getvalue() == silent.stdout.getvalue() == ""
+
+
+def test_compiling_is_announced_with_a_spinner_at_a_terminal() -> None:
+    env, piped = environment(terminal=True, TERM="xterm", COLUMNS="80"), environment()
+    with env.compiling(None, "q", 3.2):
+        assert "compiling q, once, about 3 s" in env.stderr.getvalue()
+    assert env.stderr.getvalue().endswith("\x1b[2K")  # and then it vanishes
+    with progress(env, 10, title="walk") as tick, env.compiling(None, "q", 3):
+        tick(5)
+    assert "walk" in env.stderr.getvalue() and env.stdout.getvalue() == ""
+    with piped.compiling(None, "q", 0.2):
+        assert piped.stderr.getvalue() == "compiling q, once, about 1 s\n"
+
+
+def test_commands_listen_to_the_compiler(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "announce", None, raising=False)
+    assert ttt("show", "minimax").code == 0
+    with kernel.announce("search", 2.0):
+        pass
 
 
 @pytest.mark.parametrize(

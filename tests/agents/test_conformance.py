@@ -13,7 +13,6 @@ from ttt_cli import Positions, Rules, train
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.agents.registry import players
 from ttt_cli.conformance import agree, answers, check_policy
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store import library
 
@@ -80,13 +79,3 @@ def test_threads_that_share_a_player_get_their_own_answers(name: str, store: Pat
     finally:
         sys.setswitchinterval(interval)
     assert all(map(np.array_equal, answered, expected * often))
-
-
-@pytest.mark.parametrize("text", [*PLAYERS, "search:depth=1", "minimax:ties=trap"])
-def test_symmetric_boards_get_symmetric_play(text: str, store: Path) -> None:
-    """Players without a sense of direction play symmetric positions alike."""
-    space = StateSpace.of()
-    rows = resolve(text, store).policy.probabilities(space)
-    for image in space.rules.symmetries:
-        turned = space.find(space.stones @ space.powers[list(image)])
-        assert np.allclose(rows[turned][:, list(image)], rows)

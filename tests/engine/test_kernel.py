@@ -6,11 +6,10 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ttt_cli.engine import kernel
-from ttt_cli.engine.kernel import Kernel, Part, uncompiled
+from ttt_cli.engine.kernel import Kernel, Part
 
 
 @Part
@@ -31,14 +30,6 @@ def turn(number):
 @Kernel
 def apply(number):
     return turn(number) + 1
-
-
-@Kernel
-def mark(records):
-    for place in range(len(records)):
-        records[place].count += 250 + place
-        records[place].pair[1] = records[place].count / 4
-    records[2] = records[0]
 
 
 @pytest.fixture
@@ -70,17 +61,6 @@ def test_without_numba_kernels_run_as_written(said: list[str], monkeypatch: pyte
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     assert run() == 15
     assert len(said) == 1 and "switched off" in said[0]
-
-
-def test_records_are_the_same_compiled_and_uncompiled():
-    kind = np.dtype([("count", "u1"), ("pair", "f8", (2,))], align=True)
-    found = []
-    for plain in (False, True):
-        records = np.zeros(3, kind)
-        with uncompiled(plain):
-            mark(records)
-        found.append(records.tobytes())
-    assert found[0] == found[1]
 
 
 def test_compiled_code_that_cannot_be_read_is_compiled_anew(said: list[str], tmp_path: Path):

@@ -119,14 +119,6 @@ def test_keys_of_another_board_name_it():
     )
 
 
-def test_moves_of_all_boards_may_be_listed():
-    lines = []
-    for board in map("".join, product("-XO", repeat=9)):
-        text = board.replace("-", ".")
-        lines += [f"{board},{cell},{MOVES.get((text, cell), 0.0)}" for cell in range(9) if board[cell] == "-"]
-    reads_as("\n".join(lines), goes_by(MOVES), values="mover")
-
-
 def test_zero_rows_do_not_say_whose_stones_are_whose():
     """The table of a program whose own stones are 1, and which lists boards on which it is not to move."""
     learned = {numbers(board if mover(board) == "X" else swapped(board)): row for board, row in ROWS.items()}
