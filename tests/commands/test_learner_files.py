@@ -5,9 +5,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.store.conftest import continued
 from tests.ttt import Run
-from ttt_cli import Rules, State, train
+from ttt_cli import Rules, train
 from ttt_cli.agents.registry import BUILT_IN, LEVELS
 from ttt_cli.learners import RESERVED, from_file
 from ttt_cli.store import library
@@ -83,16 +82,6 @@ def test_every_command_takes_a_typed_learner(mc: Run):
         found = mc(*words, "--learner", LEARNER)
         assert found.code == 0, (words, found.err)
     assert mc("show", "both.json", "--learner", LEARNER, "--json").json["games"] == 350
-
-
-def test_a_stopped_run_goes_on(ttt: Run):
-    kind = from_file(LEARNER)()
-    whole, half = (continued(State.empty(kind, SMALL), 300, 1, planned) for planned in (None, 300))
-    assert half.games == 256
-    library.save(half, Path("half.json"))
-    resumed = ttt("train", "mc", "--resume", "-o", "half.json", "--learner", LEARNER)
-    assert resumed.code == 0, resumed.err
-    assert same(Path("half.json").read_bytes(), library.content(whole))
 
 
 def test_its_parameters_are_options(ttt: Run):

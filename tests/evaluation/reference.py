@@ -34,25 +34,6 @@ def result(position: Position) -> int:
     return {"X": 1, "O": -1, None: 0}[position.winner]
 
 
-def results(x: PolicyTable, o: PolicyTable) -> dict[int, Fraction]:
-    """The probability of each result (for X) between two policies."""
-
-    @cache
-    def after(position: Position) -> dict[int, Fraction]:
-        if position.terminal:
-            return {result(position): Fraction(1)}
-        played = moves(x if position.mover == "X" else o, position)
-        if not played:
-            return {-1 if position.mover == "X" else 1: Fraction(1)}
-        total: dict[int, Fraction] = {}
-        for cell, share in played.items():
-            for outcome, chance in after(position.play(cell)).items():
-                total[outcome] = total.get(outcome, Fraction(0)) + share * chance
-        return total
-
-    return after(Position.start(x.space.rules))
-
-
 def forced(policy: PolicyTable, side: str, worth: Callable[[int], int]) -> Fraction:
     """The largest expected ``worth`` of the result (+1: the opponent wins) that any opponent of the policy,
     which plays ``side``, can have."""

@@ -8,7 +8,6 @@ import pytest
 
 from tests import tables
 from tests.views.chromium import PROGRAM, Chromium
-from ttt_cli import policy
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
@@ -362,12 +361,3 @@ def test_a_page_of_a_large_board_holds_what_can_happen(browser, tmp_path, monkey
         browser.click(f'[data-cell="{shown(browser).index(".") + 1}"]')
         browser.wait(lambda: my_turn(browser))
     assert "q" in text(browser, "accuracy")
-
-
-def test_a_programs_page_is_silent_about_boards_it_was_not_asked_about(browser, tmp_path):
-    open_page(browser, tmp_path, policy(lambda text: text.index(".") + 1))
-    asked, not_asked = "XO.......", "X.OO.X.X."
-    go(browser, asked)
-    assert {cell["chance"] for cell in cells(browser)} == {"", "100 %", "0 %"} - {""}
-    go(browser, not_asked)
-    assert {(cell["chance"], cell["flag"]) for cell in cells(browser)} == {("", False)}
