@@ -52,7 +52,7 @@ def test_a_study_continues_where_its_file_ends(ttt):
 
 
 def test_what_has_been_trained_is_kept_whatever_ends_a_study(ttt, monkeypatch):
-    """It is saved at once and in the end, in between only as often as takes a small part of the time."""
+    """It is saved at once and in the end, and in between every few seconds."""
     saved = []
 
     def ending(*arguments, **options):
@@ -66,7 +66,7 @@ def test_what_has_been_trained_is_kept_whatever_ends_a_study(ttt, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(study, "carry_out", ending)
         patch.setattr(study, "write_bytes", write)
-        patch.setattr(study, "SHARE", 1e9)
+        patch.setattr(study, "PACE", 1e9)
         assert "the power is going" in ttt(*CALL).err
     assert len(saved) == 2 and "2 of 6 trainings" in ttt(*CALL).err
 

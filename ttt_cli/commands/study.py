@@ -53,8 +53,8 @@ MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
 }
 """The measures of a setting: heading, and how a value is shown."""
 
-SHARE = 10
-"""How many times as long a study is trained as it was last saved, before it is saved again."""
+PACE = 5.0
+"""Seconds between two saves of a study."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ def _fill(
         study = _begun(designs, out)
     keys = {key for design in designs for key in design.keys}
     done = saved = len(keys & study.runs.keys())
-    due = 0.0
+    due = 0.0  # the time of the next save
     if out is not None:
         try_writing(out)
     env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do")
@@ -218,24 +218,17 @@ def _fill(
             for _ in carry_out(designs, study, workers=workers, keep=keep, stopping=stopping):
                 done += 1
                 if out is not None and monotonic() >= due:
-                    due, saved = _save(study, out), done
+                    write_bytes(out, to_csv(study))
+                    due, saved = monotonic() + PACE, done
                 tick(done)
         finally:
             if out is not None and done > saved:
-                _save(study, out)
+                write_bytes(out, to_csv(study))
     if stopping.exit_code is not None:
         kept = f"; the same call goes on from {out}" if out and out.exists() else ""
         env.say(f"stopped after {done:,} of {len(keys):,} trainings{kept}")
         return stopping.exit_code
     return StudyResult.of(study, designs[0].rules, None if out is None else str(out))
-
-
-def _save(study: Study, path: Path) -> float:
-    """Write the study; return the time from when on it is to be written again, so that of a large one too
-    most of the time goes into training."""
-    begun = monotonic()
-    write_bytes(path, to_csv(study))
-    return monotonic() + SHARE * (monotonic() - begun)
 
 
 def _begun(designs: Sequence[Design], path: Path) -> Study:

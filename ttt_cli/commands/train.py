@@ -72,7 +72,7 @@ class Options:
 
 
 VERDICTS = {
-    True: " is unbeatable as X and as O, proved over everything that can happen",
+    True: " is unbeatable, proved over everything that can happen",
     False: " is beatable",
     None: ": whether it is beatable is not known",
 }

@@ -6,7 +6,7 @@ import select
 import signal
 import termios
 import tty
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -58,10 +58,12 @@ class Lines:
         """Answer wrong input; unlike a notice, ``--quiet`` does not suppress it."""
         self.env.stderr.write(self.env.folded(text, self.env.stderr) + "\n")
 
-    def read(self, prompt: str) -> str:
+    def read(self, prompt: str, keys: Collection[str] = ()) -> str:
         """Read a line, stripped and in lower case; ``enter`` if it is empty, ``ctrl-d`` at the end.
 
         Input from a pipe is echoed after the prompt, so that a transcript reads as at a terminal.
+
+        :param keys: single keys to wait for; others, which may have been typed ahead, are ignored.
         """
         terminal = self.env.stdin.isatty()
         shown = terminal or not self.env.quiet
@@ -95,12 +97,12 @@ class Keys(Lines):
             self.screen.console.width = self.env.width
             self.screen.update(drawing, refresh=True)
 
-    def read(self, prompt: str) -> str:
+    def read(self, prompt: str, keys: Collection[str] = ()) -> str:
         if self.screen is not None:
             return self._key()
-        key = ""
         self.prompt(prompt)
-        while key in ("resize", ""):
+        key = self._key()
+        while keys and key not in keys:
             key = self._key()
         self.env.stderr.write(f"{key if len(key) == 1 else ''}\n")
         return key
@@ -176,7 +178,7 @@ def press(env: Environment, answers: Mapping[str, str]) -> str:
     """
     text = f"{', '.join(f'{key} {what}' for key, what in answers.items())}, q leaves:"
     with keyboard(env, screen=False) as person:
-        while (key := person.read(text)) not in (*answers, *LEAVE):
+        while (key := person.read(text, (*answers, *LEAVE, "?"))) not in (*answers, *LEAVE):
             person.tell(f"press {', '.join(answers)} or q")
     return key
 
