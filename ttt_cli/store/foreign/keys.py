@@ -253,10 +253,10 @@ def spellings(
 
     :param relative: whether stones may be mine and theirs even where X and O would fit.
     """
-    space, keys = StateSpace.of(rules), [key.replace("\\n", "\n") for key in keys]  # as `repr` writes it
+    keys = [key.replace("\\n", "\n") for key in keys]  # as `repr` writes it
     sample = keys[:: max(1, len(keys) // SAMPLE)]
     # A position has a key for each cell and side at most; with many keys, cells have fewer names.
-    fewest = max(len(sample) / (2 * space.cells), (space.cells + 1) * (len(sample) > 16 * space.cells))
+    fewest = max(len(sample) / (2 * rules.cells), (rules.cells + 1) * (len(sample) > 16 * rules.cells))
     found, seen, tried = [], set(), list[list[list[str]]]()
     for split in _splitters(rules):
         items = [*map(split, sample)]
@@ -271,10 +271,10 @@ def spellings(
             if mark in seen or cells.count("") >= len(cells) * LEAST_BOARDS or len(set(cells)) < fewest:
                 continue
             seen.add(mark)
-            likely = _spelled(frame.form, cells, (), space, relative)
+            likely = _spelled(frame.form, cells, (), rules, relative)
             if any(spelling.left_out.mean() < 1 - least for spelling in likely):
                 cells, extras = frame.parts([*map(split, keys)], rules)
-                every = _spelled(frame.form, cells, extras, space, relative)
+                every = _spelled(frame.form, cells, extras, rules, relative)
                 found += [spelling for spelling in every if spelling.left_out.mean() <= 1 - least]
     return sorted(found, key=lambda spelling: (spelling.left_out.sum(), spelling.rarity))
 
@@ -291,10 +291,10 @@ def other_size(keys: Sequence[str]) -> str:
 
 
 def _spelled(
-    form: str, cells: list[Sequence[str]], extras: Sequence[Sequence[str]], space: StateSpace, relative: bool
+    form: str, cells: list[Sequence[str]], extras: Sequence[Sequence[str]], rules: Rules, relative: bool
 ) -> Iterator[Spelling]:
     """The spellings of boards of symbols: each way to take these for empty cells and stones."""
-    distinct = [board for board in dict.fromkeys(cells) if board]
+    space, distinct = StateSpace.of(rules), [board for board in dict.fromkeys(cells) if board]
     names = _cell_names(distinct, space.cells)
     symbols = [*chain.from_iterable(distinct)]
     if names:

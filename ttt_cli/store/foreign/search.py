@@ -14,7 +14,6 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.files import Candidate
@@ -124,7 +123,7 @@ class UndecidedError(InvalidFileError):
         self.asked, self.fits = asked, fits
 
 
-def search(table: Candidate, options: Options, space: StateSpace, where: str) -> tuple[Reading, list[str]]:
+def search(table: Candidate, options: Options, rules: Rules, where: str) -> tuple[Reading, list[str]]:
     """The reading of a table that is meant, and what was assumed for it, in words.
 
     :raises UndecidedError: with all questions, also those that are open once the others are answered, if
@@ -132,12 +131,12 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     :raises InvalidFileError: if none fits.
     """
     try:
-        return _search(table, options, space, where)
+        return _search(table, options, rules, where)
     except UndecidedError as error:
         asked, fits = [*error.asked], error.fits
     answers = dict(next(iter(answers)).split("=", 1) for _, answers in asked)
     try:
-        search(table, replace(options, stated={**options.stated, **answers}), space, where)
+        search(table, replace(options, stated={**options.stated, **answers}), rules, where)
     except UndecidedError as error:
         asked += error.asked
     except InvalidFileError:
@@ -145,10 +144,10 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     raise UndecidedError(asked, where, options, fits=fits)
 
 
-def _search(table: Candidate, options: Options, space: StateSpace, where: str) -> tuple[Reading, list[str]]:
+def _search(table: Candidate, options: Options, rules: Rules, where: str) -> tuple[Reading, list[str]]:
     """As ``search``, but with the questions alone that are open before any is answered."""
     stated = _stated_facets(options, where)
-    found = _readings(table, options, stated, space, where)
+    found = _readings(table, options, stated, rules, where)
     agreeing = [reading for reading in found if stated.items() <= reading.facets.items()]
     if not agreeing:
         raise _not_borne_out(stated, [reading.facets for reading in found], where)
@@ -205,12 +204,12 @@ def _stated_facets(options: Options, where: str) -> dict[str, str]:
 
 
 def _readings(
-    table: Candidate, options: Options, stated: Mapping[str, str], space: StateSpace, where: str
+    table: Candidate, options: Options, stated: Mapping[str, str], rules: Rules, where: str
 ) -> list[Reading]:
     """The readings of a table; those alone that make it a policy, of moves or their probabilities, if any."""
     found: list[Reading] = []
     faults: list[InvalidFileError] = []
-    for spelling in _boards(table, options, stated, space, where):
+    for spelling in _boards(table, options, stated, rules, where):
         try:
             found += _spelled_readings(table, spelling, options, where)
         except InvalidFileError as error:
@@ -222,7 +221,7 @@ def _readings(
 
 
 def _boards(
-    table: Candidate, options: Options, stated: Mapping[str, str], space: StateSpace, where: str
+    table: Candidate, options: Options, stated: Mapping[str, str], rules: Rules, where: str
 ) -> list[Spelling]:
     """The spellings of a table's keys that are worth trying with its values.
 
@@ -233,9 +232,9 @@ def _boards(
     relative = "mine" in stated or "theirs" in stated
 
     def spelled(least: float) -> list[Spelling]:
-        return spellings(table.keys, space.rules, relative=relative, least=least)
+        return spellings(table.keys, rules, relative=relative, least=least)
 
-    found = spelled(FEW if relative or len(table.keys) == 3**space.cells else LEAST_BOARDS)
+    found = spelled(FEW if relative or len(table.keys) == 3**rules.cells else LEAST_BOARDS)
     whole = [it for it in found if not it.misfits.any() and it.no_board.mean() <= STRANGE]
     if of_keys:
         # A side moves first in all keys or in none; whose stones are whose may differ from key to key.
@@ -252,7 +251,7 @@ def _boards(
         if len(table.keys) < MANY_NUMBERS:
             found = [it for it in found if it.form not in NUMBERS]
         if not found:
-            raise _no_positions(table.keys, space.rules, where)
+            raise _no_positions(table.keys, rules, where)
         found.sort(key=lambda it: (it.rarity, int(it.left_out.sum())))
         likely = [it for it in found if it.empty == found[0].empty]
         return [*{(it.turn, _whose_stones(it)): it for it in likely[::-1]}.values()]

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 from ttt_cli.store.foreign.values import namings
 from ttt_cli.store.formats.format import BookRow, Format, Loaded, Options, book_entries, judged
@@ -89,9 +88,8 @@ LAYOUTS = [_Layout(slice(start, -1), -1) for start in range(3)] + [_Layout(slice
 
 def _layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
     """The reading under which the most rows are games, if they are enough."""
-    sample, space = rows[:: max(1, len(rows) // SAMPLE)], StateSpace.of(rules)
-    shortest, enough = int(space.plies[space.terminal].min()), ENOUGH * (len(sample) - 1)
-    best, most = None, 0
+    sample, shortest = rows[:: max(1, len(rows) // SAMPLE)], min(2 * rules.line - 1, rules.cells)
+    enough, best, most = ENOUGH * (len(sample) - 1), None, 0
     for layout in LAYOUTS:
         games = [names for row in sample if len(names := layout.names(row)) >= shortest]
         if len(games) < enough:

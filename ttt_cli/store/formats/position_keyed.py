@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
 from ttt_cli.store.foreign.reading import Reading
@@ -75,22 +74,20 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: Option
 
 
 def _read_table(table: Candidate, source: Source, options: Options, form: Format) -> Loaded:
-    space, where = StateSpace.of(options.rules or STANDARD), source.where
+    rules, where = options.rules or STANDARD, source.where
     if not table.keys:
         raise InvalidFileError("holds no positions", where=where)
-    if (many := len(table.keys)) > 2 * len(space) * space.cells:
-        message = (
-            f"has {many:,} keys, but there are only {len(space):,} positions of {space.rules.describe()}"
-        )
+    if (many := len(table.keys)) > 2 * (most := rules.positions_bound) * rules.cells:
+        message = f"has {many:,} keys, but there are at most {most:,} positions of {rules.describe()}"
         raise InvalidFileError(message, where=where, hint=OTHERWISE)
     if len(longest := max(table.keys, key=len)) > LONGEST:
         message = f"a key of {len(longest):,} characters is not a position"
         raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
-    table, untrained = table.without_filler(space.rules), "was it saved before its training?"
+    table, untrained = table.without_filler(rules), "was it saved before its training?"
     if not table.keys:
         what = "holds one value for all boards, so nothing has been learned"
         raise InvalidFileError(what, where=where, hint=untrained)
-    reading, assumed = search(table, options, space, where)
+    reading, assumed = search(table, options, rules, where)
     is_policy = reading.values.are_decisions
     unknown = options.stated.get("unknown", RANDOM if is_policy else table.unknown or 0.0)
     plays = reading.plays(unknown, options.stated.get("wins", Plays.wins))
@@ -98,7 +95,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     values = reading.by_slot
     if is_usual:
         values[values == 0] = np.nan
-    entries = entries_of(values, reading.of_moves, space, options.visits)
+    entries = entries_of(values, reading.of_moves, reading.spelling.space, options.visits)
     if not entries:
         message, hint = "holds only zeros, so nothing has been learned", untrained
         if some := np.count_nonzero(np.nan_to_num(reading.values.numbers)):
@@ -123,7 +120,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         "q" if reading.of_moves else "td",
         entries,
         choice="article" if form.learner == "q" else "default",  # q-table: its author's own
-        rules=space.rules,
+        rules=rules,
         rejected=left_out(reading, table),
         notes=notes,
         plays=None if is_usual else plays,
