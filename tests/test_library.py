@@ -71,15 +71,6 @@ def test_a_player_may_be_given_in_any_form():
     assert verdicts[1].notes == () and verdicts[1].mistakes.of == 4520
 
 
-def test_states_are_values():
-    state, positions = ttt.train("q", games=300, seed=1), ttt.positions()
-    before = state.policy.probabilities(positions).copy()
-    more = ttt.train(state, games=300, seed=2, opponent=first_free)
-    assert (state.policy.probabilities(positions) == before).all()
-    ttt.save(more, "more.json")
-    assert ttt.merge(state, ttt.load("more.json")).runs == more.runs  # one contains the other
-
-
 def test_a_saved_state_is_never_lost():
     """Neither to another method's, nor to one of fewer games, nor while another process writes it."""
     ttt.save(ttt.train("td", games=50, seed=1), "mine.json")

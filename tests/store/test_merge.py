@@ -33,7 +33,7 @@ def content(merged) -> bytes:
 def test_the_longer_of_two_stages_of_a_run_wins():
     """Whichever input comes first; only a book can tell the runs of its rows apart."""
     start = State.empty(learner_of("book", "default"), SMALL)
-    planned = 3 * start.learner.block_games
+    planned = 600
     early = loaded(continued(start, 0, 7, planned=planned), "early")
     full = loaded(trained("book", planned, 7, rules=SMALL), "full")
     others = [loaded(trained("book", seed=seed, rules=SMALL), f"{seed}") for seed in (1, 2, 3)]

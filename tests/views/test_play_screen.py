@@ -53,18 +53,12 @@ def test_a_screen_that_is_too_small_says_so():
     assert "X to move" in shown
 
 
-def test_hints_appear_in_cells_only_where_they_fit():
-    advice = from_hint(*hint(Position()))
-    assert "draw" in placed(80, 24, advice=advice)
-    narrow = placed(18, 30, advice=advice)
-    assert "draw" not in narrow and "best: any" in narrow
-
-
-def test_a_legend_appears_only_with_what_it_explains():
-    advice = from_hint(*hint(Position.parse("XX.OO....")))
-    assert "win 1: the game is decided" in placed(80, 24, advice=advice)
-    flat = placed(40, 10, advice=advice)
+def test_hints_and_their_legend_appear_only_where_they_fit():
+    advice = from_hint(*hint(Position("XX.OO....")))
+    whole, flat, narrow = (placed(*size, advice=advice) for size in ((80, 24), (40, 10), (18, 30)))
+    assert "draw" in whole and "win 1: the game is decided" in whole
     assert "best: 3" in flat and "win 1" not in flat
+    assert "best: 3" in narrow and "draw" not in narrow
 
 
 def test_all_keys_fit_a_small_screen():
