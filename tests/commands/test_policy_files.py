@@ -52,13 +52,6 @@ def test_a_policy_needs_only_the_positions_within_reach(format_name: str, ttt: R
     assert ttt("play", "--x", path, "--o", "random", "--games", "3", "--seed", "1").code == 0
 
 
-def test_on_large_boards_the_positions_of_a_walk_are_written(ttt: Run) -> None:
-    board = ("--board", "3x5", "--line", "3")
-    written = ttt("export", "minimax:ties=first", *board, "-f", "policy-json", "-o", "./policy.json")
-    assert written.code == 0 and "its own play can reach" in written.err, written.err
-    judged_alike(ttt, "minimax:ties=first", "./policy.json", *board)
-
-
 def test_other_boards(ttt: Run) -> None:
     for format_name, ending in FORMATS.items():
         path = f"./policy.{ending}"

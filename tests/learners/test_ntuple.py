@@ -24,16 +24,6 @@ def trained(rules: Rules, games: int, seed: int = 1, **sides: Any) -> NTupleTabl
     return table
 
 
-def test_a_fork_wins_though_a_reply_is_unknown():
-    """X 1, O 4, X 2, O 9, X 5 threatens 3 and 8: O can block one of them, its other replies are no better."""
-    learner, table = NTuple(alpha=1.0), NTuple().empty(Rules())
-    learner.learn(table, Game.of(Rules(), (0, 3, 1, 8, 4, 2, 7)))
-    entries = dict(learner.to_entries(table))
-    assert [entry for key, entry in entries.items() if key.count("X") == 3 and key.count("O") == 2] == [
-        [1.0, 1, 1.0, 1.0]
-    ]
-
-
 @pytest.mark.parametrize("rules", [Rules(1, 1, 1), Rules(2, 3, 2), Rules(5, 5, 5), Rules(1, 20, 12)], ids=str)
 def test_sets_of_any_board_are_few_enough_cells_and_symmetric(rules: Rules):
     sets = sets_of(rules)

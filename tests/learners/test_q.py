@@ -10,7 +10,6 @@ from ttt_cli import Game, Position
 from ttt_cli.conformance import after, empty_table
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.q import Q
 from ttt_cli.learners.table import Table
 from ttt_cli.store.state import learner_of
 
@@ -62,24 +61,6 @@ def test_a_default_game_worked_by_hand():
     assert worth(table, "X..O.....", 2) == (pytest.approx(0.8 * 0.25 / 6), 1)
     assert worth(table, "X........", 4) == (0.0, 1)
     assert worth(table, ".........", 1) == (pytest.approx(0.8 * 0.25 * (0.8 * 0.25 / 6) / 8), 1)
-
-
-def test_one_uniform_number_serves_a_whole_game():
-    learner, journal, games = Q.from_params(epsilon=1.0), list[np.ndarray](), 60_000
-    table = empty_table(learner)
-    table.game = np.copy  # the moves alone: 60,000 games take seconds to make
-    results = learner.train(table, Shard(0, games, np.random.default_rng(1), journal=journal))
-    assert results / games == pytest.approx([121 / 420, 8 / 63, 737 / 1260], abs=0.01)
-    moves = np.array(journal)
-    # The rank of each move among those that were free, stretched to 0 to 1: uniform, and by itself.
-    lower = (moves[:, :, None] > moves[:, None, :]) & (np.arange(9)[:, None] > np.arange(9))
-    ranks = (moves - lower.sum(axis=2)) / np.maximum(np.arange(8, -1, -1), 1)
-    played = moves >= 0
-    for ply in range(8):
-        assert ranks[played[:, ply], ply].mean() == pytest.approx(0.5, abs=0.015)
-    for ply in range(7):
-        both = ranks[played[:, ply + 1], ply : ply + 2]
-        assert abs(np.corrcoef(both.T)[0, 1]) < 0.05
 
 
 def test_exploration_decays_with_the_games():

@@ -106,13 +106,3 @@ def test_the_default_target_worked_by_hand():
     learner.learn(table, game(1, 4, 2, 5, 3), "o")
     target = 0.75 * 0.0 + 0.25 * (4 * 0.5 + 0.0) / 5
     assert worth(table, "o", "XX.OO....")[0] == pytest.approx(0.5 + 0.5 * (target - 0.5), abs=1e-15)
-
-
-def test_step_sizes_fall_with_the_visits():
-    learner = Td.from_params(alpha=1.0, alpha_end=0.2, gamma=1.0, target="next")
-    table = empty_table(learner)
-    expected = 0.5
-    for visits in range(5):
-        learner.learn(table, game(1, 4, 2, 5, 3))
-        expected += (0.2 + 0.8 / (1 + visits)) * (1.0 - expected)
-        assert worth(table, "x", "XX.OO....") == (pytest.approx(expected, abs=1e-15), visits + 1)
