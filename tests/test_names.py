@@ -1,4 +1,4 @@
-"""Names that are ours: nobody is told to install a package that belongs to somebody else."""
+"""What pages name is there: packages to install, which are those that are declared, and tests of promises."""
 
 import re
 import tomllib
@@ -18,3 +18,18 @@ def test_hints_name_the_dependency_itself():
     assert {"matplotlib", "distributed"} <= named
     assert named <= {*declared, ".", *(f".[{extra}]" for extra in extras)}
     assert not [path for path in sources if "ttt-cli" in path.read_text(encoding="utf-8")]  # another project
+
+
+def test_every_promise_is_held_by_a_test():
+    page, table = ((ROOT / "docs" / name).read_text("utf-8") for name in ("files.md", "contributing.md"))
+    made = re.findall(r"^(\d+)\. ", page.split("## What is promised")[1], re.MULTILINE)
+    promises = table.split("## Promises")[1].split("|---|---|\n")[1].splitlines()
+    assert made == [re.match(r"\| (\d+) ", promise)[1] for promise in promises] and len(made) > 20
+    there = {
+        name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text("utf-8"), re.MULTILINE)
+    }
+    for promise in promises:
+        named = re.findall(r"`(test_\w+)`", promise)
+        assert named and set(named) <= there, promise

@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.store.formats.strangers import MOVES, by_cell
 
 CORPUS = Path(__file__).parent.parent / "store" / "formats" / "corpus"
@@ -45,21 +43,11 @@ def test_importing_is_deterministic_and_the_same_file_adds_nothing_in_a_merge(tt
     assert (tmp_path / "c.json").read_bytes() == (tmp_path / "a.json").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("change", "place"),
-    [
-        (None, "line 2"),
-        ({"X": 1}, "key 'X'"),
-        ({"X........": {"1": 0.5, "4": None}}, "key 'X........', cell 5"),
-    ],
-)
-def test_what_is_left_out_is_reported_and_an_error_if_strict(ttt, change, place):
-    file = Path("book.csv" if change is None else "table.json")
-    file.write_text("-1,0,0,0,1,0,0,0,0,-3,4\n-1,0,0,0,1,0,0,0,0,9,4\n")
-    if change:
-        file.write_text(json.dumps(by_cell(MOVES) | change))
-    done = ttt("import", file, "--strict", "-o", "made")
-    assert done.code == 3 and f"left out {place}: " in done.err and not Path("made").exists()
-    assert f"left out  {place}: " in ttt("import", file, "-o", "made").out
-    done = ttt("verify", file, "--json")
+def test_what_is_left_out_is_reported_and_an_error_if_strict(ttt):
+    table, place = by_cell(MOVES) | {"X........": {"1": 0.5, "4": None}}, "key 'X........', cell 5"
+    Path("table.json").write_text(json.dumps(table))
+    done = ttt("import", "table.json", "--strict", "-o", "made.json")
+    assert done.code == 3 and f"left out {place}: " in done.err and not Path("made.json").exists()
+    assert f"left out  {place}: " in ttt("import", "table.json", "-o", "made.json").out
+    done = ttt("verify", "table.json", "--json")
     assert done.code == 1 and [item["where"] for item in done.json["rejected"]] == [place]

@@ -177,12 +177,22 @@ def test_entries_that_make_no_graph_are_refused(entries: dict, message: str):
 @pytest.mark.parametrize("learner", [ARTICLE, DEFAULT], ids=["article", "default"])
 def test_the_first_game_on_a_growing_board_may_be_as_long_as_any(learner: Graph):
     """Uncompiled, since compiled code does not check the bounds of arrays."""
+    game, table = Game(Rules(4, 4, 4)), learner.empty(Rules(4, 4, 4))
+    for cell in (0, 4, 1, 5, 2, 6, 7, 9, 8, 11, 10, 12, 13, 14, 3):  # X completes the first row
+        game.push(cell)
+    with uncompiled():
+        learner.learn(table, game)
+    assert game.result == 1
+    assert np.count_nonzero(table.rows["visits"]) == 16
+
+
+@pytest.mark.parametrize("learner", [ARTICLE, DEFAULT], ids=["article", "default"])
+def test_the_last_of_64_moves_is_backed_up(learner: Graph):
     rules = Rules(8, 8, 8)
     table = learner.empty(rules)
     with uncompiled():
         learner.learn(table, Game.of(rules, np.random.default_rng(1).permutation(64)))
         afresh = deepcopy(table)
     learner.derive(afresh)
-    assert np.count_nonzero(table.rows["visits"]) == 65
     assert np.array_equal(table.rows["high"], afresh.rows["high"])
     assert np.array_equal(table.rows["best"], afresh.rows["best"])

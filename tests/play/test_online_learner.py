@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from tests.store.conftest import parse
-from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.learners.td import Td
 from ttt_cli.play.online_learner import OnlineLearner
-from ttt_cli.play.player import players_of
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game, waiting_games
 from ttt_cli.store.runs import train_run
@@ -74,15 +72,6 @@ def test_some_articles_learn_only_from_their_own_moves(monkeypatch, x, o, sides)
     monkeypatch.setattr(Td, "learns_both_sides", False)
     table = teach(untaught(), [GameRecord((1, 4, 2, 5, 3), "x", x, o)], "td").state.table
     assert table.rows["visits"].any(axis=0).tolist() == sides
-
-
-@pytest.mark.parametrize("name", ["./td", "sub/td.json", "state_store/mine.json"])
-def test_a_state_outside_the_store_is_named_by_its_path(tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
-    library.save(untaught(), Path(name))
-    store = Path("state_store")
-    (player,) = players_of([resolve(name, store)], store, learn=True)
-    assert player.learner.name == {"state_store/mine.json": "mine"}.get(name, name)
 
 
 def test_a_run_is_not_continued_in_a_restored_file(tmp_path):

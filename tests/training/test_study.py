@@ -2,15 +2,12 @@
 
 from dataclasses import replace
 from itertools import chain, repeat
-from pathlib import Path
 
 import pytest
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.graph import Graph
 from ttt_cli.learners.q import Q
-from ttt_cli.store import library
-from ttt_cli.training import study as studies
 from ttt_cli.training.curve import measure
 from ttt_cli.training.study import Design, Study, carry_out, middle, to_csv, unbeatable_from
 
@@ -48,20 +45,6 @@ def test_a_study_writes_the_same_file_however_it_is_run():
     assert missing in (1, 2)
     assert len(list(carry_out([plan], part, workers=2))) == missing
     assert to_csv(part) == whole
-
-
-def test_each_training_is_that_of_ttt_train(tmp_path: Path):
-    """The last look is at the state that ``train`` leaves, and the states kept are those."""
-    plan = design(varied={"epsilon": [0.3]}, seeds=range(5, 6))
-    study = empty(plan)
-    list(carry_out([plan], study, keep=tmp_path))
-    (path,) = tmp_path.glob("*.json")
-    state = library.load(path).state
-    assert (state.games, state.runs[0].details["params"]["epsilon"]) == (600, 0.3)
-    looked, expected = study.runs[Q_DEFAULT, (0.3,), 5][-1], measure(600, state.policy)
-    assert [getattr(looked, name) for name in studies.MEASURES] == [
-        getattr(expected, name) for name in studies.MEASURES
-    ]
 
 
 def test_unbeatable_counts_from_the_look_after_the_last_defeat():
