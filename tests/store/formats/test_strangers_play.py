@@ -453,7 +453,7 @@ def test_a_dict_of_all_boards_keeps_those_it_has_learned_and_may_ask_who_begins(
     assert any("count as boards never seen" in note for note in found.notes)
     filled = {board: [sum(board) * 1e-9 + cell * 1e-8 for cell in range(9)] for board in EVERY}
     table = {board: row or filled[board] for board, row in EVERY.items()}
-    refused(pickle.dumps(table), "either side began")
+    refused(pickle.dumps(table), "who moves first")
     program = lambda board: picked({cell: table[digits(board)][cell] for cell in free(board)})  # noqa: E731
     reads_as(pickle.dumps(table), program, spelling={"first": "1"})
 
