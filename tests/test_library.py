@@ -2,9 +2,11 @@
 
 import doctest
 import inspect
+import json
 import pickle
 import sys
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,6 +15,8 @@ import pytest
 
 import ttt_cli as ttt
 from tests.ttt import ROOT, Outcome, finish
+from ttt_cli.app import run
+from ttt_cli.environment import Environment
 from ttt_cli.store.locks import lock
 
 
@@ -71,6 +75,15 @@ def test_a_player_may_be_given_in_any_form():
     assert verdicts[1].notes == () and verdicts[1].mistakes.of == 4520
 
 
+def test_states_are_values():
+    state, positions = ttt.train("q", games=300, seed=1), ttt.positions()
+    before = state.policy.probabilities(positions).copy()
+    more = ttt.train(state, games=300, seed=2, opponent=first_free)
+    assert (state.policy.probabilities(positions) == before).all()
+    ttt.save(more, "more.json")
+    assert ttt.merge(state, ttt.load("more.json")).runs == more.runs  # one contains the other
+
+
 def test_a_saved_state_is_never_lost():
     """Neither to another method's, nor to one of fewer games, nor while another process writes it."""
     ttt.save(ttt.train("td", games=50, seed=1), "mine.json")
@@ -113,6 +126,15 @@ def test_a_state_goes_on_in_memory_as_from_its_file():
         assert Path("here.json").read_bytes() == Path("there.json").read_bytes()
         for path in map(Path, ("here.json", "there.json")):
             path.unlink()
+
+
+def test_training_is_what_the_command_does():
+    ttt.save(ttt.train("td", games=500, seed=7, alpha=0.3, opponent="random"), "ours.json")
+    words = "train td --games 500 --seed 7 --alpha 0.3 --opponent random -o theirs.json --quiet"
+    assert run(words.split(), Environment(StringIO(), StringIO(), StringIO())) == 0
+    ours, theirs = (json.loads(Path(f"{name}.json").read_text()) for name in ("ours", "theirs"))
+    theirs["runs"][0].pop("curve")  # what the command looks at besides
+    assert {**ours, "digest": ""} == {**theirs, "digest": ""}
 
 
 def test_other_boards():

@@ -38,13 +38,6 @@ def written() -> str:
     return "./mine.py:Count"
 
 
-def same(one: bytes, other: bytes) -> bool:
-    """Whether two states hold the same, but for their learning curves."""
-    found = [orjson.loads(content) for content in (one, other)]
-    ids = [[run["id"] for run in state["runs"]] for state in found]
-    return ids[0] == ids[1] and found[0]["entries"] == found[1]["entries"]
-
-
 @pytest.fixture
 def mc(ttt: Run) -> Run:
     """``ttt``, with a state of the example in the store, which the command made as the library does."""
@@ -57,7 +50,9 @@ def mc(ttt: Run) -> Run:
 
 def test_the_example_learns(mc: Run):
     content = Path(f"state_store/{NAME}.json").read_bytes()
-    assert same(content, library.content(train(from_file(LEARNER), games=300, seed=1, rules=SMALL)))
+    library_s = library.content(train(from_file(LEARNER), games=300, seed=1, rules=SMALL))
+    ours, theirs = map(orjson.loads, (content, library_s))
+    assert ours["entries"] == theirs["entries"] and ours["runs"][0]["id"] == theirs["runs"][0]["id"]
     assert b'"learner":"mc",\n"kernel_version":1,' in content and b"my_learner" not in content
     verdict = mc("evaluate", NAME, "random", "--learner", LEARNER, "--json").json
     empty = mc("evaluate", "random", "random", *BOARD, "--json").json

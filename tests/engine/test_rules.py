@@ -1,4 +1,4 @@
-"""The rules, proved by counting: positions, moves, classes and whole games."""
+"""The rules, proved by counting: positions, moves and classes."""
 
 import numpy as np
 import pytest
@@ -23,20 +23,6 @@ def test_positions_of_the_usual_game():
     assert SPACE.legal.sum() == 16167
     own = classes(SPACE).positions.distinct()
     assert (len(own), own.terminal.sum()) == (765, 138)
-
-
-def test_number_of_games():
-    """Forwards: how many games reach each position."""
-    reach = np.zeros(len(SPACE), np.int64)
-    reach[0] = 1
-    for layer in SPACE.layers:
-        rows, cells = np.nonzero(SPACE.legal[layer])
-        rows += layer.start
-        np.add.at(reach, SPACE.successors[rows, cells], reach[rows])
-    games = reach[SPACE.terminal]
-    assert games.sum() == 255_168
-    by_result = {result: int(games[SPACE.results[SPACE.terminal] == result].sum()) for result in (1, -1, 0)}
-    assert by_result == {1: 131_184, -1: 77_904, 0: 46_080}
 
 
 @pytest.mark.parametrize(("line", "positions"), [(3, 111_973), (4, 142_231)])

@@ -29,11 +29,6 @@ def moves(policy: PolicyTable, position: Position) -> dict[int, Fraction]:
     return {cell: share / sum(found.values()) for cell, share in found.items()}
 
 
-def result(position: Position) -> int:
-    """+1 X has won, -1 O has won, 0 drawn."""
-    return {"X": 1, "O": -1, None: 0}[position.winner]
-
-
 def forced(policy: PolicyTable, side: str, worth: Callable[[int], int]) -> Fraction:
     """The largest expected ``worth`` of the result (+1: the opponent wins) that any opponent of the policy,
     which plays ``side``, can have."""
@@ -42,7 +37,7 @@ def forced(policy: PolicyTable, side: str, worth: Callable[[int], int]) -> Fract
     @cache
     def after(position: Position) -> Fraction:
         if position.terminal:
-            return Fraction(worth(sign * result(position)))
+            return Fraction(worth(sign * {"X": 1, "O": -1, None: 0}[position.winner]))
         if position.mover != side:
             return max(after(position.play(cell)) for cell in position.legal)
         played = moves(policy, position)

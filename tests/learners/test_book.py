@@ -40,13 +40,6 @@ def chosen(learner: Any, table: BookTable, text: str) -> set[int]:
     return set((np.flatnonzero(policy.support[at]) + 1).tolist())
 
 
-def test_a_game_is_a_row_a_ply():
-    texts = (".........", "X........", "X..O.....", "XX.O.....", "XX.OO....")
-    assert dict(DEFAULT.to_entries(book(DEFAULT, X_IN_FIVE, X_IN_FIVE))) == {
-        text: [[cell, 5, "X", "", 2]] for text, cell in zip(texts, X_IN_FIVE, strict=True)
-    }
-
-
 def test_the_author_leaves_out_the_first_move_and_keeps_a_set():
     table = book(ARTICLE, X_IN_FIVE)
     before = dict(ARTICLE.to_entries(table))

@@ -48,15 +48,6 @@ def box(table: Table, text: str) -> dict[int, int]:
     return {cell + 1: beads for cell, beads in enumerate(row.tolist()) if beads}
 
 
-def test_first_beads():
-    table = empty_table(DRAWING)
-    assert box(table, "." * 9) == {1: 4, 2: 4, 5: 4}  # three kinds: corner, edge, centre
-    assert box(table, "........X") == {1: 4, 2: 4, 3: 4, 5: 4, 6: 4}  # O's first move
-    assert set(all_beads(table)[BOARDS.plies == 2].ravel()) == {0, 3}
-    assert set(all_beads(table)[BOARDS.plies == 5].ravel()) <= {0, 2, 1}
-    assert set(all_beads(table)[BOARDS.plies == 6].ravel()) == {0, 1}
-
-
 def test_a_forced_move_has_no_box():
     boxes = ~np.isnan(DRAWING.answer(empty_table(DRAWING), ROWS, BOARDS, LEGAL)[1]).all(axis=1)
     assert np.array_equal(boxes, BOXES)

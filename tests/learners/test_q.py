@@ -3,9 +3,7 @@
 from collections import defaultdict
 
 import numpy as np
-import pytest
 
-from tests.learners.common import game
 from ttt_cli import Game, Position
 from ttt_cli.conformance import after, empty_table
 from ttt_cli.engine.state_space import StateSpace
@@ -21,13 +19,6 @@ def by_cell(table: Table) -> tuple[np.ndarray, np.ndarray]:
     rows = table.find(SPACE)
     values, visits = (table.by_cell(table.moves[name], rows, SPACE.legal) for name in ("value", "visits"))
     return values, visits
-
-
-def worth(table: Table, text: str, cell: int) -> tuple[float, int]:
-    """The value and the visits of a move, the cell from 1."""
-    place = SPACE.index(Position(text)), cell - 1
-    values, visits = by_cell(table)
-    return float(values[place]), int(visits[place])
 
 
 def test_the_article_is_its_rule_taken_literally():
@@ -48,19 +39,6 @@ def test_the_article_is_its_rule_taken_literally():
     assert visits.sum() > 1500
     for index, cell in np.argwhere(visits > 0).tolist():
         assert found[index, cell] == values[SPACE.position(index), cell]
-
-
-def test_a_default_game_worked_by_hand():
-    learner = learner_of("q", "default")
-    table = empty_table(learner)
-    learner.learn(table, game(1, 4, 2, 5, 3))
-    assert worth(table, "XX.OO....", 3) == (1.0, 1)
-    # Of the five replies one loses; gamma 0.8, slips 0.25.
-    assert worth(table, "XX.O.....", 5) == (pytest.approx(0.8 * (0.75 * -1 + 0.25 * -1 / 5)), 1)
-    # Of the six replies one lets X win.
-    assert worth(table, "X..O.....", 2) == (pytest.approx(0.8 * 0.25 / 6), 1)
-    assert worth(table, "X........", 4) == (0.0, 1)
-    assert worth(table, ".........", 1) == (pytest.approx(0.8 * 0.25 * (0.8 * 0.25 / 6) / 8), 1)
 
 
 def test_exploration_decays_with_the_games():

@@ -4,12 +4,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.store.conftest import parse
+from ttt_cli.agents.grammar import resolve_all
+from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.td import Td
 from ttt_cli.play.online_learner import OnlineLearner
+from ttt_cli.play.player import plays_by
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game, waiting_games
 from ttt_cli.store.runs import train_run
@@ -72,6 +77,16 @@ def test_some_articles_learn_only_from_their_own_moves(monkeypatch, x, o, sides)
     monkeypatch.setattr(Td, "learns_both_sides", False)
     table = teach(untaught(), [GameRecord((1, 4, 2, 5, 3), "x", x, o)], "td").state.table
     assert table.rows["visits"].any(axis=0).tolist() == sides
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon"), [("td.article", 0.1), ("td.article:epsilon=0", 0.0), ("graph.article", 0.0)]
+)
+def test_an_article_that_explores_does_so_in_play_unless_asked_not_to(tmp_path, text, epsilon):
+    (agent,) = resolve_all([text], tmp_path, fresh=True)
+    space, player = StateSpace.of(), plays_by(agent, agent.loaded.state)
+    greedy, anything = agent.policy.probabilities(space), Uniform(STANDARD).probabilities(space)
+    assert np.allclose(player.probabilities(space), (1 - epsilon) * greedy + epsilon * anything)
 
 
 def test_a_run_is_not_continued_in_a_restored_file(tmp_path):

@@ -30,6 +30,14 @@ def content(merged) -> bytes:
     return library.content(merged.state)
 
 
+def test_an_input_contained_in_another_adds_nothing(three):
+    both = loaded(merge(three[:2]).state, "both")
+    merged = merge([three[1], both, three[0]])
+    assert content(merged) == library.content(both.state)
+    assert sorted(str(item.path) for item in merged.contained) == ["1", "2"]
+    assert len(merged.duplicates) == 2
+
+
 def test_the_longer_of_two_stages_of_a_run_wins():
     """Whichever input comes first; only a book can tell the runs of its rows apart."""
     start = State.empty(learner_of("book", "default"), SMALL)

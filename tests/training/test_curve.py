@@ -11,8 +11,8 @@ from tests import tables
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.curves import read, to_csv
+from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.store.curves import HEADER, read, to_csv
 from ttt_cli.training.curve import Curve, measure, points
 
 SPACE = StateSpace.of()
@@ -51,6 +51,22 @@ def test_points_are_evenly_spaced_on_a_log_scale(tmp_path):
     assert (looked[:3], looked[-1]) == ([0, 1000, 2000], 10**5)
     late = [b / a for a, b in pairwise(looked) if a >= 10**4]
     assert all(ratio == pytest.approx(10 ** (1 / 8), rel=0.1) for ratio in late)
+
+
+def test_the_file_is_written_at_every_point_and_reads_back(tmp_path):
+    path = tmp_path / "folder" / "curve.csv"
+    with pytest.raises(TttError, match="there is no folder"):
+        Curve(100, path).look(0, lambda: RANDOM)
+    path.parent.mkdir()
+    curve = Curve(100, path)
+    assert curve.look(0, lambda: RANDOM) is not None
+    assert curve.look(0, lambda: RANDOM) is None
+    assert read(path) == curve.rows
+    curve.look(40, lambda: tables.heuristic(SPACE))
+    curve.look(100, lambda: PERFECT)
+    assert read(path) == curve.rows
+    assert [row.games for row in curve.rows] == [0, 40, 100]
+    assert path.read_text().startswith(HEADER + "\n0,")
 
 
 def test_unknown_figures_read_back(tmp_path):

@@ -82,6 +82,12 @@ def test_the_seconds_of_a_run_cover_only_its_games(tmp_path: Path, monkeypatch: 
     assert (clock[0] >= 202, run.seconds) == (True, clock[0] % 100)
 
 
+def test_waiting_games_are_learned_at_the_end(tmp_path: Path):
+    record_game(tmp_path, GameRecord((1, 4, 2, 5, 3), "x", "a", "b", Rules(2, 3), teaches=("td.json",)))
+    execute(started(tmp_path / "td.json"), store=tmp_path)
+    assert library.load(tmp_path / "td.json").state.games == 601
+
+
 def test_an_observer_can_end_a_run(tmp_path: Path):
     """And what it saw is saved, without the games that wait for the state."""
     run = started(tmp_path / "td.json")
