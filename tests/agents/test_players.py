@@ -60,6 +60,7 @@ def test_the_centre_matters_only_where_there_is_one() -> None:
         (".........", {}, [1, 2, 3, 4, 5, 6, 7, 8, 9]),
         (".........", {"ties": "last"}, [9]),
         (".........", {"ties": "last", "opening": "random"}, [1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        (".........", {"ties": "trap"}, [1, 3, 7, 9]),
         ("X........", {}, [5]),
         ("X...O....", {"ties": "last"}, [9]),
         ("XX.OO....", {"depth": 1}, [3]),

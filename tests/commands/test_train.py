@@ -42,10 +42,11 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
     assert "the run stopped after 256 of 1,000 games can no longer be resumed" in again.err
 
 
-def test_resuming_needs_the_program_to_be_typed_again() -> None:
-    call = Call(Environment(*[StringIO()] * 3), "td", {}, Options(opponent="exec:my bot", until="unbeatable"))
-    resumed = "ttt train td --resume -o state_store/td.json --until unbeatable --opponent 'exec:my bot'"
-    assert call._resuming() == resumed
+def test_resuming_needs_the_store_and_the_program_to_be_typed_again() -> None:
+    env = Environment(*[StringIO()] * 3, store=Path("my store"))
+    call = Call(env, "td", {}, Options(opponent="exec:my bot", until="unbeatable"))
+    resumed = "ttt train td --resume -o 'my store/td.json' --store 'my store'"
+    assert call._resuming() == f"{resumed} --until unbeatable --opponent 'exec:my bot'"
 
 
 def test_the_cost_of_a_table_on_a_large_board_is_said_once(ttt):
