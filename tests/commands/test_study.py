@@ -104,4 +104,5 @@ def test_a_study_may_mix_methods_fix_values_and_keep_states(ttt):
     assert ttt(*call, "--keep", "states").code == 0
     again = ttt(*call)
     assert "td gamma=0.9, alpha=0.3" in again.out and "0 of 2 trainings" in again.err
-    assert [ttt("show", path, "--json").json["games"] for path in Path("states").glob("*.json")] == [100] * 2
+    kept = [ttt("show", path, "--json").json for path in Path("states").glob("*.json")]
+    assert [(state["games"], state["runs"][0]["params"]["alpha"]) for state in kept] == [(100, 0.3)] * 2
