@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 from time import perf_counter
 
@@ -33,8 +34,8 @@ def process(*arguments: object, folder: Path) -> float:
     variables = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
     variables["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
-    before = os.times()
+    before = getrusage(RUSAGE_CHILDREN)
     call = [sys.executable, *map(str, arguments)]
     subprocess.run(call, cwd=folder, env=variables, capture_output=True, check=True)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
