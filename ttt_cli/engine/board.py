@@ -47,10 +47,10 @@ def board_of(rules: Rules) -> Board:
 @Part
 def ends(own: Bitboard, other: Bitboard, board: Board) -> Any:
     """The cells that complete a line of the stones ``own``."""
-    found = ZERO
+    found, lines, missing_one = ZERO, board.lines, board.line - 1
     for index in range(board.number):
-        line = board.lines[index]
-        if line & other == ZERO and popcount(line & own) == board.line - 1:
+        line = lines[index]
+        if line & other == ZERO and popcount(line & own) == missing_one:
             found |= line & ~own
     return found
 
