@@ -45,7 +45,8 @@ CONSTANTS = int, float, tuple, np.generic
 """The types of the global constants that kernels read."""
 
 u32 = int
-"""``numpy.uint32`` in compiled code; uncompiled, Python's int is several times as fast."""
+"""``numpy.uint32`` in compiled code, where an index plus ``u32(1)`` keeps its type; uncompiled, Python's int
+is several times as fast."""
 
 
 @contextmanager

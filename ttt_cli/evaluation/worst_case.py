@@ -89,9 +89,8 @@ def _is_forced(layers: Sequence[Layer], side: Side) -> bool:
         ends = layer.results * np.int8(-side.sign)
         ends[layer.resigning] = 1
         reached = forced[layer.targets]
-        own = (
-            layer.probabilities is not None
-        )  # then the best move for the policy counts, not for the opponent
+        # Where the policy is to move, its best move counts, not the opponent's hope.
+        own = layer.probabilities is not None
         forced = -layer.most(-reached, -ends) if own else layer.most(reached, ends)
     return bool(forced[0] > 0)
 
