@@ -200,9 +200,11 @@ def deepen(
 def _search(
     room: Room, movers: Uint64s, others: Uint64s, found: Floats, depth: int, limit: int, exact: bool
 ) -> None:
-    """Fill the rows of ``found`` with the scores of moves, by their cells; one ply is always searched."""
+    """Fill the rows of ``found`` with the scores of moves, by their cells. Limits never cut off one ply."""
     state = room[4]
     for row in range(len(movers)):
+        if state.stop:
+            break
         mine, theirs = movers[row], others[row]
         state.stamp, state.nodes, state.until, state.ended = row + 1, 0, limit, False
         number = set_up(mine, theirs, room)
@@ -213,7 +215,7 @@ def _search(
                 insert(state.moves[0], state.scores, at, cell, found[row, cell])
             best = abs(state.scores[0])
             decided = not exact and best >= 1.0 and number + 1 - best <= plies
-            if decided or state.ended or state.stop:  # decided: no sooner end is overlooked
+            if decided or state.ended:  # decided: no sooner end is overlooked
                 break
 
 

@@ -272,12 +272,27 @@ class Records(dict[int, Any]):
         self._array[[*self]] = [*map(self._values, self.values())]
 
 
+class Shared:
+    """A single record, whose changes other threads see, four times as fast as ``numpy.record``."""
+
+    def __init__(self, record: Any) -> None:
+        self.__dict__["record"] = record.view(np.dtype((np.void, record.dtype)))
+
+    def __getattr__(self, name: str) -> Any:
+        return self.record[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.record[name] = value
+
+
 def _as_records(item: Any, records: list[Records]) -> Any:
     """An argument with arrays of records, in tuples too, as ``Records``, which are added to ``records``."""
     if type(item) is tuple:
         return tuple(_as_records(part, records) for part in item)
-    if not getattr(item, "shape", None) or item.dtype.names is None:  # also a single record
+    if getattr(item, "dtype", None) is None or item.dtype.names is None:
         return item
+    if not item.shape:
+        return Shared(item)
     records.append(Records(item))
     return records[-1]
 
