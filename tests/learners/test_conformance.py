@@ -102,8 +102,9 @@ def check_strength(name: str, seed: int) -> None:
     one who never loses can."""
     for options in ({}, {"rules": Rules(misere=True)}, {"symmetry": True}):
         assert is_unbeatable(trained(name, seed, **options).policy), options
-    if name in TABLES:
-        as_x, as_o = both_sides(trained(name, seed).policy, tables.uniform(StateSpace.of()))
+    for symmetry in (False, True) if name in TABLES else ():
+        policy = trained(name, seed, symmetry=symmetry).policy
+        as_x, as_o = both_sides(policy, tables.uniform(StateSpace.of()))
         assert (as_x.win, as_o.win) == pytest.approx((191 / 192, 866 / 945), abs=1e-12)
 
 

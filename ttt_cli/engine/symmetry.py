@@ -30,18 +30,20 @@ class Classes:
         """bool[k, cells]: the moves on the class's board, one of those that are equivalent."""
         return self.positions.legal & (self.lowest == np.arange(self.lowest.shape[1]))
 
+    @property
+    def shared_by(self) -> Int8s:
+        """int8[k, cells]: how many cells of the class's board are equivalent to each, where it is the lowest
+        of them; else 0."""
+        codes = self.lowest + np.arange(len(self.lowest))[:, None] * self.lowest.shape[1]
+        return np.bincount(codes.ravel(), minlength=codes.size).reshape(codes.shape).astype(np.int8)
+
     def lift(self, rows: Floats) -> Floats:
         """float64[k, cells]: values of the class's moves as values of the positions' moves."""
         return np.take_along_axis(rows, self.moves.astype(np.intp), axis=1)
 
     def lift_probabilities(self, rows: Floats, legal: Bools) -> Floats:
         """``lift`` for probabilities, which equivalent cells share equally."""
-        shared = rows.copy()
-        some = np.flatnonzero((self.lowest != np.arange(rows.shape[1])).any(axis=1))
-        sharing = np.zeros((len(some), rows.shape[1]), np.int8)
-        np.add.at(sharing, (np.arange(len(some))[:, None], self.lowest[some]), np.int8(1))
-        shared[some] /= np.maximum(sharing, 1)
-        return self.lift(shared) * legal
+        return self.lift(rows / np.maximum(self.shared_by, 1)) * legal
 
     def project(self, rows: Floats) -> Floats:
         """float64[k, cells]: probabilities on the class's boards, those of equivalent cells added up."""

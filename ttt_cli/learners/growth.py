@@ -159,11 +159,16 @@ def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, p
     rows[row] = rows[unseen]
     rows[row].x, rows[row].o, rows[row].first = x, o, place
     for cell in range(lines.shape[0] if unseen == OPEN else 0):
-        if (x | o) >> np.uint64(cell) & ONE == ZERO and (
-            not SYMMETRIC or lowest_of(sources, x, o, cell) == cell
-        ):
-            moves[place].cell = cell
-            place += 1
+        if (x | o) >> np.uint64(cell) & ONE == ZERO:
+            lowest = lowest_of(sources, x, o, cell) if SYMMETRIC else cell
+            if lowest == cell:
+                moves[place].cell, moves[place].shared_by = cell, 1
+                place += 1
+            else:
+                equal = used[1]
+                while moves[equal].cell != lowest:
+                    equal += 1
+                moves[equal].shared_by += 1
     rows[row].number = place - used[1]
     used[0], used[1] = row + 1, place
     enter(slots, x, o, row)

@@ -189,8 +189,8 @@ def choose_best(
 
 
 def shares(weight: float, cells: int) -> Floats:
-    """float64[cells + 1]: each move's share of a weight, by the number of moves that share it."""
-    return weight / np.maximum(np.arange(cells + 1), 1)
+    """float64[cells]: each free cell's share of a weight, by the plies played."""
+    return weight / np.arange(cells, 0, -1)
 
 
 @cache

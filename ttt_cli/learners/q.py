@@ -169,12 +169,13 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
                 find_top(rows, moves, row)
         if ply == 0:
             break
-        least = total = rows[moves[first].after].top
+        least = rows[moves[first].after].top
+        total = least * moves[first].shared_by
         for move in range(first + u32(1), first + free):
             value = rows[moves[move].after].top
-            total += value
+            total += value * moves[move].shared_by
             least = value if value < least else least
-        target = worst * least + float(means[free]) * total
+        target = worst * least + float(means[ply]) * total
 
 
 @Inlined

@@ -27,7 +27,7 @@ ENDS = np.array([0, 1, -1, 0], np.int8)
 """The results that ``OPEN``, ``X_WON``, ``O_WON`` and ``DRAWN`` stand for."""
 
 ROW = [("first", np.uint32), ("number", np.uint8), ("end", np.int8)]
-MOVE = [("after", np.uint32), ("cell", np.int8)]
+MOVE = [("after", np.uint32), ("cell", np.int8), ("shared_by", np.int8)]
 
 CHUNK = 1 << 14
 """Rows that are worked on at a time."""
@@ -67,8 +67,9 @@ class Table:
 
     A record of ``rows`` holds a position's stones ``x`` and ``o``, the index of its ``first`` move, the
     ``number`` of its moves, ``end`` (the result if the game is over, else 0) and the method's columns. A
-    record of ``moves`` holds its ``cell``, the row ``after`` it and the method's columns; moves are sorted by
-    row, then by cell. The rows below ``FIRST`` represent positions without a row.
+    record of ``moves`` holds its ``cell``, the number of cells it is ``shared_by`` (in a table of classes one
+    move stands for all that are equivalent), the row ``after`` it and the method's columns; moves are sorted
+    by row, then by cell. The rows below ``FIRST`` represent positions without a row.
 
     :ivar complete: whether all positions of the board have rows.
     :ivar by_move: whether the method counts its experience by move, not by position.
@@ -221,18 +222,21 @@ class Table:
     def _add(self, positions: Positions) -> None:
         """Add rows for these positions, which have none yet, without links."""
         rows, moves = (int(count) for count in self.used[:2])
-        parts, every = [], np.arange(self.rules.cells, dtype=np.int8)
+        parts = []
         for part in positions.parts(CHUNK):
-            legal = self.legal(part)
-            cells_of = np.broadcast_to(every, legal.shape)[legal]
-            parts.append((part.results, legal.sum(axis=1, dtype=np.uint8), cells_of))
-        results, numbers, cells = map(np.concatenate, zip(*parts, strict=True))
+            legal, shared_by = part.legal, np.ones((len(part), self.rules.cells), np.int8)
+            if self.symmetric:
+                in_classes = classes(part)
+                legal, shared_by = in_classes.legal, in_classes.shared_by
+            cells_of = np.nonzero(legal)[1].astype(np.int8)
+            parts.append((part.results, legal.sum(axis=1, dtype=np.uint8), cells_of, shared_by[legal]))
+        results, numbers, cells, shared = map(np.concatenate, zip(*parts, strict=True))
         rows_then, moves_then = rows + len(numbers), moves + len(cells)
         self._make_room(rows_then, moves_then)
         new = self._rows[rows:rows_then]
         new["x"], new["o"], new["end"], new["number"] = positions.x, positions.o, results, numbers
         new["first"] = moves + np.cumsum(numbers, dtype=np.uint32) - numbers
-        self._moves["cell"][moves:moves_then] = cells
+        self._moves["cell"][moves:moves_then], self._moves["shared_by"][moves:moves_then] = cells, shared
         self.used[:2], slots = (rows_then, moves_then), len(self.slots)
         self._set_unseen(rows)
         self._grow_slots(0)

@@ -176,15 +176,15 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
             free, first = row.number, row.first
             after = rows[moves[first].after]
             mine, least = after.value[side], after.value[1 - side]
-            total = least
+            total = least * moves[first].shared_by
             for move in range(first + u32(1), first + free):
                 after = rows[moves[move].after]
                 value, other = after.value[side], after.value[1 - side]
                 mine = value if value > mine else mine
                 least = other if other < least else least
-                total += other
+                total += other * moves[move].shared_by
             mine *= gamma
-            theirs = worst * least + float(means[free]) * total
+            theirs = worst * least + float(means[ply]) * total
         if sides >> side & 1:
             update(row, side, mine, steps)
         if sides >> (1 - side) & 1:
