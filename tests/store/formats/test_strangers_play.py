@@ -109,6 +109,9 @@ BEADS: dict[str, Callable[[Boxes], object]] = {
         text.replace(".", "-"): [cell for cell, count in box.items() for _ in range(int(count))]
         for text, box in boxes.items()
     },
+    "of free cells alone": lambda boxes: {
+        text: [int(box.get(cell, 0)) for cell in free(text)] for text, box in boxes.items()
+    },
     "records": lambda boxes: {
         text.replace(".", " "): [
             {"action": [cell // 3, cell % 3], "count": int(count)} for cell, count in box.items()
