@@ -153,7 +153,7 @@ class State:
             return state
         state.breaking(ties)
         if state.plays is None and self.learner.name != "q":
-            raise UsageError(f"a state of {self.learner.name} has no rule for ties", where="--ties")
+            raise UsageError(f"a state of {self.learner.name} keeps no rule for ties", where=f"ties={ties}")
         return replace(state, plays=replace(state.plays or Plays(), ties=ties))
 
     def breaking(self, ties: str) -> Policy:
