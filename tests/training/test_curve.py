@@ -27,6 +27,10 @@ def run(curve: Curve, games: int, block: int) -> list[int]:
     return [row.games for row in curve.rows]
 
 
+GOOD = to_csv([measure(0, RANDOM), measure(9, PERFECT)]).decode()
+LAST = GOOD.splitlines()[2]
+
+
 def test_a_row_is_exact():
     found = measure(5, RANDOM)
     assert (found.games, found.unbeatable) == (5, 0)
@@ -97,15 +101,13 @@ def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
 
 
 def test_no_other_file_is_overwritten(tmp_path):
-    path = tmp_path / "q.json"
-    path.write_text("{}")
-    with pytest.raises(InvalidFileError, match="is not a learning curve"):
-        Curve(100, path)
-    assert path.read_text() == "{}"
-
-
-GOOD = to_csv([measure(0, RANDOM), measure(9, PERFECT)]).decode()
-LAST = GOOD.splitlines()[2]
+    study = "\n".join(map(",".join, zip(("learner", "q", "q"), GOOD.splitlines(), strict=True)))
+    path = tmp_path / "q.csv"
+    for text, said in (("{}", "is not a learning curve"), (study, "is not one learning curve")):
+        path.write_text(text)
+        with pytest.raises(InvalidFileError, match=said):
+            Curve(100, path)
+        assert path.read_text() == text
 
 
 @pytest.mark.parametrize(
