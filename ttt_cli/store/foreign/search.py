@@ -264,7 +264,8 @@ def _boards(
         if is_better or not other.is_unusual:
             stones = (other.second, other.first) if other.is_unusual else (other.first,)
             ways = [{"mine": stone} for stone in stones if stone]
-            ways.insert(len(ways) if is_better else 0, fixed[0].facets)  # the likelier one first
+            is_likely = is_better or other.rarity <= fixed[0].rarity
+            ways.insert(len(ways) if is_likely else 0, fixed[0].facets)  # the likelier one first
             raise UndecidedError(_questions(ways)[:1], where, options)
     lost = fixed[0].left_out.sum()
     return [it for it in whole if not it.turn or it.left_out.sum() <= lost][:MOST_SPELLINGS]
