@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.ttt import Stream
+from tests.ttt import ROOT, Stream
 from ttt_cli.app import run
 from ttt_cli.environment import Environment
 from ttt_cli.store import library
+
+BOOK = ROOT / "state_store" / "samples" / "book.csv"
 
 
 @pytest.mark.parametrize("name", ["policy-csv", "svg", "npz"])
@@ -97,3 +99,17 @@ def test_an_export_that_plays_differently_says_so(ttt, store, source, name, othe
         for player in (source, "./own"):
             found = ttt("evaluate", player, "random", "--json").json["results"][0]
             assert f"{100 * found['as_x']['win']:.2f} % as X" in notes[0]
+
+
+def test_the_moves_that_a_book_would_not_play_can_be_left_out(ttt, store):
+    """A row holds the board, -1 for X and 1 for O, the move with its sign, and the stage."""
+    exports = {"every": ["moves-csv"], "best": ["moves-csv", "--best"], "policy": ["policy-csv"]}
+    for name, form in exports.items():
+        assert ttt("export", BOOK, "-o", f"{name}.csv", "--format", *form).code == 0
+    every, best, policy = (Path(f"{name}.csv").read_text().splitlines() for name in exports)
+    played = {tuple(row.split(",")[:2]) for row in policy[1:] if float(row.split(",")[2])}
+    moves = [
+        ("".join({"-1": "X", "1": "O", "0": "."}[stone] for stone in stones), move.lstrip("-"))
+        for *stones, move, _ in (row.split(",") for row in every)
+    ]
+    assert best == [row for row, move in zip(every, moves, strict=True) if move in played] != every
