@@ -514,6 +514,12 @@ def test_games_that_were_played_again_count_again():
     assert (run.games, run.results) == (5, {"x": 3, "o": 1, "draw": 1})
 
 
+def test_whoever_moves_first_in_a_game_is_x():
+    found = read("1 5 2 4 3,o\n1 2 5 3 9,o\n1 2 3 5 4 8,x\n5 1 2 8 3 7 4 6 9,draw", "games.csv")
+    assert found.state.runs[0].results == {"x": 2, "o": 1, "draw": 1}
+    assert "O moves first in this file; whoever moves first is X here" in found.notes
+
+
 @pytest.mark.parametrize("rules", [Rules(2, 4), Rules(4, 2)], ids=str)
 def test_a_cell_is_named_on_boards_of_four_rows_or_columns(rules: Rules):
     space = StateSpace.of(rules)
