@@ -208,11 +208,28 @@ RECORDS = {
     "objects": FIELDS,
     "objects in any order": [{"q": it["value"], "a": it["action"], "s": it["state"]} for it in FIELDS],
     "lists": [[*it.values()] for it in FIELDS],
-    "columns": {name: [it[name] for it in FIELDS] for name in FIELDS[0]},
+    "columns": {
+        **{"state": [[*it["state"]] for it in FIELDS], "action": [it["action"] for it in FIELDS]},
+        "value": [it["value"] for it in FIELDS],
+    },
+    "rewards behind rows and columns": [
+        {"s": text, "row": cell // 3, "col": cell % 3, "reward": v} for (text, cell), v in MOVES.items()
+    ],
+    "nothing for moves not made": [
+        *FIELDS,
+        *(
+            {"state": text, "action": cell, "value": None}
+            for text in ROWS
+            for cell in free(text)
+            if (text, cell) not in MOVES
+        ),
+    ],
     "lines": "\n".join(map(json.dumps, FIELDS)).encode(),
     "lines of boards": "\n".join(json.dumps({text: row}) for text, row in ROWS.items()).encode(),
     "beside settings": {"alpha": 0.1, "table": FIELDS},
-    "whole boards": [{"board": symbols(text), "q_values": row} for text, row in ROWS.items()],
+    "in an object": {"table": FIELDS},
+    "a table beside an object of settings": {"settings": {"alpha": 0.1}, "seen": {}, "q": by_cell(MOVES)},
+    "whole boards": [{"board": symbols(text), "q_values": row, "visits": 5} for text, row in ROWS.items()],
     "a field a cell": [
         {"board": text, **dict(zip("012345678", row, strict=True))} for text, row in ROWS.items()
     ],
@@ -245,7 +262,10 @@ RECORDS = {
         ",".join([text.replace(".", "-"), *(f"{cell},{row[cell]!r}" for cell in free(text)), ""])
         for text, row in ROWS.items()
     ),
-    "board:values": "\n".join(f"{text}:{', '.join(map(str, row))}" for text, row in ROWS.items()),
+    "board:values": "\n".join(
+        f"{text.replace('.', 'E')}:{', '.join(map(str, row))}" for text, row in ROWS.items()
+    ),
+    "bars between cells": "\n".join(f"{'|'.join(text)},{str(row)[1:-1]}" for text, row in ROWS.items()),
     "a number and values": "\n".join(
         " ".join(map(str, ["".join(symbols(text, "1", "2", "0")), *row])) for text, row in ROWS.items()
     ),
@@ -261,7 +281,9 @@ RECORDS = {
 
 @pytest.mark.parametrize("form", RECORDS)
 def test_tables_may_be_records(form):
-    reads_as(RECORDS[form], goes_by(MOVES))
+    found = reads_as(RECORDS[form], goes_by(MOVES))
+    assert not found.rejected or found.rejected[0].why == "no value"
+    assert not any("left out: the table" in note for note in found.notes)
 
 
 def beside(value: str, **others: Callable[[int], float]) -> list[dict]:
@@ -274,7 +296,8 @@ def beside(value: str, **others: Callable[[int], float]) -> list[dict]:
 
 
 def csv_of(records: list[dict]) -> str:
-    return "\n".join(",".join(map(str, row)) for row in [records[0], *(it.values() for it in records)])
+    rows = (",".join(map(str, it.values())) for it in records)
+    return "\n".join([", ".join(records[0]), *rows])
 
 
 VISITS = {"visits": lambda row: row * 7 % 500}
@@ -315,7 +338,13 @@ def test_records_that_differ_are_refused():
     refused([*FIELDS, {"state": EMPTY, "value": 0.5}], "no table of positions")
     longer = refused([*RECORDS["lists"], [EMPTY, 0.5, 1, 0.25]], "4 fields")
     assert longer.where == f"f.json, record {len(MOVES) + 1}"
-    refused([*FIELDS[:-1], {**FIELDS[-1], "value": "?"}], "'?': expected a number")
+    for at in (0, -1):
+        records = [*FIELDS]
+        records[at] = {**records[at], "value": "?"}
+        refused(records, "'?': expected a number")
+    lines = RECORDS["board:values"].rpartition(",")[0]
+    for damaged in ("?", "\u00b2", "[1 ?]"):
+        refused(f"{lines},{damaged}", "expected a number")
     other = {**FIELDS[0], "value": 0.875}
     assert f"{FIELDS[0]['state']}" in refused([*FIELDS, other], "the key is repeated").where
     assert "repeated rows count once: 1" in reads_as([*FIELDS, FIELDS[0]], goes_by(MOVES)).notes

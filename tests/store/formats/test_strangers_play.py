@@ -348,7 +348,10 @@ POLICIES: dict[str, Callable[[str, int], object]] = {
     "a record": lambda board, cell: {"move": cell, "value": 0.5},
     "a value and a cell": lambda board, cell: [1, cell],
     "a line": lambda board, cell: f"{board}:{cell}",
-    "a line with an arrow": lambda board, cell: f"{board} -> {cell + 1}",
+    "a line with an arrow": lambda board, cell: f"{board.replace('.', ' ')} -> {cell + 1}",
+    "a line with a blank": lambda board, cell: f"{board} {cell}",
+    "a line with a sign": lambda board, cell: f"{board}={cell}",
+    "a number and a cell": lambda board, cell: f"{in_base_3(board)},{cell}",
     "a line of lists": lambda board, cell: f"{numbers(board)} -> ({cell // 3}, {cell % 3})",
     **{
         f"a line, and {end!r} where the game is over": lambda board, cell, end=end: (
@@ -454,7 +457,9 @@ EVERY = {board: ROWS.get("".join(map(".XO".__getitem__, board))) for board in pr
 
 def test_a_row_for_each_board_is_read_where_something_was_learned():
     """As ``numpy.savetxt`` writes an array."""
-    reads_as("\n".join(str(row or [0.0] * 9)[1:-1] for row in EVERY.values()), goes_by(MOVES))
+    lines = [str(row or [0.0] * 9)[1:-1] for row in EVERY.values()]
+    reads_as("\n".join(lines), goes_by(MOVES))
+    refused("\n".join(lines[:5478]), "not positions")
     refused({"".join(map(str, board)): 0.5 for board in EVERY}, "one value for all boards")
 
 

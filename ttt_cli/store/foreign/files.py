@@ -51,9 +51,7 @@ class Candidate:
             return self
         seen = self.select([row for row, value in enumerate(values) if value != filler])
         note = f"{many:,} rows with the most frequent value count as boards never seen"
-        value = self.values[values.index(filler)]
-        alike = isinstance(value, list) and len({*map(str, value)}) == 1
-        return replace(seen, notes=(*self.notes, note), unknown=number_in(str(value[0] if alike else value)))
+        return replace(seen, notes=(*self.notes, note), unknown=number_in(filler))
 
 
 def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
@@ -71,13 +69,14 @@ def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     if not rows and isinstance(value, dict):
         found = {name: _records(part) for name, part in value.items()}
         found = {name: part for name, part in found.items() if part[1]}
-        if len(found) in (1, 2) and len({str(columns) for columns, _ in found.values()}) == 1:
+        if len({str(columns) for columns, _ in found.values()}) == 1:
             names, rows = next(iter(found.values()))[0], [row for _, part in found.values() for row in part]
             sides = [[name] * (len(found) > 1) for name, (_, part) in found.items() for _ in part]
     if rows:
         rows, notes = _value_last(names, rows, where)
         texts = [[*side, *map(str, row[:-1]), row[-1]] for side, row in zip(sides, rows, strict=True)]
-        yield from tables_of_rows([*enumerate(texts, 1)], where, rules, unit="record", notes=notes)
+        numbered = [*enumerate(texts, 1)]
+        yield from tables_of_rows(numbered, where, rules, unit="record", notes=notes, headed=not names)
 
 
 def _by_board(value: Any, rules: Rules) -> Any:
@@ -96,7 +95,7 @@ def _records(value: Any) -> tuple[list[str], list[list[Any]]]:
         columns = [*value.values()]
         rows = zip(*columns, strict=True) if len({*map(len, columns)}) == 1 else ()
         return [*value], [[*row] for row in rows]
-    if not isinstance(value, list) or not value:
+    if not isinstance(value, list):
         return [], []
     if {*map(type, value)} == {dict} and 0 < len(value[0]) <= len(value):
         if {*map(len, value)} == {1}:
@@ -115,7 +114,7 @@ def _value_last(
 
     :raises InvalidFileError: naming the columns if several may be it.
     """
-    lowered = [name.strip().lower() for name in names]
+    lowered = [name.lower() for name in names]
     found = [at for at, name in enumerate(lowered) if name in SCALARS]
     counts = [at for at, name in enumerate(lowered) if name in COUNTS or (found and name == "reward")]
     if not found and len(names) - len(counts) < 3:  # a board and perhaps a move: a count must be the value
@@ -165,12 +164,13 @@ def tables_of_rows(
     *,
     unit: str = "line",
     notes: tuple[str, ...] = (),
+    headed: bool = True,
 ) -> Iterator[Candidate]:
     """The tables that CSV rows may be: with a value for each cell, or with a value or a list of values in the
     last column.
 
     :param numbered: the rows with their numbers; texts, but for a last field that is a value already.
-    :param unit: what the numbers count; notes: those of the tables.
+    :param unit: what the numbers count; notes: those of the tables; headed: whether the first may be a header.
     :raises InvalidFileError: naming the line that has another number of fields.
     """
     rows = [row for _, row in numbered]
@@ -181,36 +181,36 @@ def tables_of_rows(
         if len(row) != len(rows[0]):
             message = f"has {len(row)} field{'s' * (len(row) != 1)}, but the first {unit} has {len(rows[0])}"
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
-    rows, said = _columns(rows, where, rules)
+    rows, said = _columns(rows, where, rules, headed)
     notes = (*notes, *said)
     values = [[_parse(field) for field in row[-rules.cells :]] for row in rows]
     if len(rows[0]) > rules.cells and all(type(value) in (int, float) for row in values for value in row):
         yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values, notes=notes)
     unread = [row for row, parsed in zip(rows, values, strict=True) if parsed[-1] is None]
     if len(unread) > len(rows) / 2:
-        row = unread[min(1, len(unread) - 1)]  # the first may be a header
+        row = unread[-1]
         message = f"{quoted(row[-1])} is not a value or a cell: boards with labels are not a player"
         raise InvalidFileError(message, where=f"{where}, key {quoted(row[0])}")
     last = [row[-1] if parsed[-1] is None else parsed[-1] for row, parsed in zip(rows, values, strict=True)]
     yield Candidate(["\t".join(row[:-1]) for row in rows], last, notes=notes)
 
 
-def _columns(rows: list[list[Any]], where: str, rules: Rules) -> tuple[list[list[Any]], tuple[str, ...]]:
+def _columns(
+    rows: list[list[Any]], where: str, rules: Rules, headed: bool
+) -> tuple[list[list[Any]], tuple[str, ...]]:
     """Rows without their header, with the value last, and without a column that only counts them. With notes.
 
     :raises InvalidFileError: if several columns may be the value, or there are no keys.
     """
     notes: tuple[str, ...] = ()
-    parsed = [_parse(row[-1]) for row in rows[:2]]
-    is_headed = len(parsed) > 1 and parsed[0] is None and parsed[1] is not None
-    if is_headed or (rows and isinstance(rows[0][-1], str) and _is_heading(rows[0], rules)):
-        rows, notes = _value_last(rows[0], rows[1:], where)
+    if headed and rows and isinstance(rows[0][-1], str) and _is_heading(rows[0], rules):
+        rows, notes = _value_last([*map(str.strip, rows[0])], rows[1:], where)
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
     width, counted = len(rows[0]), [str(number) for number in range(len(rows) + 1)]
     if len(rows) == 3**rules.cells and width == rules.cells:
         rows = [[number, *row] for number, row in zip(counted, rows, strict=False)]
-    elif len(rows) > 1 and width > 2 and [row[0].strip() for row in rows] in (counted[:-1], counted[1:]):
+    elif width > 2 and [row[0].strip() for row in rows] in (counted[:-1], counted[1:]):
         rows = [row[1:] for row in rows]
     once = [*{str(row): row for row in rows}.values()]
     again = len(rows) - len(once)
@@ -218,9 +218,10 @@ def _columns(rows: list[list[Any]], where: str, rules: Rules) -> tuple[list[list
 
 
 def _is_heading(row: Sequence[str], rules: Rules) -> bool:
-    """Whether a row begins with nothing, as that of pandas, or is a word and the names of all cells."""
+    """Whether a row begins with nothing, as that of pandas, or ends with no value or with the names of all
+    cells."""
     named = len(row) > rules.cells and any(namings(row[-rules.cells :], rules))
-    return not row[0] or (row[0].isalpha() and named)
+    return not row[0] or named or _parse(row[-1]) is None
 
 
 def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
@@ -232,7 +233,7 @@ def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
         before, *fields = _BETWEEN.split(rest)
         keys.append(key)
         values.append([*map(_parse, fields)])
-        if before or "," in key or not {*map(type, values[-1])} <= {int, float}:
+        if before or not {*map(type, values[-1])} <= {int, float}:
             return []
     lengths = {*map(len, values)}
     if len(lengths) > 1 and not any(length % 2 for length in lengths):
@@ -247,8 +248,8 @@ def _numbers(lines: Sequence[str], rules: Rules) -> list[list[str]]:
     """The fields of lines of numbers with blanks between them, one for the board and one for each cell; none
     if they are not all such."""
     rows = [line.split() for line in lines]
-    whole = {*map(len, rows)} == {rules.cells + 1} and "," not in "".join(lines)
-    return rows if whole and all(number_in(field) is not None for row in rows for field in row) else []
+    are_numbers = all(number_in(field) is not None for row in rows for field in row)
+    return rows if are_numbers and {*map(len, rows)} == {rules.cells + 1} else []
 
 
 def _parted(lines: Sequence[str], marks: Sequence[str], rules: Rules) -> list[list[str]]:
