@@ -170,6 +170,9 @@ def test_positions_whose_value_is_infinite_are_left_out():
         (by_cell(MOVES), {1: 0.5, 12: 0.5}, "the values do not fit them"),
         (ROWS, [1, 2, 3], "the values do not fit them"),
         (by_cell(MOVES), {-1: 0.5}, "'-1' is not a cell"),
+        ({text: {"q_values": row, "visits": 3} for text, row in ROWS.items()}, 0.5, "expected a number"),
+        (by_cell(MOVES), [{"action": 4}], "expected a number"),
+        (dict.fromkeys(ROWS), None, "'None': expected a number"),
         ({"X........": []} | dict.fromkeys(ROWS, ["0.5"] * 9), ["0.5"] * 9, "expected a number"),
     ],
 )
@@ -183,6 +186,10 @@ def test_a_cell_may_be_marked_on_an_empty_board_and_there_is_none_when_the_game_
         board: {marked[at]: value for at, value in cells.items()} for board, cells in by_cell(MOVES).items()
     }
     reads_as(table | {"XXXOO....": {"-1": 0.5}}, goes_by(MOVES))
+    others = {
+        board: {key.replace("1", "-1"): v for key, v in cells.items()} for board, cells in table.items()
+    }
+    refused(others, "is not a cell")
 
 
 def test_keys_in_columns_may_have_values_in_rows():
@@ -258,6 +265,15 @@ RECORDS = {
     "visits beside the values": {
         text: {"visits": dict.fromkeys(cells, 7), "q_values": cells} for text, cells in by_cell(MOVES).items()
     },
+    "values beside a score": {text: {"score": 1, "q": row, "n": 7} for text, row in ROWS.items()},
+    "values under another name": {text: {"estimates": row, "n": 7} for text, row in ROWS.items()},
+    "records of moves": {
+        text: {"moves": [{"move": cell, "value": row[cell]} for cell in free(text)], "value": 0.5}
+        for text, row in ROWS.items()
+    },
+    "rows of the board": {text: [row[:3], row[3:6], row[6:]] for text, row in ROWS.items()},
+    "null at cells not tried": {text: [MOVES.get((text, cell)) for cell in range(9)] for text in ROWS}
+    | dict.fromkeys(text for text in POSITIONS if text not in ROWS),
     "cells and values by turns": "\n".join(
         ",".join([text.replace(".", "-"), *(f"{cell},{row[cell]!r}" for cell in free(text)), ""])
         for text, row in ROWS.items()

@@ -170,7 +170,7 @@ def tables_of_rows(
     last column.
 
     :param numbered: the rows with their numbers; texts, but for a last field that is a value already.
-    :param unit: what the numbers count; notes: those of the tables; headed: whether the first may be a header.
+    :param unit: what the numbers count; notes: those of the tables; headed: whether a header may come first.
     :raises InvalidFileError: naming the line that has another number of fields.
     """
     rows = [row for _, row in numbered]

@@ -115,7 +115,7 @@ def _cell(value: Any) -> str | None:
     parts = value if isinstance(value, list) and len(value) == 2 else [value]
     if not all(type(part) in (int, float) and part % 1 == 0 and 0 <= part <= 99 for part in parts):
         return None
-    return _name([*map(int, parts)])
+    return str([*map(int, parts)])
 
 
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
@@ -133,8 +133,6 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
             raise InvalidFileError(message, where=f"{where}, key {quoted(key)}")
         shape = kind if pairs else shape
         entries.append(pairs)
-    if not shape:
-        raise InvalidFileError("holds no values", where=where)
     if shape == "list":
         shape = "cells" if {len(pairs) for pairs in entries} <= {0, rules.cells} else "free"
     first = next((value[0] for value in values if isinstance(value, list) and value), None)
@@ -145,7 +143,7 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
 def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
     """Values that are records, replaced by the one field of each that holds the value."""
     first = next((value for value in values if isinstance(value, dict) and value), None)
-    if first is None or any(_PART.fullmatch(name) or "," in name for name in first):
+    if first is None:
         return values
     by_cell = [name for name, value in first.items() if isinstance(value, (list, dict))]
     records = [name for name in by_cell if {*map(type, first[name])} == {dict}]
@@ -172,7 +170,7 @@ def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
     records: list[tuple[str, Any]] = []
     for item in value:
         if isinstance(item, list) and len(item) == 2:
-            records.append((_name(item[0]), item[1]))
+            records.append((str(item[0]), item[1]))
             continue
         fields = [*item.items()] if isinstance(item, dict) else []  # such as {"action": [0, 1], "count": 2}
         counts = [number for name, number in fields if name.lower() in _AMOUNTS]
@@ -180,14 +178,8 @@ def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
         cells = cells or [cell for name, cell in fields if name.lower() not in _AMOUNTS]
         if len(counts) != 1 or len(cells) != 1:
             return "", []
-        if cells[0] is None:  # where the game is over
-            continue
-        records.append((_name(cells[0]), counts[0]))
+        records.append((str(cells[0]), counts[0]))
     return "cells", records
-
-
-def _name(cell: Any) -> str:
-    return ",".join(map(str, cell)) if isinstance(cell, list) else str(cell)
 
 
 def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
@@ -196,7 +188,7 @@ def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
     ``0`` and ``1`` are the number of the first cell, row or column.
     """
     odd = (_PART.sub("", name).strip(" ,;:|/()[]'\"_-") or name.startswith("-") for name in names)
-    if not names or any(odd):
+    if any(odd):
         return
     parts = [_PART.findall(name) for name in names]
     marked = [[at for at, item in enumerate(part) if item != "0"] for part in parts]
