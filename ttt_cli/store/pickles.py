@@ -6,13 +6,12 @@ text, ``NAMES`` lists the few calls that stand for plain data, and any other bec
 name and the arguments. Other names of Python's own library, and references outside the file, are refused.
 
 In the document, keys are written as by ``str``. Tuples, sets and arrays become lists, objects the dicts of
-their attributes, NaN null. A whole number in a key is written without a point, since equal keys are one; keys
+their attributes. A whole number in a key is written without a point, since equal keys are one; keys
 that are the bytes of arrays are written as the lists of their numbers.
 """
 
 import codecs
 import io
-import math
 import pickletools
 import re
 import sys
@@ -56,7 +55,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Document:
     """The content of a pickle.
 
-    :ivar value: a dict with str keys, list, str, int, float (not NaN), bool or None; or a NumPy array.
+    :ivar value: a dict with str keys, list, str, int, float, bool or None; or a NumPy array.
     :ivar objects: the names of the classes whose objects were taken as records.
     """
 
@@ -166,11 +165,6 @@ class _Reader:
             value.encode()  # UnicodeError, a ValueError, where it holds lone surrogates
         return bytes(value) if isinstance(value, bytearray) else value
 
-    def top(self) -> Any:
-        if self.stack[-1] is _MARK:
-            raise IndexError
-        return self.stack[-1]
-
     def pop(self) -> Any:
         if (value := self.stack.pop()) is _MARK:
             raise IndexError
@@ -188,7 +182,7 @@ class _Reader:
     def put(self, number: int) -> None:
         if not 0 <= number < 2**32:  # larger ones could be chosen to collide
             raise self.damaged(f"{number} is not the number of an object")
-        self.memo[number] = self.top()
+        self.memo[number] = self.stack[-1]
 
     def name(self, module: Any, name: Any) -> Name:
         """A name, if it is allowed in a pickle of plain data."""
@@ -198,8 +192,7 @@ class _Reader:
             module, name = _PYTHON_2[module], _RENAMED.get(name, name)
         full = f"{module}.{name}"
         if full not in NAMES:
-            is_author_s = module == "__main__" or module.partition(".")[0] not in _REFUSED
-            is_inert = is_author_s or module.startswith("numpy.random.")
+            is_inert = module.partition(".")[0] not in _REFUSED or module.startswith("numpy.random.")
             if not (is_inert and _NAME.fullmatch(module) and _NAME.fullmatch(name)):
                 raise self.refused(f"names {quoted(full, 80)}, which is not plain data")
         return Name(full)
@@ -222,10 +215,10 @@ class _Reader:
 
     def set_items(self, taken: Sequence[Any], target: Any = None) -> Any:
         """Add keys and values, which alternate, to a dict or an object, by default the one on top."""
-        target = self.top() if target is None else target
+        target = self.stack[-1] if target is None else target
         items = target.items if isinstance(target, Object) else target
-        if not isinstance(items, dict) or len(taken) % 2:
-            raise self.damaged("a key has no value, or it sets items of something that has none")
+        if not isinstance(items, dict):
+            raise self.damaged("it sets items of something that has none")
         for key, value in zip(taken[::2], taken[1::2], strict=True):
             if (text := self.key(key)) in items:
                 place = f"{self.where}, key {quoted(text)}"
@@ -234,13 +227,13 @@ class _Reader:
         return target
 
     def add_members(self, new: Iterable[Any]) -> None:
-        members = top.members if isinstance(top := self.top(), Object) else top
+        members = top.members if isinstance(top := self.stack[-1], Object) else top
         if not isinstance(members, list):
             raise self.damaged("it adds members to something that has none")
         members.extend(new)
 
     def set_state(self, state: Any) -> None:
-        if isinstance(top := self.top(), Object):
+        if isinstance(top := self.stack[-1], Object):
             top.states.append(state)
         elif not isinstance(top, dict):  # a dict of Python's own has no state that matters
             raise self.damaged("it sets the state of something that has none")
@@ -252,22 +245,17 @@ class _Reader:
         return dict(self.set_items([part for key, value in pairs for part in (key, value)], {}))
 
     def as_list(self, found: Any = (), *_: Any) -> list[Any]:
-        if not isinstance(found, (list, tuple)):
-            raise TypeError
         self.count(len(found))
         return list(found)
 
     def as_bytes(self, content: Any = b"", *_: Any) -> bytes:
         """Bytes, which protocols 0 to 2, and Python 2, write as text."""
         self.count(len(content) // _TEXT_UNIT)
-        raw = content.encode("latin-1") if isinstance(content, str) else content
-        if not isinstance(raw, bytes):
-            raise TypeError
-        return raw
+        return content.encode("latin-1") if isinstance(content, str) else content
 
     def as_object(self, kind: Any, _base: Any, state: Any) -> Any:
         """An object of a class, made from its base's state."""
-        made = self.call(kind, [] if state is None or isinstance(state, (list, dict)) else [state])
+        made = self.call(kind, [state])
         if isinstance(made, Object):
             made.items.update(state if isinstance(state, dict) else {})
             made.members.extend(state if isinstance(state, list) else ())
@@ -292,8 +280,6 @@ class _Reader:
         """An array, or the type of its elements as text."""
         if found.name == "numpy.dtype":
             return self.dtype(found).str
-        if not found.states:
-            return np.zeros(0)
         ((_version, shape, kind, by_columns, content),) = found.states
         return self.array(content, kind, shape, "F" if by_columns else "C")
 
@@ -304,7 +290,7 @@ class _Reader:
         code = kind.arguments[0]
         if not _TYPE.fullmatch(code):
             raise self.refused(f"holds an array of {quoted(code)}")
-        _version, order, *fields = kind.states[-1][:5] if kind.states else (0, "=")
+        _version, order, *fields = kind.states[-1][:5]
         if any(fields):
             raise ValueError
         return np.dtype("O" if code.startswith("O") else str(order).replace("|", "=") + code)
@@ -314,10 +300,8 @@ class _Reader:
     def value(self, found: Any) -> Any:
         """What JSON can hold of a value; an inner reference to an outer one is null."""
         self.count(1)
-        if found is None or isinstance(found, (bool, int, str)):
+        if found is None or isinstance(found, (bool, int, float, str)):
             return found
-        if isinstance(found, float):
-            return None if math.isnan(found) else found
         if isinstance(found, bytes):
             self.count(len(found) // _TEXT_UNIT)
             return found.decode("latin-1")
@@ -402,7 +386,7 @@ _MAKES: Mapping[str, Callable[[_Reader, Any], Any]] = {
     "TUPLE2": lambda reader, _: reader.pops(2),
     "TUPLE3": lambda reader, _: reader.pops(3),
     "DICT": lambda reader, _: reader.set_items(reader.to_mark(), {}),
-    "DUP": lambda reader, _: reader.top(),
+    "DUP": lambda reader, _: reader.stack[-1],
     **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), lambda reader, number: reader.memo[number]),
     "GLOBAL": lambda reader, names: reader.name(*names.split(" ", 1)),
     "STACK_GLOBAL": lambda reader, _: reader.name(*reader.pops(2)),
@@ -441,8 +425,6 @@ def _numbers_in(raw: bytes) -> Any:
 
 def _written(value: Any) -> str:
     """A key as ``repr`` would write it, from its value in a document."""
-    if isinstance(value, dict) and len(value) == 1:
-        return _written(next(iter(value.values())))
     if isinstance(value, (dict, list)):
         return f"({', '.join(map(_written, value.values() if isinstance(value, dict) else value))})"
     if isinstance(value, float) and value.is_integer():
