@@ -92,8 +92,6 @@ def _layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
     enough, best, most = ENOUGH * (len(sample) - 1), None, 0
     for layout in LAYOUTS:
         games = [names for row in sample if len(names := layout.names(row)) >= shortest]
-        if len(games) < enough:
-            continue
         for first in (0, 1):  # a header may look like cells: m1, m2, …
             written = sorted({name for names in games[first:] for name in names})
             for words, found in namings(written, rules):
