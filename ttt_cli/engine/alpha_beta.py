@@ -200,7 +200,7 @@ def deepen(
 def _search(
     room: Room, movers: Uint64s, others: Uint64s, found: Floats, depth: int, limit: int, exact: bool
 ) -> None:
-    """Fill the rows of ``found`` with the scores of moves, by their cells. Limits never cut off one ply."""
+    """Fill the rows of ``found`` with the scores of moves, by their cells. The first ply has no limit."""
     state = room[4]
     for row in range(len(movers)):
         if state.stop:

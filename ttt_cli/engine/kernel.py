@@ -273,7 +273,8 @@ class Records(dict[int, Any]):
 
 
 class Shared:
-    """A single record, whose changes other threads see, four times as fast as ``numpy.record``."""
+    """A single record whose changes other threads see; its fields are read four times as fast as those of a
+    ``numpy.record``."""
 
     def __init__(self, record: Any) -> None:
         self.__dict__["record"] = record.view(np.dtype((np.void, record.dtype)))
