@@ -291,9 +291,9 @@ class _Reader:
         if not _TYPE.fullmatch(code):
             raise self.refused(f"holds an array of {quoted(code)}")
         _version, order, *fields = kind.states[-1][:5]
-        if any(fields):
+        if any(fields) or order not in ("<", ">", "=", "|"):
             raise ValueError
-        return np.dtype("O" if code.startswith("O") else str(order).replace("|", "=") + code)
+        return np.dtype("O" if code.startswith("O") else order.replace("|", "=") + code)
 
     # ---- The document ----
 

@@ -131,6 +131,7 @@ def test_nothing_is_executed_and_nothing_imported(tmp_path, monkeypatch):
         (b"cbuiltins\nint\n(I1\ntR.", "calls builtins.int"),
         (b"cnumpy\ndtype\n(Vc16\nI0\nI1\ntR.", "holds an array of 'c16'"),
         (b"cnumpy\ndtype\n(Vf8\nI0\nI1\ntR(I3\nV<\nN(Vx\ntNI-1\nI-1\nI0\ntb.", "gives no plain data"),
+        (b"cnumpy\ndtype\n(Vf8\nI0\nI1\ntR(I3\nV,\nNNNI-1\nI-1\nI0\ntb.", "gives no plain data"),
         (b"\x80\x04\x8b\x00\x00\x00\x7f.", "not enough data"),
         (b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7fx.", "only 2 remain"),
         (b"I" + b"1" * 5000 + b"\n.", "damaged: Exceeds the limit"),
