@@ -63,6 +63,8 @@ def test_ties_of_native_players(ttt, store):
     for name in ("graph.article", "td.article"):
         refused = ttt("move", f"{name}:ties=first", "XO.......")
         assert refused.code == 2 and "has no ties" in refused.err
+    assert ttt("move", "menace.article:choice=draw", "XO.......").code == 0
+    assert "holds no counts of beads" in ttt("move", "td:choice=draw", "XO.......").err
 
 
 def test_every_use_of_a_file_notes_what_was_assumed(ttt, values):

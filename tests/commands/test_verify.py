@@ -55,12 +55,14 @@ def test_files_of_all_kinds_are_verified(ttt, tmp_path):
         '{"id":"a","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"x","x":"q","o":"q"}\n'
         '{"id":"b","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"o","x":"q","o":"q"}\n'
         "not a game\n"
+        '{"id":"a","rules":{"rows":3,"cols":3,"line":3},"moves":[5,4,2,1,8],"result":"x","x":"q","o":"q"}\n'
     )
     assert ttt("verify", CORPUS / "games.csv").code == 0
     assert ttt("verify", book).code == 1
     done = ttt("verify", "games.jsonl", "--json")
     assert done.code == 1
-    assert [item["where"] for item in done.json["rejected"]] == ["line 2", "line 3, column 1"]
+    assert [item["where"] for item in done.json["rejected"]] == ["line 2", "line 3, column 1", "line 4"]
+    assert (done.json["positions"], done.json["moves"]) == (5, 5)
     Path("none.jsonl").write_text("not a game\n")
     Path("few.csv").write_text("1 4 2 5 3,x\n" + "1 1 2 2 3,x\n" * 9)  # one game is no table of games
     assert ttt("verify", "none.jsonl").code == ttt("verify", "few.csv").code == 3
@@ -82,3 +84,4 @@ def test_only_a_sound_edit_can_be_accepted(ttt):
     path.write_text(path.read_text().replace('"....X...."', '"XXX......"'))
     before = path.read_bytes()
     assert ttt("verify", "td", "--accept").code == 3 and path.read_bytes() == before
+    assert "nothing to accept" in ttt("verify", CORPUS / "games.csv", "--accept").err

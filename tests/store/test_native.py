@@ -14,6 +14,7 @@ from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library, source
 from ttt_cli.store.curves import NAMES
 from ttt_cli.store.games import GameRecord
+from ttt_cli.store.plays import Plays
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import to_csv
 
@@ -66,6 +67,17 @@ def test_no_flipped_bit_goes_unnoticed(bit):
         ({"runs": [{"id": "a"}]}, "missing"),
         ({"runs": [{"id": "a", "kind": "dream", "games": 0, "results": None}]}, "expected one of train"),
         ({"runs": [{"id": "a", "kind": "import", "games": -1, "results": None}]}, "whole number"),
+        ({"runs": [{"id": "a", "kind": "play", "games": 0, "results": None}]}, "game_ids missing"),
+        (
+            {"runs": [{"id": "a", "kind": "play", "games": 1, "results": None, "game_ids": []}]},
+            "lists 0 games of 1",
+        ),
+        (
+            {"runs": [{"id": name, "kind": "import", "games": 0, "results": None} for name in "ba"]},
+            "record 2: expected records sorted by id",
+        ),
+        ({"plays": Plays().fields() | {"unknown": [0.5]}}, "one for each side"),
+        ({"learner": "book"}, "a book state is a .csv file"),
         ({"entries": {"XX.......": {"3": [0.5, 1]}}}, "X moves first"),
         ({"surprise": 1}, "unknown key"),
     ],

@@ -57,8 +57,8 @@ def restore(
     if file is None:
         known = {original(path) for path in env.store.glob("*.bak")}
         return Backups([one for path in sorted(filter(None, known)) for one in backups(path)], None, None)
-    if original(Path(file)) is not None and Path(file).exists():
-        path = library.restore(Path(file))
+    if (path := original(Path(file))) is not None and Path(file).exists():
+        library.restore(Path(file), path)
         return Backups(backups(path), path, file)
     rules = given_rules(env)
     lost = (Path(file), *library.named(env.store, file, rules))

@@ -17,7 +17,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import board_options, command_line, store_option
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
-from ttt_cli.store.backups import newest, original
+from ttt_cli.store.backups import newest
 from ttt_cli.store.files import try_writing, write_bytes, writing
 from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Verification, fault_of
@@ -305,18 +305,14 @@ def accept(path: Path) -> bool:
     return changed
 
 
-def restore(backup: Path) -> Path:
-    """Put a backup back in place, keeping the current file as a backup; return the file's path.
+def restore(backup: Path, path: Path) -> None:
+    """Put a backup of the file at ``path`` back in its place, keeping the current file as a backup.
 
-    :raises InvalidFileError: if it is not a backup, or cannot be read.
+    :raises InvalidFileError: if it cannot be read.
     """
-    path = original(backup)
-    if path is None:
-        raise InvalidFileError("is not a backup", where=str(backup), hint="ttt restore lists them")
     with lock(path, "restored"):
         load(backup)  # refuses what is damaged
         write_bytes(path, Source(backup).blocks(), keep_backup=True)
-    return path
 
 
 def verify(path: Path, options: Options = DEFAULTS) -> Verification:
