@@ -13,6 +13,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library, source
 from ttt_cli.store.curves import NAMES
+from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.state import State, learner_of
@@ -131,10 +132,60 @@ def test_entries_for_another_board_are_refused_at_once(learner):
 
 def test_numbers_of_a_book_are_plain_digits():
     content = library.content(trained("book"))
+    last = f"book.csv: line {content.count(10)}"
     for count in (b"1_0", b"+1", b"", b"9" * 5000):
         changed = content.removesuffix(b"\n").rpartition(b",")[0] + b"," + count + b"\n"
-        with pytest.raises(InvalidFileError, match="whole numbers"):
-            parse(changed, "book.csv", trust_edits=True)
+        refused(changed, "book.csv", "whole numbers", last)
+
+
+def refused(content: bytes, name: str, why: str, place: str) -> None:
+    with pytest.raises(InvalidFileError, match=why) as caught:
+        parse(content, name, trust_edits=True)
+    assert caught.value.where == place
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (b"XOX......,4,9,draw", "expected 6 columns, found 4"),
+        (b"XOX......,4,9,draw,other,1", "run 'other' is not in the header"),
+    ],
+)
+def test_a_wrong_row_of_a_book_is_refused_with_its_line(wrong, why):
+    content = library.content(trained("book"))
+    refused(content + wrong + b"\n", "book.csv", why, f"book.csv: line {content.count(10) + 1}")
+
+
+def test_the_head_of_a_book_is_an_object_and_the_columns():
+    content = library.content(trained("book"))
+    refused(
+        content.replace(b"plies,result", b"result,plies", 1), "b.csv", "the columns position", "b.csv: line 2"
+    )
+    refused(b"#ttt-state []" + content[content.index(b"\n") :], "b.csv", "expected an object", "b.csv")
+    refused(orjson.dumps([orjson.loads(SMALL)]), "q.json", "expected an object", "q.json")
+
+
+def test_a_book_may_have_four_columns_and_blank_lines(tmp_path):
+    path, content = tmp_path / "book.csv", library.content(trained("book"))
+    whole = content.partition(b"\n")[2]
+    path.write_bytes(whole + b"\n\n")
+    assert library.load(path).state.games == trained("book").games
+    rows = [line.split(b",")[:4] for line in whole.splitlines()]
+    path.write_bytes(b"\n".join(map(b",".join, rows)))
+    state = library.load(path).state
+    counts = [row[-1] for _, entry in state.learner.to_entries(state.table) for row in entry]
+    assert len(state.runs) == 1 and {*counts} == {1} and len(counts) == len(rows) - 1
+
+
+def test_a_repeated_entry_is_refused(in_blocks, tmp_path):
+    head, *entries = library.content(trained("q")).split(b',\n"')
+    for at in range(len(entries) - 40, len(entries)):
+        lines = [head, *entries[:at], entries[at - 1], *entries[at:]]
+        content = b',\n"'.join(lines)
+        seal = str(Digest([content])).encode()
+        (tmp_path / "q.json").write_bytes(re.sub(rb"sha256:[0-9a-f]{64}", seal, content, count=1))
+        with pytest.raises(InvalidFileError, match="the key is repeated"):
+            library.load(tmp_path / "q.json")
 
 
 def test_the_exchanged_game_is_learned_and_merged_but_not_saved(tmp_path):
@@ -150,7 +201,7 @@ def test_the_exchanged_game_is_learned_and_merged_but_not_saved(tmp_path):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_state_comes_back_as_it_was_and_a_large_one_in_blocks(tmp_path, in_blocks, monkeypatch, learner):
-    state = trained(learner, rules=Rules(2, 4, 3))
+    state = trained(learner, seed=10**17, rules=Rules(2, 4, 3))
     path, content = tmp_path / f"large{state.learner.suffix}", library.content(state)
     library.save(state, path)
     for written in (content, content.replace(b"\n", b"\r\n")):
@@ -179,6 +230,10 @@ def test_a_changed_file_is_refused_with_the_place(tmp_path, in_blocks):
         assert refused.value.where.startswith(f"{path}{place}")
         assert "ttt restore lists backups" in refused.value.hint
         assert (f"ttt verify --accept {path}" in refused.value.hint) == (not place)
+    path.write_bytes(re.sub(rb",\d+\]", b",-1]", content))
+    with pytest.raises(InvalidFileError, match="damaged or was edited") as refused:
+        library.load(path)
+    assert "--accept" not in refused.value.hint
 
 
 def test_a_book_whose_first_line_was_changed_is_refused_with_the_place(tmp_path):

@@ -87,7 +87,7 @@ class Digest:
             if not self._begun:
                 plain, self._begun = _DIGEST.sub(_NO_DIGEST, plain, count=1), True
             self._all.update(plain)
-            self._learned.update(_CURVE.sub(b"", plain) if b'"curve"' in plain else plain)
+            self._learned.update(_CURVE.sub(b"", plain))
             yield block
 
     def __str__(self) -> str:
@@ -250,7 +250,7 @@ class NativeFormat(Format):
 
     def _read(self, source: Source, options: Options, *, whole: bool) -> Loaded:
         where, digest, fault = source.where, Digest(), None
-        blocks = digest.over([source.data] if whole else source.blocks())
+        blocks = digest.over(source.blocks())
         found, entries = self.parsed(blocks, where, whole=whole)
         state = _read_header(found, where)
         if (learner := state.learner).suffix not in self.endings:
