@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from tests.ttt import Run
+from ttt_cli.store import source
 
 FORMATS = {"policy-csv": "csv", "policy-json": "json", "npz": "npz"}
 JUDGED = ("method", "results", "worst_case", "unbeatable", "nash_conv", "exploitability", "mistakes")
@@ -58,12 +59,21 @@ def test_other_boards(ttt: Run) -> None:
         board = ("--board", "2x3", "--line", "2")
         assert ttt("export", "heuristic", *board, "-f", format_name, "-o", path).code == 0
         judged_alike(ttt, "heuristic", path, *board)
+        assert "scores no positions" in ttt("export", path, *board, "-f", "dot", "-o", "-").out
         unnamed = ttt("evaluate", path, "random")
         if format_name == "policy-json":
             assert unnamed.code == 0
             assert ttt("evaluate", path, "--board", "3x2", "--line", "2").code == 3
         else:
             assert unnamed.code == 2 and "--board ROWSxCOLS" in unnamed.err
+
+
+def test_positions_of_large_boards_are_told_apart(ttt: Run) -> None:
+    texts = ["." * 64, "X" + "." * 62 + "O", "." * 62 + "XO", "XO" + "." * 62]
+    rows = [f"{text},{at},1.0,\n" for at, text in enumerate(texts, 20)]
+    Path("large.csv").write_text(HEADER + "".join(rows))
+    moves = ttt("move", "./large.csv", "-", "--board", "8x8", "--line", "4", stdin="\n".join(texts))
+    assert moves.out.split() == ["20", "21", "22", "23"]
 
 
 def test_a_policy_file_is_a_player_but_no_state(ttt: Run) -> None:
@@ -96,13 +106,17 @@ RULES = '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions"
         (HEADER + "X........,1,1.0,\n", "'X........': has numbers that are not probabilities of its"),
         (HEADER + "XXX.OO...,4,1.0,\n", "is not an open position"),
         (HEADER + ROW + "...,1,1.0,\n", "is not a position"),
+        (HEADER + ".........,5,1.0,x\n", "line 2: 'x' is not a number"),
+        (HEADER + "XX.......,3,1.0,\n", "is not an open position"),
+        (RULES.replace('"rules"', '"version":2,"rules"') + "{}}}", "is of version 2, not 1"),
         ('{"schema":"ttt-policy"}', "has no valid rules"),
         (RULES.replace('"rows":3', '"rows":0') + "{}}}", "rules: rows must be"),
         (RULES + '{"5":1}}}', "position '.........': expected"),
         (RULES + '{"0":{"probability":1,"value":null}}}}', "'.........': '0' is not a cell from 1 to 9"),
     ],
 )
-def test_faults_are_named(content: str, told: str, ttt: Run) -> None:
+def test_faults_are_named(content: str, told: str, ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "BLOCK", 10)
     Path("policy.txt").write_text(content)
     found = ttt("evaluate", "./policy.txt", "random")
     assert found.code == 3 and told in found.err, found.err
@@ -115,6 +129,10 @@ def test_damaged_archives_are_refused(ttt: Run) -> None:
     whole = dict(np.load("policy.npz"))
     for name, array, told in (
         ("positions", np.array(["?" * 9] * 5478), "is not a position"),
+        ("positions", np.zeros(5478), "expected texts"),
+        ("positions", np.array([["." * 9]] * 5478), "expected texts"),
+        ("positions", np.array([], "U9"), "holds an array of <U9 of shape"),
+        ("probabilities", np.full((5478, 9), "x"), "expected float64 of shape"),
         ("probabilities", np.zeros((3, 9)), "expected float64 of shape"),
         ("values", np.array([{}]), "holds Python objects"),
     ):

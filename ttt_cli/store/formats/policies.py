@@ -218,13 +218,11 @@ class PolicyJson(Format):
         where = source.where
         try:
             found, held = split(source.blocks(), "positions", where, partial(load_json, where=where))
-            return self._recorded(found, held, where, options)
+            return self._recorded(found, held, where)
         except OtherLayoutError:
-            return self._recorded(source.json, None, where, options)
+            return self._recorded(source.json, None, where)
 
-    def _recorded(
-        self, found: Any, held: Iterable[tuple[str, Any]] | None, where: str, options: Options
-    ) -> Recorded:
+    def _recorded(self, found: Any, held: Iterable[tuple[str, Any]] | None, where: str) -> Recorded:
         try:
             rules = Rules(**{name: found["rules"][name] for name in ("rows", "cols", "line")})
             held = found["positions"].items() if held is None else held
@@ -234,8 +232,6 @@ class PolicyJson(Format):
             raise InvalidFileError(error.message, where=f"{where}, rules") from None
         if found.get("version", 1) != 1:
             raise InvalidFileError(f"is of version {found['version']!r}, not 1", where=where)
-        if options.rules not in (None, rules):
-            raise InvalidFileError(f"plays {rules.describe()}, not what --board and --line say", where=where)
         return _recorded(where, rules, self._moves(held, where))
 
     def _moves(self, held: Iterable[tuple[str, Any]], where: str) -> Iterator[Move]:
