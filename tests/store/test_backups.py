@@ -32,9 +32,19 @@ def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):
     assert saved_in_turn(path, GAMES) == [11, 10, 9, 8, 7, 500]
     best = backups.backups(path)[-1].file
     assert library.load(best).state.games == 500
+    (tmp_path / "link.json").symlink_to(path)
+    assert backups.backups(tmp_path / "link.json") == backups.backups(path)
     library.restore(best, path)
     assert library.load(path).state.games == 500
     assert backups.backups(path)[0].games == 12
+
+
+def test_a_save_that_is_repeated_keeps_one_backup(tmp_path):
+    """It may be killed once the old file is its own backup."""
+    path = tmp_path / "q.json"
+    library.save(trained(games=5), path)
+    os.link(path, tmp_path / "q.json.bak")
+    assert saved_in_turn(path, [6]) == [5]
 
 
 def test_backups_are_numbered_upwards_without_limit(tmp_path):

@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import orjson
@@ -86,7 +87,11 @@ def test_an_open_file_or_a_pipe_is_written_where_it_stands(path, tmp_path):
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     write_bytes(tmp_path / "pipe", NEW, keep_backup=True)
     assert os.read(reader, 100) == NEW
-    os.close(reader)
+    os.set_blocking(reader, True)
+    with os.fdopen(reader, "rb") as slow, ThreadPoolExecutor(1) as pool:
+        received = pool.submit(slow.read)
+        write_bytes(tmp_path / "pipe", NEW * 20_000)  # more than a pipe holds
+        assert received.result() == NEW * 20_000
     refused(tmp_path / "pipe", "no such device")  # nobody reads it any more
     assert names(tmp_path) == {"q.json", "pipe"}
 
@@ -159,6 +164,11 @@ def test_content_is_synced_before_it_counts_and_names_after(path, monkeypatch):
         write_bytes(path, OLD, keep_backup=True)
     assert path.with_name("q.json.bak").read_bytes() == NEW
     assert [name for name in calls if name in ("fsync", "replace")] == ["fsync", "fsync", "replace", "fsync"]
+    with monkeypatch.context() as patch:
+        synced = list[int]()
+        patch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_size))
+        write_bytes(path, NEW)
+    assert synced[0] == len(NEW)
     log = path.with_name("games.jsonl")
     with fault_at(0, Killed) as calls:
         append_line(log, GAME)

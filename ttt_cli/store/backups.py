@@ -4,7 +4,6 @@ The newest is ``q.json.bak``, older ones are ``q.json.1.bak``, ``q.json.2.bak``,
 The newest few are kept, and the one with most games.
 """
 
-import errno
 import os
 import re
 import shutil
@@ -47,13 +46,11 @@ def keep(target: Path) -> None:
     if backup.exists():
         if backup.samefile(target):
             return
-        highest = max((int(number) for number, _ in _numbered(target)[:-1]), default=0)
+        highest = max((number for number, _ in _numbered(target)[:-1]), default=0)
         backup.replace(target.with_name(f"{target.name}.{highest + 1}.bak"))
     try:
         os.link(target, backup)
-    except OSError as error:  # no hard links here
-        if error.errno == errno.ENOSPC:
-            raise
+    except OSError:  # no hard links here
         shutil.copy2(target, backup)
         with backup.open("rb") as copied:
             os.fsync(copied.fileno())  # before the file itself is replaced

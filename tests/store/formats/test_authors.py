@@ -123,6 +123,9 @@ def test_stale_scores_and_a_root_without_a_board_are_put_right(changes, repaired
     assert re.match(repaired, said)
     refused(dump(brain), f"refused by --strict: {repaired}", "brain.json", strict=True)
     assert written_again(dump(brain), "brain.json") == right
+    assert read(right.replace(b"    ", b""), "brain.json").repaired == [
+        "laid out differently from the format"
+    ]
 
 
 def test_a_second_empty_board_joins_such_a_root():
@@ -152,6 +155,11 @@ def test_a_second_empty_board_joins_such_a_root():
         ("7", {"end": False}, "end is false, but X has won"),
         ("1", {"end": True}, "nobody has won"),
         ("1", {"score": "0"}, "score: a finite number"),
+        ("1", {"score": True}, "score: a finite number"),
+        ("1", {"state": []}, "state: 9 numbers"),
+        ("0", {"state": [0] * 8}, "state: 9 numbers"),
+        ("1", {"state": [True] + [0] * 8}, "state: 9 numbers"),
+        ("1", {"state": [2] + [0] * 8}, "state: 9 numbers"),
         ("1", {"score": math.nan}, "score: a finite number"),
         ("1", {"more": 0}, "and nothing else"),
         ("0", {"state": symbols("X........")}, "first node must be the empty board"),
@@ -316,6 +324,9 @@ def test_an_untrained_table_holds_the_authors_starting_values():
         (b"\n7,", b"\n8,", "each once", "line 10"),
         (b"\n19682,", b"\n19683,", "index of 0 to 19682, .* found '19683,", "line 19684"),
         (b"\n19682,", b"\n\n", "index 19682 is missing", ""),
+        (b"\n7,", b"\n0.5,0,0\n7,", "each once", "line 9"),
+        (b"\n7,", b"\na,b,c\n7,", "each once", "line 9"),
+        (b"\n7,", b"\n7,,", "two numbers", "line 9"),
         (b"\n7,0.5,", b"\n7,nan,", "and two numbers, found '7,nan", "line 9"),
         (b"\n7,0.5,", b"\n7,0.5,0.5,", "and two numbers", "line 9"),
     ],

@@ -34,7 +34,7 @@ class QTable(PositionKeyed):
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether nine digits have nine numbers each, and the user does not state a reading."""
         table = source.json
-        if options.stated or not isinstance(table, dict) or not table:
+        if options.stated or not isinstance(table, dict):
             return False
         rows = all(isinstance(row, list) and len(row) == STANDARD.cells for row in table.values())
         return rows and all(re.fullmatch("[012]{9}", key) for key in table)
