@@ -6,8 +6,10 @@ import pytest
 
 from tests.ttt import ROOT, Stream
 from ttt_cli.app import run
+from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import Environment
 from ttt_cli.store import library
+from ttt_cli.store.state import State, learner_of
 
 BOOK = ROOT / "state_store" / "samples" / "book.csv"
 
@@ -63,6 +65,11 @@ def test_a_state_is_never_lost_to_an_export(ttt, store):
         native = ttt(*write, "-o", store / "graph.json")
         assert native.code == 2 and "holds a graph state, not td" in native.err
         assert (store / "graph.json").read_bytes() == graph
+    library.save(State.empty(learner_of("td", "default"), Rules(3, 4, 3)), Path("wide.json"))
+    native = ttt("export", "wide.json", "--format", "state", "-o", store / "td.json")
+    assert native.code == 2 and "holds a state for 3x3, 3 in a row, not 3x4" in native.err
+    ttt("train", "graph", "--symmetry", "--games", "9", "-o", "half.json")
+    assert "has no state-action form" in ttt("export", "half.json", "-f", "state-action", "-o", "x").err
 
 
 def test_of_a_large_board_the_known_positions_are_written(ttt):

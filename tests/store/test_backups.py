@@ -82,6 +82,14 @@ def test_a_file_that_became_a_pipe_blocks_nobody(tmp_path):
         library.save(trained(games=7), path)
 
 
+def test_a_damaged_file_is_kept(tmp_path):
+    path = tmp_path / "q.json"
+    for damaged in (library.content(trained(games=5))[:200], b'{"format":"ttt-state"}\n'):
+        path.write_bytes(damaged)
+        backup = library.save(trained(games=6), path)
+        assert backup and backup.read_bytes() == damaged
+
+
 def test_a_state_never_takes_the_place_of_a_log(tmp_path):
     path = tmp_path / "games.json"
     line = GameRecord((1, 4, 2, 5, 3), "x", "human", "q").to_line() + b"\n"
