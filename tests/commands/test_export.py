@@ -68,8 +68,6 @@ def test_a_state_is_never_lost_to_an_export(ttt, store):
     library.save(State.empty(learner_of("td", "default"), Rules(3, 4, 3)), Path("wide.json"))
     native = ttt("export", "wide.json", "--format", "state", "-o", store / "td.json")
     assert native.code == 2 and "holds a state for 3x3, 3 in a row, not 3x4" in native.err
-    ttt("train", "graph", "--symmetry", "--games", "9", "-o", "half.json")
-    assert "has no state-action form" in ttt("export", "half.json", "-f", "state-action", "-o", "x").err
 
 
 def test_of_a_large_board_the_known_positions_are_written(ttt):

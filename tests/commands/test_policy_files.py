@@ -68,14 +68,6 @@ def test_other_boards(ttt: Run) -> None:
             assert unnamed.code == 2 and "--board ROWSxCOLS" in unnamed.err
 
 
-def test_positions_of_large_boards_are_told_apart(ttt: Run) -> None:
-    texts = ["." * 64, "X" + "." * 62 + "O", "." * 62 + "XO", "XO" + "." * 62]
-    rows = [f"{text},{at},1.0,\n" for at, text in enumerate(texts, 20)]
-    Path("large.csv").write_text(HEADER + "".join(rows))
-    moves = ttt("move", "./large.csv", "-", "--board", "8x8", "--line", "4", stdin="\n".join(texts))
-    assert moves.out.split() == ["20", "21", "22", "23"]
-
-
 def test_a_policy_file_is_a_player_but_no_state(ttt: Run) -> None:
     ttt("export", "minimax", "-o", "policy.csv")
     over = ttt("export", "./policy.csv", "-f", "policy-json", "-o", "policy.csv")

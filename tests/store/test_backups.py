@@ -39,14 +39,6 @@ def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):
     assert backups.backups(path)[0].games == 12
 
 
-def test_a_save_that_is_repeated_keeps_one_backup(tmp_path):
-    """It may be killed once the old file is its own backup."""
-    path = tmp_path / "q.json"
-    library.save(trained(games=5), path)
-    os.link(path, tmp_path / "q.json.bak")
-    assert saved_in_turn(path, [6]) == [5]
-
-
 def test_backups_are_numbered_upwards_without_limit(tmp_path):
     (tmp_path / "q.json.999999999.bak").write_bytes(b"{}")
     assert saved_in_turn(tmp_path / "q.json", [5, 6, 7, 8]) == [7, 6, 5, None]

@@ -13,7 +13,6 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library, source
 from ttt_cli.store.curves import NAMES
-from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.state import State, learner_of
@@ -72,10 +71,6 @@ def test_no_flipped_bit_goes_unnoticed(bit):
         (
             {"runs": [{"id": "a", "kind": "play", "games": 1, "results": None, "game_ids": []}]},
             "lists 0 games of 1",
-        ),
-        (
-            {"runs": [{"id": name, "kind": "import", "games": 0, "results": None} for name in "ba"]},
-            "record 2: expected records sorted by id",
         ),
         ({"plays": Plays().fields() | {"unknown": [0.5]}}, "one for each side"),
         ({"learner": "book"}, "a book state is a .csv file"),
@@ -142,50 +137,6 @@ def refused(content: bytes, name: str, why: str, place: str) -> None:
     with pytest.raises(InvalidFileError, match=why) as caught:
         parse(content, name, trust_edits=True)
     assert caught.value.where == place
-
-
-@pytest.mark.parametrize(
-    ("wrong", "why"),
-    [
-        (b"XOX......,4,9,draw", "expected 6 columns, found 4"),
-        (b"XOX......,4,9,draw,other,1", "run 'other' is not in the header"),
-    ],
-)
-def test_a_wrong_row_of_a_book_is_refused_with_its_line(wrong, why):
-    content = library.content(trained("book"))
-    refused(content + wrong + b"\n", "book.csv", why, f"book.csv: line {content.count(10) + 1}")
-
-
-def test_the_head_of_a_book_is_an_object_and_the_columns():
-    content = library.content(trained("book"))
-    refused(
-        content.replace(b"plies,result", b"result,plies", 1), "b.csv", "the columns position", "b.csv: line 2"
-    )
-    refused(b"#ttt-state []" + content[content.index(b"\n") :], "b.csv", "expected an object", "b.csv")
-    refused(orjson.dumps([orjson.loads(SMALL)]), "q.json", "expected an object", "q.json")
-
-
-def test_a_book_may_have_four_columns_and_blank_lines(tmp_path):
-    path, content = tmp_path / "book.csv", library.content(trained("book"))
-    whole = content.partition(b"\n")[2]
-    path.write_bytes(whole + b"\n\n")
-    assert library.load(path).state.games == trained("book").games
-    rows = [line.split(b",")[:4] for line in whole.splitlines()]
-    path.write_bytes(b"\n".join(map(b",".join, rows)))
-    state = library.load(path).state
-    counts = [row[-1] for _, entry in state.learner.to_entries(state.table) for row in entry]
-    assert len(state.runs) == 1 and {*counts} == {1} and len(counts) == len(rows) - 1
-
-
-def test_a_repeated_entry_is_refused(in_blocks, tmp_path):
-    head, *entries = library.content(trained("q")).split(b',\n"')
-    for at in range(len(entries) - 40, len(entries)):
-        lines = [head, *entries[:at], entries[at - 1], *entries[at:]]
-        content = b',\n"'.join(lines)
-        seal = str(Digest([content])).encode()
-        (tmp_path / "q.json").write_bytes(re.sub(rb"sha256:[0-9a-f]{64}", seal, content, count=1))
-        with pytest.raises(InvalidFileError, match="the key is repeated"):
-            library.load(tmp_path / "q.json")
 
 
 def test_the_exchanged_game_is_learned_and_merged_but_not_saved(tmp_path):

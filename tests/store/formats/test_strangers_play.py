@@ -526,34 +526,6 @@ def test_games_that_were_played_again_count_again():
     assert (run.games, run.results) == (5, {"x": 3, "o": 1, "draw": 1})
 
 
-@pytest.mark.parametrize(
-    ("row", "why"),
-    [
-        ("1 4 2 5 3,O", "the result is 'o', but X is how the game ends"),
-        ("1 4 2 5 3 ok,X", "the moves are not cells"),
-        ("?,X", "the moves are not cells"),
-        ("1 4 2,X", "the game is still open"),
-    ],
-)
-@pytest.mark.parametrize("at", [0, 4])
-def test_a_damaged_game_is_left_out_and_reported(row, why, at):
-    rows = [
-        "1 4 2 5 3,X",
-        "5 1 2 8 3 7 4 6 9,draw",
-        "3 4 2 5 1,X",
-        "1 5 9 3 7 4 8,X",
-        "5 1 2 8 3 7 4 6 9,draw",
-    ]
-    rows.insert(at, row)
-    (left_out,) = read("\n".join(rows), "games.csv").rejected
-    assert left_out.where == f"line {at + 1}" and why in left_out.why
-
-
-def test_games_without_results_are_refused():
-    padded = ["1,4,2,5,3,,,,", "5,1,2,8,3,7,4,6,9", "1,5,2,4,9,6,,,", "3,4,2,5,1,,,,"]
-    refused("\n".join(padded), where="games.csv")
-
-
 def test_whoever_moves_first_in_a_game_is_x():
     found = read("1 5 2 4 3,o\n1 2 5 3 9,o\n1 2 3 5 4 8,x\n5 1 2 8 3 7 4 6 9,draw", "games.csv")
     assert found.state.runs[0].results == {"x": 2, "o": 1, "draw": 1}

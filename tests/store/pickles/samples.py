@@ -4,7 +4,7 @@ import os
 import pickle
 import subprocess
 from collections import Counter, OrderedDict, defaultdict
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,20 +35,6 @@ class Table(dict):  # type: ignore[type-arg]
 
 class Moves(list):  # type: ignore[type-arg]
     """A list of an author's."""
-
-
-class Move(NamedTuple):
-    """A tuple of an author's."""
-
-    row: int
-    col: int
-
-
-class Stateful:
-    """An object whose state is no dict of attributes."""
-
-    def __getstate__(self) -> tuple[int, ...]:
-        return 1, 2, 3
 
 
 class Named:
