@@ -145,6 +145,19 @@ def test_whose_stones_are_own_is_asked_where_neither_answer_fits_all_keys():
     assert "spelling.turn=moved" in str(error)
 
 
+def test_an_empty_cell_is_not_taken_for_a_stone_where_stones_are_stated():
+    """All boards, whoever began, those with one's own win at hand worth something: half of the keys fit
+    neither meaning of one's own stones, and as many fit with a stone as the empty cell."""
+    table = {}
+    for board in TEXTS:
+        own = board if mover(board) == "X" else swapped(board)
+        is_won = any(winner(after(board, cell)) for cell in free(board))
+        for seen, value in ((swapped(own), 0.0), (own, 0.9 * is_won)):
+            table["".join(symbols(seen, "1", "0", "-"))] = value
+    error = refused(table, "whose are one's own stones", values="moved", spelling={"mine": "1"})
+    assert "spelling.empty" not in str(error)
+
+
 def test_an_empty_box_is_noted():
     boxes = {board: [bead * (board != "X........") for bead in range(1, 10)] for board in [*ROWS][:80]}
     boxes = {

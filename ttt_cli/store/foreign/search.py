@@ -244,6 +244,8 @@ def _boards(
             counts = [(~it.left_out).sum() for it in spelled(STATED) if of_keys.items() <= it.facets.items()]
             many = f": {max(counts, default=0):,} of {len(table.keys):,} keys would be boards of the game"
             raise _not_borne_out(of_keys, [spelling.facets for spelling in likely], where, many)
+        usual = min(fitting, key=lambda it: it.rarity)  # what is rarer may take a stone for an empty cell
+        fitting = [it for it in fitting if it.empty == usual.empty or it.rarity == usual.rarity]
         return fitting[:MOST_SPELLINGS]
     if not whole:
         found = found or [it for it in spelled(FEW) if it.turn and it.lists_all]
