@@ -58,17 +58,17 @@ def resigning() -> Policy:
     return PolicyTable(space, probabilities)
 
 
-def block(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Shard:
-    """Return a block with the opponents of the learner's default training, or of its author's."""
+def shard(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Shard:
+    """Return a shard with the opponent of the learner's default training, or of its author's."""
     if learner.choice == "article" and learner.article_opponent != "self" and "opponent" not in changes:
         changes["opponent"] = resolve(learner.article_opponent, Path("nowhere"), rules).policy
     return Shard(first=0, games=games, rng=np.random.default_rng(seed), **changes)
 
 
 def after(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Any:
-    """Return the table after training a block."""
+    """Return the table after training a shard."""
     table = empty_table(learner, rules)
-    learner.train(table, block(learner, games, seed, rules, **changes))
+    learner.train(table, shard(learner, games, seed, rules, **changes))
     return table
 
 
@@ -113,10 +113,8 @@ def check_policy(policy: Policy, again: Policy, positions: Positions, *, resigns
         expect(known.shape == over.shape, "what is known is not a truth value for each position")
         expect(not known[over].any(), "a position that is over counts as known")
     order = np.arange(len(positions))[::-1]
-    for other, asked in (
-        (policy, order),
-        *((again, order[at : at + 1]) for at in order[:: len(order) // 8 + 1]),
-    ):
+    some = [order[at : at + 1] for at in order[:: len(order) // 8 + 1]]
+    for other, asked in [(policy, order), *((again, one) for one in some)]:
         fault = f"answers for {len(asked)} positions differ from its answers for all"
         expect(agree(answers(other, positions[asked]), [answer[asked] for answer in whole]), fault)
 
@@ -150,7 +148,7 @@ def the_seed_fixes_the_table(learner: Learner[Any]) -> None:
     first, again, other = (content(learner, after(learner, GAMES, seed)) for seed in (1, 1, 2))
     expect(first == again, "the same seed gives different tables: use no randomness but shard.rng")
     expect(first != other, "another seed gives the same table")
-    sent = pickle.loads(pickle.dumps((learner, empty_table(learner), block(learner, GAMES))))
+    sent = pickle.loads(pickle.dumps((learner, empty_table(learner), shard(learner, GAMES))))
     sent[0].train(sent[1], sent[2])
     same(learner, sent[1], first, "a pickled copy learns another table")
 
@@ -162,7 +160,7 @@ def training_is_playing_and_learning(learner: Learner[Any]) -> None:
     cases: list[dict[str, Any]] = [{}, *({"opponent": one} for one in (first_cell, None, resigning()))]
     for changes in cases:
         trained, replayed, journal = empty_table(learner), empty_table(learner), list[Game]()
-        games = block(learner, GAMES, journal=journal, **changes)
+        games = shard(learner, GAMES, journal=journal, **changes)
         counted = learner.train(trained, games)
         expect(journal, "train does not write its games into shard.journal")
         expect(len(journal) == GAMES, f"plays {len(journal)} games instead of {GAMES}")
@@ -182,8 +180,8 @@ def training_is_playing_and_learning(learner: Learner[Any]) -> None:
 
 def blocks_of_three_shards(learner: Learner[Any]) -> None:
     """A run in several shards gives the same table each time."""
-    games, sides = 2 * GAMES + 1, block(learner, 1)
-    plan = Plan(learner, games, 1, sides.opponent, shards=3)
+    games = 2 * GAMES + 1
+    plan = Plan(learner, games, 1, shard(learner, 1).opponent, shards=3)
     ends = []
     for _ in range(2):
         *_, last = train_blocks(plan, empty_table(learner))
@@ -207,7 +205,7 @@ def entries_come_back(learner: Learner[Any]) -> None:
         expect(agree(chosen[::2], again[::2]), "plays differently when its table is read again")
         for each in (written, read):
             learner.learn(each, played)
-            learner.train(each, block(learner, GAMES, seed=2))
+            learner.train(each, shard(learner, GAMES, seed=2))
         same(learner, read, written, "learns differently when its table is read again")
 
 
@@ -235,7 +233,7 @@ def only_what_is_new_counts(learner: Learner[Any]) -> None:
     base = after(learner, GAMES)
     grown = [deepcopy(base) for _ in range(3)]
     for seed, table in enumerate(grown[:2], 2):
-        learner.train(table, block(learner, GAMES, seed))
+        learner.train(table, shard(learner, GAMES, seed))
     before = [content(learner, table) for table in (base, *grown)]
     same(learner, learner.merge(base, grown[:1]), before[1], "merging one part changes it")
     same(learner, learner.merge(base, grown[2:]), before[0], "merging an untrained part changes the base")

@@ -7,7 +7,7 @@ import pytest
 
 from ttt_cli import Policy, Position, Positions, Rules, Side, policy, train
 from ttt_cli.engine.perfect import move_values_of
-from ttt_cli.evaluation.matchup import Games
+from ttt_cli.evaluation.matchup import ExactGames
 from ttt_cli.evaluation.walk import walk
 from ttt_cli.evaluation.worst_case import best_response, worst_case
 from ttt_cli.learners import LEARNERS
@@ -33,7 +33,7 @@ def test_following_it_attains_the_worst_case_of_the_verdict(name: str):
     rules = Rules() if name.startswith("py:") else Rules(2, 3, 3)
     victim = policy(train(name, games=300, seed=1, rules=rules) if name in LEARNERS else name, rules=rules)
     for side in Side:
-        games, layers = Games([Beating(victim)]), []
+        games, layers = ExactGames([Beating(victim)]), []
         for positions, layer in walk(victim, side):
             games.play(positions, layer)
             layers.append(layer)

@@ -8,13 +8,14 @@ import pytest
 from tests import tables
 from tests.evaluation.reference import some_policy
 from ttt_cli import Rules, Side
+from ttt_cli.agents.asked import RESIGNS
 from ttt_cli.agents.minimax import Minimax
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.scores import solve
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation import verdict
 from ttt_cli.evaluation.review import explain
-from ttt_cli.evaluation.verdict import RESIGNS, MistakeCount, find_blunders, is_unbeatable, judge
+from ttt_cli.evaluation.verdict import MistakeCount, find_blunders, is_unbeatable, judge
 
 
 def test_mistakes_are_the_moves_that_lower_the_value() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests import tables
 from tests.learners.common import game, policy_of, trained
 from ttt_cli import Game, Position, Positions, Rules
-from ttt_cli.conformance import after, block, empty_table, read_table
+from ttt_cli.conformance import after, empty_table, read_table, shard
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
@@ -81,7 +81,7 @@ def test_a_game_changes_the_boxes_it_passed(played: Game, x_change: int, o_chang
         table = empty_table(learner)
         learner.learn(table, played, sides)
         expected = np.zeros_like(changes(table))
-        moves = table.options(played)
+        moves = table.own_cells(played)
         for ply, (node, cell) in enumerate(zip(places(*played.texts()), moves, strict=False)):
             if "xo"[ply % 2] in sides and BOXES[node]:
                 expected[node, cell] = (x_change, o_change)[ply % 2]
@@ -97,7 +97,7 @@ def test_an_empty_box_resigns():
     for learner in (DRAWING, MOST):
         assert not policy_of(learner, table).played[FULL.index(Position("....X...."))].any()
     journal: list[Game] = []
-    results = MICHIE.train(table, block(MICHIE, 50, journal=journal))
+    results = MICHIE.train(table, shard(MICHIE, 50, journal=journal))
     resigned = [played for played in journal if played.moves == (4,)]
     assert 0 < len(resigned) <= results[2]
     assert changes(table)[centre].tolist() == emptied  # no move was made from it

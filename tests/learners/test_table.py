@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.conformance import after, block, content, empty_table
+from ttt_cli.conformance import after, content, empty_table, shard
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -57,10 +57,10 @@ def test_a_table_that_grows_learns_the_same(
     learner = learner_of(name, preset)
     symmetric |= learner.symmetric_only
     expected = learner.empty(rules, symmetric)
-    learner.train(expected, block(learner, 60, rules=rules))
+    learner.train(expected, shard(learner, 60, rules=rules))
     with growing(expected, monkeypatch):
         found = learner.empty(rules, symmetric)
-        learner.train(found, block(learner, 60, rules=rules))
+        learner.train(found, shard(learner, 60, rules=rules))
         assert content(learner, found) == content(learner, expected)
         assert len(found.rows) < len(expected.rows)
         again = learner.from_entries(rules, symmetric, learner.to_entries(found))
@@ -80,8 +80,8 @@ def test_the_opponent_is_asked_on_its_own_turns(name: str, preset: str, monkeypa
     learner, rules, played = learner_of(name, preset), Rules(), list[Game]()
     opponent = BreakingTies(Uniform(rules), "first")
     with growing(learner_of("q", "default").empty(rules), monkeypatch):
-        shard = Shard(0, 40, np.random.default_rng(1), opponent, played)
-        learner.train(learner.empty(rules), shard)
+        games = Shard(0, 40, np.random.default_rng(1), opponent, played)
+        learner.train(learner.empty(rules), games)
     own = set[bool]()
     for number, each in enumerate(played):
         for ply, (board, cell) in enumerate(zip(each.texts(), each.moves, strict=False)):
@@ -122,7 +122,7 @@ DERIVING = [
 )
 def test_training_keeps_derived_columns_up_to_date(learner: TableLearner, rules: Rules):
     table = after(learner, 300, rules=rules)
-    learner.train(table, block(learner, 1000, seed=2, rules=rules))
+    learner.train(table, shard(learner, 1000, seed=2, rules=rules))
     afresh = deepcopy(table)
     learner.derive(afresh)
     assert np.array_equal(table.rows, afresh.rows) and np.array_equal(table.moves, afresh.moves)
@@ -161,11 +161,11 @@ def test_games_in_lockstep_are_learned_one_after_the_other(name: str):
     """Replaying what was played against a fixed side gives the same bytes, also of a side that gives up."""
     learner, rules, journal = learner_of(name, "default"), Rules(4, 4, 4), []
     table, replayed = (learner.empty(rules, learner.symmetric_only) for _ in range(2))
-    shard = Shard(0, 200, np.random.default_rng(3), Uniform(rules), journal=journal)
-    assert learner.train(table, shard).sum() == 200
+    games = Shard(0, 200, np.random.default_rng(3), Uniform(rules), journal=journal)
+    assert learner.train(table, games).sum() == 200
     assert len({played.moves for played in journal}) > 150
     for number, played in enumerate(journal):
-        learner.learn(replayed, played, shard.sides(number))
+        learner.learn(replayed, played, games.sides(number))
     assert content(learner, replayed) == content(learner, table)
 
 

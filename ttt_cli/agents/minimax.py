@@ -29,7 +29,7 @@ from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import UsageError
 
 MOVE_NODES = 1_000
-"""Nodes that the proof of each move may take, beyond the ``NODES`` of the position's own."""
+"""Nodes that the proof of each move may take where ``NODES`` have found none to play."""
 
 PLACES = 1 << 15
 """Places of the solver's table, which is emptied for each position."""
@@ -94,8 +94,8 @@ class Minimax(Policy):
         chosen = np.zeros((len(positions), self.rules.cells), np.bool_)
         left = np.flatnonzero(~positions.terminal)
         first_rule = UNTIL_UNPROVEN if self._ties == "random" else UNTIL_FOUND
-        for nodes, rule in ((NODES, first_rule), (MOVE_NODES, ALL)):
-            worth, moves = self._worth(positions[left], nodes, rule)
+        for move_nodes, rule in ((NODES, first_rule), (MOVE_NODES, ALL)):
+            worth, moves = self._worth(positions[left], move_nodes, rule)
             proved = (moves != UNPROVEN) & ((moves == worth[:, None]) | (moves == 1))
             chosen[left] = positions[left].legal & (proved | (worth == -1)[:, None])  # lost: any move
             unproved = ~chosen[left].any(axis=1)
@@ -108,11 +108,11 @@ class Minimax(Policy):
         chosen[left] = best(Search(self.rules).scores(positions[left]), hope)
         return chosen
 
-    def _worth(self, positions: Positions, nodes: int, rule: int) -> tuple[Int8s, Int8s]:
+    def _worth(self, positions: Positions, move_nodes: int, rule: int) -> tuple[Int8s, Int8s]:
         """int8[k], int8[k, cells]: the proved values of open positions and their moves."""
         order = np.arange(self.rules.cells, dtype=np.int8)[:: -1 if self._ties == "last" else 1]
-        solver = Solver(self.rules, places=PLACES)  # several threads may ask at the same time
-        worth, moves = solver.move_values(positions, nodes=NODES, order=order, rule=rule, move_nodes=nodes)
+        new = Solver(self.rules, places=PLACES)  # several threads may ask at the same time
+        worth, moves = new.move_values(positions, nodes=NODES, order=order, rule=rule, move_nodes=move_nodes)
         most = np.where(positions.legal, moves, np.int8(-1)).max(axis=1, initial=-1)
         return np.where((worth == UNPROVEN) & (most != UNPROVEN), most, worth), moves
 

@@ -184,9 +184,8 @@ def make(rules: Rules, *, argument: str, samples: int | None = None, patience: f
     :raises UsageError: if the command cannot be split.
     """
     words, name = words_of(argument), f"{AGENT.name}:{argument}"
-    return Asked(
-        rules, name, (Program(words, name, patience).ask, Program(words, name, patience).ask), samples
-    )
+    first, second = (Program(words, name, patience) for _ in range(2))
+    return Asked(rules, name, (first.ask, second.ask), samples)
 
 
 EXAMPLE = "such as exec:./my_bot or 'exec:python3 my_bot.py'"

@@ -46,8 +46,5 @@ class LookingAhead(Modified):
 
 
 AGENT = AgentType(
-    "search",
-    "alpha-beta search, then judges by the open lines",
-    Search,
-    {"depth": WHOLE, "nodes": WHOLE},
+    "search", "alpha-beta search, then judges by the open lines", Search, {"depth": WHOLE, "nodes": WHOLE}
 )

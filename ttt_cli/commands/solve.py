@@ -41,7 +41,7 @@ class Solution(Document, name="solution"):
     def of(cls, proof: Proof, ended_by: ExitCode = ExitCode.FAILED) -> "Solution":
         position, seconds = proof.position, round(proof.seconds, 3)
         to_move = None if position.terminal else Side.to_move(position.plies)
-        found = (proof.value, proof.proven, proof.line, proof.nodes, seconds, proof.ruled_out)
+        found = (proof.value, proof.value is not None, proof.line, proof.nodes, seconds, proof.ruled_out)
         return cls(position, position.rules, to_move, *found, ended_by)
 
     @property

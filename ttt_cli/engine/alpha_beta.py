@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Floats, Int32s, Uint64s
-from ttt_cli.engine.bits import ONE, Bitboard, first, hashed, popcount
+from ttt_cli.engine.bits import ONE, Bitboard, hashed, lowest_cell, popcount
 from ttt_cli.engine.board import Board, board_of, ends, insert
 from ttt_cli.engine.kernel import UNLIMITED, Kernel, Part, run_until
 from ttt_cli.engine.network import Network, gain, line_network, place, squashed, total
@@ -108,7 +108,7 @@ def negamax(
     pattern, highest = patterns[depth, side], -np.inf
     if left == 1 and forced == 0:
         while free:
-            highest = max(highest, gain(network, pattern, first(free)))
+            highest = max(highest, gain(network, pattern, lowest_cell(free)))
             free &= free - ONE
         return squashed(total(network, pattern) + highest)
     favourite, entry = -1, table[np.int64(hashed(mine, theirs)) & (PLACES - 1)]
@@ -121,12 +121,12 @@ def negamax(
                 return entry.score
     moves, listed = state.moves[depth], 0
     while free:
-        cell = first(free)
+        cell = lowest_cell(free)
         free &= free - ONE
         score = np.inf if cell == favourite else gain(network, pattern, cell)
         insert(moves, state.scores, listed, cell, score)
         listed += 1
-    lowest, chosen = alpha, -1
+    alpha_given, chosen = alpha, -1
     for at in range(listed):
         if state.stop or state.nodes >= state.until:
             state.ended = True
@@ -141,7 +141,7 @@ def negamax(
             alpha = max(alpha, score)
         if highest >= beta:
             break
-    bound = AT_LEAST if highest >= beta else AT_MOST if highest <= lowest else EXACT
+    bound = AT_LEAST if highest >= beta else AT_MOST if highest <= alpha_given else EXACT
     entry.mine, entry.theirs, entry.score = mine, theirs, highest
     entry.stamp, entry.left, entry.bound, entry.best = state.stamp, left, bound, chosen
     return highest

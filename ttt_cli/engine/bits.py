@@ -17,11 +17,7 @@ ZERO, ONE, TWO, FOUR, TOP = (np.uint64(number) for number in (0, 1, 2, 4, 56))
 PAIRS, QUADS, NIBBLES, BYTES = (np.uint64((2**64 - 1) // divisor) for divisor in (3, 5, 17, 255))
 
 HALF = np.uint64(32)
-MIX_X, MIX_O, MIX = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(0xC2B2AE3D27D4EB4F),
-    np.uint64(0xBF58476D1CE4E5B9),
-)
+MIX_X, MIX_O, MIX = map(np.uint64, (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9))
 """Odd numbers with random-looking bits."""
 
 SHORT = 16
@@ -38,7 +34,7 @@ def popcount(board: Bitboard) -> Any:
 
 
 @Part
-def first(board: Bitboard) -> Any:
+def lowest_cell(board: Bitboard) -> Any:
     """The lowest cell of a bitboard that is not empty."""
     return popcount((board & (~board + ONE)) - ONE)
 

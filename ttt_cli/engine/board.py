@@ -12,8 +12,8 @@ from ttt_cli.engine.rules import MAX_CELLS, Rules
 MAX_LINES = 4 * MAX_CELLS
 """At most one line for each cell and direction."""
 
-EXACT = 30
-"""Weights are multiples of 2^-30, rounded up, which is on the safe side."""
+WEIGHT_BITS = 30
+"""Weights are multiples of 2^-30, rounded up, so that a potential is never too low and proofs hold."""
 
 BOARD = np.dtype(
     [
@@ -34,12 +34,13 @@ Board = Any
 
 @lru_cache(maxsize=8)
 def board_of(rules: Rules) -> Board:
+    """The record of these rules."""
     board = np.zeros(1, BOARD).view(np.recarray)[0]
     board.number, board.line, board.cells = len(rules.lines), rules.line, rules.cells
     board.lines[: len(rules.lines)] = rules.line_masks
     for index, cells in enumerate(rules.lines):
         board.cells_of[index, : rules.line] = cells
-    board.whole = 1 << min(rules.line, EXACT)
+    board.whole = 1 << min(rules.line, WEIGHT_BITS)
     board.full, board.misere = (1 << rules.cells) - 1, rules.misere
     return board
 

@@ -228,9 +228,9 @@ def thresholds(probabilities: Floats) -> Floats:
     return cumulative
 
 
-def drawn(thresholds_of: Floats, uniforms: Floats) -> Int64s:
-    """int64[k]: the cell drawn in each row of ``thresholds`` by a uniform number, -1 to resign."""
-    chosen = thresholds_of > uniforms[:, None]
+def drawn(limits: Floats, uniforms: Floats) -> Int64s:
+    """int64[k]: the cell drawn by a uniform number in each row of ``thresholds``, -1 to resign."""
+    chosen = limits > uniforms[:, None]
     return np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1)
 
 

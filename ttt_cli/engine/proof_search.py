@@ -72,20 +72,22 @@ SEARCH = np.dtype(
     ]
 )
 
-Search = Any
+SearchState = Any
 """A record of ``SEARCH``."""
 
 Table = Any
 """An array of ``ENTRY`` records."""
 
-Room = tuple[Board, Int8s, Table, Search]
+Room = tuple[Board, Int8s, Table, SearchState]
 
 
 # Potentials and pairs
 
 
 @Part
-def weigh(own: Bitboard, other: Bitboard, row: int, board: Board, search: Search) -> tuple[int, Bitboard]:
+def weigh(
+    own: Bitboard, other: Bitboard, row: int, board: Board, search: SearchState
+) -> tuple[int, Bitboard]:
     """Fill a row of weights with those of the live lines of the side with the stones ``own``.
 
     :returns: the potential, and the cells that complete a line.
@@ -107,7 +109,7 @@ def weigh(own: Bitboard, other: Bitboard, row: int, board: Board, search: Search
 
 
 @Part
-def add_line(listed: int, worth: int, board: Board, search: Search) -> None:
+def add_line(listed: int, worth: int, board: Board, search: SearchState) -> None:
     """Add ``worth`` to the weight of each free cell of a listed line, and of each pair of them."""
     weights, together, cells_of = search.weights, search.together, board.cells_of
     index, rest = search.live[listed], search.rest[listed]
@@ -123,14 +125,14 @@ def add_line(listed: int, worth: int, board: Board, search: Search) -> None:
 
 @Part
 def pair_up(
-    potential: int, enough: int, attacker: Bitboard, defender: Bitboard, board: Board, search: Search
+    potential: int, enough: int, attacker: Bitboard, defender: Bitboard, board: Board, search: SearchState
 ) -> tuple[int, Bitboard]:
     """Choose pairs of cells for the defender, as long as that lowers the potential and it is not below
     ``enough``, and fill the remaining weights.
 
     :returns: the remaining potential, and the paired cells.
     """
-    left, together, cells_of = search.weights, search.together, board.cells_of
+    weights, together, cells_of = search.weights, search.together, board.cells_of
     live, worth, rest, length = search.live, search.worth, search.rest, board.line
     for cell in range(board.cells):
         for last in range(board.cells):
@@ -153,7 +155,7 @@ def pair_up(
                 if rest[index] >> np.uint64(cell) & ONE:
                     for further in range(place + 1, length):
                         last = cells_of[line, further]
-                        more = 3 * together[cell, last] - left[LEFT, cell] - left[LEFT, last]
+                        more = 3 * together[cell, last] - weights[LEFT, cell] - weights[LEFT, last]
                         if more > gain:
                             gain, one, other = more, cell, last
         if gain == 0:
@@ -183,7 +185,7 @@ def pair_up(
 
 
 @Part
-def force(own: Bitboard, other: Bitboard, board: Board, search: Search) -> bool:
+def force(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> bool:
     """Look for a win of the side to move, with the stones ``own``, by stones that each threaten to complete a
     line until one threatens two; if there is one, fill ``own`` and ``other``."""
     must = ends(other, own, board)
@@ -212,7 +214,7 @@ def force(own: Bitboard, other: Bitboard, board: Board, search: Search) -> bool:
 
 
 @Part
-def spoilers(mover: Bitboard, opponent: Bitboard, board: Board, search: Search) -> Bitboard:
+def spoilers(mover: Bitboard, opponent: Bitboard, board: Board, search: SearchState) -> Bitboard:
     """The cells where a stone of the opponent could spoil a forced win of the mover: those of all moves and
     replies, and those of the lines in which the opponent would have all but two stones, and so, with that
     one, a threat of its own. None if no forced win is found."""
@@ -233,7 +235,7 @@ def spoilers(mover: Bitboard, opponent: Bitboard, board: Board, search: Search) 
 
 @Part
 def judge(
-    attacks: bool, attacker: Bitboard, defender: Bitboard, board: Board, search: Search
+    attacks: bool, attacker: Bitboard, defender: Bitboard, board: Board, search: SearchState
 ) -> tuple[int, Bitboard, int]:
     """Judge a node by its potential and the cells that complete a line.
 
@@ -270,7 +272,7 @@ def list_moves(
     potential: int,
     moves: Int8s,
     board: Board,
-    search: Search,
+    search: SearchState,
 ) -> tuple[int, int]:
     """List the moves of a node worth trying among ``choice``, best first, given what ``judge`` returns.
 
@@ -319,7 +321,9 @@ def list_moves(
 
 
 @Part
-def look_up(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: Search) -> tuple[int, int]:
+def look_up(
+    key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: SearchState
+) -> tuple[int, int]:
     """The place of a node in the table and its outcome; or OPEN, and a place that it can take: an empty one,
     or that of the node with the most stones, which is the cheapest to search again."""
     start: Any = np.int64(hashed(key_a, key_d)) & (len(table) - WAYS)

@@ -22,9 +22,6 @@ ILLEGAL = np.int8(-128)
 Scores = NDArray[Any]
 """int8, or float64 with an opinion."""
 
-Opinion = Callable[[Positions], Floats]
-"""Rates moves: float64[k, cells], for the mover, between -1 and 1."""
-
 MOVES_BATCH = 1 << 18
 """Moves that are searched at a time, so that temporary arrays stay small."""
 
@@ -39,12 +36,15 @@ def solve(space: StateSpace) -> Int8s:
     return scores
 
 
-def move_scores(positions: Positions, depth: int | None = None, opinion: Opinion | None = None) -> Scores:
+def move_scores(
+    positions: Positions, depth: int | None = None, opinion: Callable[[Positions], Floats] | None = None
+) -> Scores:
     """Scores[k, cells]: the score of each move, or ``ILLEGAL``.
 
     :param depth: plies to search, at least 1, the move itself included; None: to the end, on a board with a
         state space. Each distinct position is searched once in a ply.
-    :param opinion: of the moves of the last ply that do not end the game; None: they score 0.
+    :param opinion: rates the moves of the last ply that do not end the game: float64[k, cells], for the
+        mover, between -1 and 1; None: they score 0.
     """
     if depth is None:
         space = StateSpace.of(positions.rules)

@@ -82,10 +82,6 @@ class Proof:
     seconds: float
     ruled_out: bool = False
 
-    @property
-    def proven(self) -> bool:
-        return self.value is not None
-
 
 class Solver:
     """Solves positions of one game, and keeps what it has proven.

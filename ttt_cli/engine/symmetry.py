@@ -53,11 +53,12 @@ class Classes:
 
 
 def classes(positions: Positions) -> Classes:
-    rules, stones, text = positions.rules, positions.stones, f"S{positions.cells}"
-    chosen, smallest = np.zeros(len(positions), np.intp), stones.view(text)[:, 0]
+    """The class of each position."""
+    rules, stones, row = positions.rules, positions.stones, f"S{positions.cells}"  # bytes compare as texts do
+    chosen, smallest = np.zeros(len(positions), np.intp), stones.view(row)[:, 0]
     ties = np.zeros(len(positions), np.bool_)  # whether several images are the smallest
     for number, source in enumerate(rules.sources[1:], 1):
-        image = stones.take(source, axis=1).view(text)[:, 0]
+        image = stones.take(source, axis=1).view(row)[:, 0]
         smaller = image < smallest
         ties = ~smaller & (ties | (image == smallest))
         chosen[smaller], smallest = number, np.where(smaller, image, smallest)

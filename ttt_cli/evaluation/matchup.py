@@ -39,7 +39,7 @@ class Rates:
         return Rates(self.loss, self.draw, self.win)
 
 
-class Games:
+class ExactGames:
     """The games of a walk's policy against some opponents, played as it walks.
 
     :ivar reach: float64[opponents, k], how likely each position of the next layer is reached.
@@ -82,7 +82,7 @@ def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
-    games = Games([None])
+    games = ExactGames([None])
     for positions, layer in walk(x, Side.X, o, budget=budget):
         games.play(positions, layer)
     return games.rates[0]
@@ -107,7 +107,7 @@ def own_play(
     """
     parts: list[tuple[int, Positions, Floats]] = []
     for side in Side:
-        games = Games(opponents)
+        games = ExactGames(opponents)
         for positions, layer in walk(policy, side, budget=budget, tick=tick):
             if layer.ply % 2 == side:
                 parts.append((layer.ply, positions[layer.open], games.reach[:, layer.open].T))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.agents.asked import RESIGNS
 from ttt_cli.documents import Count
 from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.perfect import NODES, UNPROVEN, game_value, values_of
@@ -17,7 +18,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.matchup import Games, Rates, own_play
+from ttt_cli.evaluation.matchup import ExactGames, Rates, own_play
 from ttt_cli.evaluation.refutation import losing_line
 from ttt_cli.evaluation.walk import BUDGET, Layer, OutgrownError, Tick, layers_of, walk
 from ttt_cli.evaluation.worst_case import WorstCase, worst_case
@@ -28,11 +29,7 @@ MAX_PROVED = 20_000
 MISTAKE_NODES = 2_000
 """Nodes that the proof of each value may take."""
 
-
-RESIGNS = -1
-"""The cell of a resignation."""
-
-MOVE = np.dtype([("row", "i8"), ("cell", "i1"), ("probability", "f8"), ("before", "i1"), ("after", "i1")])
+BLUNDER = np.dtype([("row", "i8"), ("cell", "i1"), ("probability", "f8"), ("before", "i1"), ("after", "i1")])
 """A blunder: the number of its position; its cell, from 0, or ``RESIGNS``; its probability; the mover's game
 value, +1, 0 or -1, before and after the move."""
 
@@ -159,7 +156,7 @@ def judge(
     asked: list[int] = []  # how many such positions there are
     known: list[int] = []  # and of how many it knows something, by layers
     for side in Side:
-        games, layers = Games(against), list[Layer]()
+        games, layers = ExactGames(against), list[Layer]()
         asked.append(0)
         for positions, layer in walk(policy, side, budget=budget, tick=tick):
             games.play(positions, layer)
@@ -206,7 +203,7 @@ class Blunders:
     """``k`` blunders of a policy, the worst first.
 
     :ivar positions: the position of each.
-    :ivar moves: ``MOVE``[k].
+    :ivar moves: ``BLUNDER``[k].
     :ivar reach: float64[k, opponents], how likely the position is reached against each opponent.
     :ivar reachable: bool[k], whether the policy's own play can reach the position.
     """
@@ -224,14 +221,14 @@ def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> 
     """Find the blunders of a policy in some open positions, resigning included.
 
     :param nodes: the limit of each proof, on a board without a state space.
-    :returns: the known blunders, ``MOVE``[k]; and whether the values of all positions and moves are known.
+    :returns: the known blunders, ``BLUNDER``[k]; and whether the values of all positions and moves are known.
     """
     played, values = policy.probabilities(positions), values_of(positions, nodes=nodes)
     chosen = np.column_stack([played, ~played.any(axis=1)])  # with a column for resigning
     rows, cells = np.nonzero(chosen)
     moves = cells < positions.cells
     left = values_of(positions.play(rows[moves], cells[moves]), nodes=nodes)
-    found = np.zeros(len(rows), MOVE)
+    found = np.zeros(len(rows), BLUNDER)
     found["row"], found["cell"], found["after"] = rows, np.where(moves, cells, RESIGNS), -1
     found["probability"], found["before"] = chosen[rows, cells], values[rows]
     found["after"][moves] = np.where(left == UNPROVEN, left, -left)

@@ -51,7 +51,7 @@ class Shard:
     :ivar games: the number of games.
     :ivar rng: the only source of chance.
     :ivar opponent: the other side's policy; None: self-play.
-    :ivar journal: if given, all games are appended; of symmetric ones, any.
+    :ivar journal: if given, all games are appended; if the table is symmetric, any image of each.
     """
 
     first: int

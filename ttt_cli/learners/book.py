@@ -171,6 +171,7 @@ class Book(TableLearner[BookTable]):
         return (choose_article, learn_article) if self.choice == "article" else (choose_best, learn)
 
     def rule(self, table: BookTable) -> tuple[int, int, int, Int64s]:
+        """The shortest and the longest stage, the middle cell or -1, and the ``sightings``."""
         stages = stages_of(table.rules)
         return int(stages[0]), int(stages[-1]), centre_of(table.rules), table.spread()
 
@@ -322,10 +323,11 @@ def choose_article(
     rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float
 ) -> tuple[int, float]:
     """The author's: O takes the centre if no move is known."""
-    free, first, centre, known = rows[row].number, rows[row].first, rows[row].number, ply & 1 == 0
+    (_, _, middle, _), free, first = rule, rows[row].number, rows[row].first
+    centre, known = free, ply & 1 == 0
     for place in range(free):
         known = known or moves[first + place].value > 0
-        if moves[first + place].cell == rule[2]:
+        if moves[first + place].cell == middle:
             centre = u32(place)
     if known or centre == free or u < chance[0]:
         return choose_best(rows, moves, rule, row, ply, chance, u)

@@ -37,8 +37,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s, Uint32s
-from ttt_cli.engine.bits import ONE, ZERO, popcount
-from ttt_cli.engine.bits import first as lowest
+from ttt_cli.engine.bits import ONE, ZERO, lowest_cell, popcount
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import Answer, Answering, Policy, first, uniform
 from ttt_cli.engine.positions import Positions
@@ -310,9 +309,9 @@ def authors_moves(table: Table, rows: Int64s, positions: Positions) -> Bools:
     goal, cells = table.positions(targets).stones, positions.legal.copy()
     wanted = np.where(positions.x_to_move == (steps == 0), 2, 1)[:, None]
     for stone in (3 - wanted, wanted):
-        lowest_cell = first(positions.legal & (goal == stone))
-        some = (targets > 0) & lowest_cell.any(axis=1)
-        cells[some] = lowest_cell[some]
+        lowest = first(positions.legal & (goal == stone))
+        some = (targets > 0) & lowest.any(axis=1)
+        cells[some] = lowest[some]
     return cells
 
 
@@ -349,7 +348,7 @@ def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
         u -= passed
         for _ in range(passed):
             candidates &= candidates - ONE
-    return u32(lowest(candidates)), u
+    return u32(lowest_cell(candidates)), u
 
 
 @Inlined
@@ -450,7 +449,7 @@ def back_up_from(rows: Any, moves: Any, rule: Any, path: Any, plies: int, new: n
         while at < layer:
             x, o = np.uint64(rows[queue[at]].x), np.uint64(rows[queue[at]].o)
             at, last = at + 1, int(x if ply & 1 else o)  # Python's own is quicker where this is not compiled
-            for cell in range(growth[2].shape[0]):
+            for cell in range(growth.lines.shape[0]):
                 if last >> cell & 1:
                     parent = predecessor(rows, growth, x, o, cell, ply)[0]
                     if rows[parent].tried > 0 and scored_anew(rows, moves, parent, ply, article):

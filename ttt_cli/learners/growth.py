@@ -2,18 +2,13 @@
 
 A link is set as soon as both of its rows exist, whichever came first, so neither the order of rows nor which
 rows exist can change what is learned. Only new rows are found by their hash.
-
-All parts read ``growth``: ``slots``, an open-addressing hash table of entries with the upper half of a
-position's hash and its row, 0 if free; ``used``, the numbers of rows and moves; ``lines``, uint64[cells, l],
-the lines through each cell; ``images`` and ``sources``, int8[s, cells], the symmetries, the identity first,
-as where a cell goes and where its stone comes from; and whether completing a line loses.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Int8s, Uint64s
+from ttt_cli.engine.arrays import Int8s, Int64s, Uint64s
 from ttt_cli.engine.bits import (
     HALF,
     ONE,
@@ -37,13 +32,30 @@ SYMMETRIC = False
 
 LOWER = np.uint64(2**32 - 1)
 
-Growth = tuple[Uint64s, Any, Uint64s, Int8s, Int8s, bool]
+
+class Growth(NamedTuple):
+    """What the parts need to add rows.
+
+    :ivar slots: uint64[2^k], an open-addressing hash table: the upper half of a position's hash, and its row
+        in the lower half; 0 if free.
+    :ivar used: int64[3], the numbers of rows and of moves, and scratch.
+    :ivar lines: uint64[cells, l], the lines through each cell.
+    :ivar images: int8[s, cells], the symmetries, the identity first: where each cell goes.
+    :ivar sources: int8[s, cells], likewise: where each cell's stone comes from.
+    """
+
+    slots: Uint64s
+    used: Int64s
+    lines: Uint64s
+    images: Int8s
+    sources: Int8s
+    misere: bool
 
 
 @Part
 def find(rows: Any, growth: Growth, x: np.uint64, o: np.uint64) -> int:
     """The row of a position, or ``OPEN``."""
-    slots, _, lines, _, _, _ = growth
+    slots, lines = growth.slots, growth.lines
     mask, mixed = np.uint64(slots.shape[0] - 1), hashed(x, o)
     slot = mixed & mask
     while slots[slot] != ZERO:
@@ -70,7 +82,7 @@ def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
 def own_board(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np.uint64, int]:
     """The position that has the row: in a table of classes the class's own board; and the symmetry that leads
     to it."""
-    sources, image = growth[4], 0
+    sources, image = growth.sources, 0
     if SYMMETRIC:
         image = image_of_class(sources, x, o)
         x, o = turned(sources, x, image), turned(sources, o, image)
@@ -80,12 +92,11 @@ def own_board(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np
 @Part
 def successor(rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, ply: int) -> int:
     """The row after a move on this cell, or the one that represents it."""
-    _, _, lines, _, _, misere = growth
-    stone = ONE << np.uint64(cell)
+    lines, stone = growth.lines, ONE << np.uint64(cell)
     x, o = (x, o | stone) if ply & 1 else (x | stone, o)
     unseen = u32(DRAWN) if ply + 1 == lines.shape[0] else u32(OPEN)
     if is_line(lines, o if ply & 1 else x, cell):
-        unseen = u32(X_WON) if (ply & 1 == 0) != misere else u32(O_WON)
+        unseen = u32(X_WON) if (ply & 1 == 0) != growth.misere else u32(O_WON)
     x, o, _ = own_board(growth, x, o)
     found = find(rows, growth, x, o)
     return found if found != OPEN else unseen
@@ -105,12 +116,12 @@ def predecessor(
 @Part
 def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
     """Link the moves of a row to their successors, and all moves that lead to it to the row."""
-    _, _, lines, images, sources, _ = growth
+    images, sources = growth.images, growth.sources
     x, o = np.uint64(rows[row].x), np.uint64(rows[row].o)
     for move in range(rows[row].first, rows[row].first + rows[row].number):
         moves[move].after = successor(rows, growth, x, o, moves[move].cell, ply)
     last, place = x if ply & 1 else o, 0
-    for taken in range(lines.shape[0]):
+    for taken in range(growth.lines.shape[0]):
         stone = ONE << np.uint64(taken)
         if last & stone != ZERO:
             before, image = predecessor(rows, growth, x, o, taken, ply)
@@ -130,9 +141,9 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
 @Part
 def touched(growth: Growth, x: np.uint64, o: np.uint64, ply: int) -> int:
     """Read the slots of all neighbours of a position, to wait for memory once instead of for each."""
-    slots, _, lines, _, _, _ = growth
-    mask, found = np.uint64(slots.shape[0] - 1), ZERO
-    for cell in range(lines.shape[0]):
+    slots, found = growth.slots, ZERO
+    mask = np.uint64(slots.shape[0] - 1)
+    for cell in range(growth.lines.shape[0]):
         stone = ONE << np.uint64(cell)
         if (x | o) & stone == ZERO:
             near = hashed(x, o | stone) if ply & 1 else hashed(x | stone, o)
@@ -149,7 +160,7 @@ def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, p
 
     :param ply: the plies played before the move.
     """
-    slots, used, lines, _, sources, _ = growth
+    used, sources = growth.used, growth.sources
     x, o, stone = np.uint64(rows[parent].x), np.uint64(rows[parent].o), ONE << np.uint64(moves[move].cell)
     x, o = (x, o | stone) if ply & 1 else (x | stone, o)
     x, o, _ = own_board(growth, x, o)
@@ -158,7 +169,7 @@ def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, p
     unseen, row, place = moves[move].after, used[0], used[1]
     rows[row] = rows[unseen]
     rows[row].x, rows[row].o, rows[row].first = x, o, place
-    for cell in range(lines.shape[0] if unseen == OPEN else 0):
+    for cell in range(growth.lines.shape[0] if unseen == OPEN else 0):
         if (x | o) >> np.uint64(cell) & ONE == ZERO:
             lowest = lowest_of(sources, x, o, cell) if SYMMETRIC else cell
             if lowest == cell:
@@ -171,7 +182,7 @@ def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, p
                 moves[equal].shared_by += 1
     rows[row].number = place - used[1]
     used[0], used[1] = row + 1, place
-    enter(slots, x, o, row)
+    enter(growth.slots, x, o, row)
     link(rows, moves, growth, u32(row), ply + 1)
     return u32(row)
 
@@ -185,6 +196,6 @@ def nothing_to_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int
 @Kernel
 def link_rows(rows: Any, moves: Any, growth: Growth, start: int) -> None:
     """Link the rows from ``start`` on, in both directions."""
-    for row in range(start, growth[1][0]):
+    for row in range(start, growth.used[0]):
         ply = popcount(np.uint64(rows[row].x) | np.uint64(rows[row].o))
         link(rows, moves, growth, u32(row), int(ply))

@@ -65,8 +65,9 @@ SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 SURPLUS = np.uint64(11)
 """SplitMix64's constants, and the bits of 64 that a float64 in [0, 1) has no room for."""
 
-
 OVER = np.uint64(2**64 - 1)
+"""Instead of a waiting game's stones of X: the game is over."""
+
 NOBODY_WAITS = np.zeros((0, 2), np.uint64)
 
 
@@ -98,7 +99,7 @@ def play_games(
     :param luck: float64[games, plies], uniform numbers.
     :param number: the number of the first game in the run.
     :param waiting: uint64[games, 2], or empty: if given, each game stops where the opponent is to move, with
-        the stones written here, ``OVER`` if the game is over; nothing is learned.
+        the stones of X and O written here, or ``OVER``; nothing is learned.
     :param results: int64[3], counts of games won by O, drawn, won by X.
     :param path: uint32[cells + 1], scratch; so is ``taken``.
     """
@@ -197,6 +198,7 @@ def shares(weight: float, cells: int) -> Floats:
 def composed(
     name: str, choose: Part, learn: Part, unseen: int, resigned: bool, grows: bool, symmetric: bool
 ) -> Kernel:
+    """``play_games`` for a method and a kind of table."""
     parts = {"choose": choose, "learn": learn, "find_or_add": find_or_add if grows else nothing_to_add}
     return play_games.composed(
         name, **parts, UNSEEN=unseen if grows else -1, LEARNS_RESIGNED=resigned, SYMMETRIC=symmetric
@@ -216,15 +218,15 @@ def answers(rules: Rules, symmetric: bool, opponent: Policy) -> Floats:
     first."""
     table = complete_table(rules, symmetric)
     found = np.zeros((len(table.rows), rules.cells))
-    played, legal = probabilities(opponent, table.positions(slice(FIRST, None)), symmetric)
+    played, legal = probabilities_and_legal(opponent, table.positions(slice(FIRST, None)), symmetric)
     order = np.argsort(~legal, axis=1, kind="stable")
     found[FIRST:] = np.take_along_axis(thresholds(played), order, axis=1)
     return found
 
 
-def probabilities(policy: Policy, positions: Positions, symmetric: bool) -> tuple[Floats, Bools]:
-    """A policy's probabilities in positions, or on classes' own boards, and the legal moves there: both [k,
-    cells]."""
+def probabilities_and_legal(policy: Policy, positions: Positions, symmetric: bool) -> tuple[Floats, Bools]:
+    """float64[k, cells], bool[k, cells]: a policy's probabilities and the legal moves, in a symmetric game
+    those on classes' own boards."""
     if not symmetric:
         return policy.probabilities(positions), positions.legal
     in_classes = classes(positions)
@@ -232,7 +234,7 @@ def probabilities(policy: Policy, positions: Positions, symmetric: bool) -> tupl
 
 
 @Kernel
-def uniform(numbers: Floats, seed: np.uint64, first: int) -> None:
+def fill_uniform(numbers: Floats, seed: np.uint64, first: int) -> None:
     """Fill float64[n] with the uniform numbers of a seed from place ``first`` on, by SplitMix64 (Steele, Lea
     and Flood, Fast splittable pseudorandom number generators, 2014).
 
@@ -246,7 +248,7 @@ def uniform(numbers: Floats, seed: np.uint64, first: int) -> None:
         numbers[place] = ((bits ^ bits >> SHIFTS[2]) >> SURPLUS) * 2.0**-53
 
 
-uniform.name, uniform.seconds = "random numbers", 1.0
+fill_uniform.name, fill_uniform.seconds = "random numbers", 1.0
 
 
 def play_shard(
@@ -263,7 +265,7 @@ def play_shard(
     """Play the games of a shard in batches; returns the counts of ``Learner.train``.
 
     :param play: a method's game loop: history, luck, number, waiting and results, as for ``play_games``.
-    :param game: makes a game of its history.
+    :param game: makes a game of its row of the history.
     :param draws: the uniform numbers of each game.
     :param lockstep: whether the opponent is asked ply by ply, for all games of a batch, which are learned at
         the end. Batches grow with the games learned, so that no learner plays from an empty table for long.
@@ -280,7 +282,7 @@ def play_shard(
             count = 1 if at_once else min(count, 1 + number // 8)
         history, luck = room[:count], numbers[:count]
         history.fill(NOT_YET)
-        uniform(luck.reshape(-1), seed, done * draws)
+        fill_uniform(luck.reshape(-1), seed, done * draws)
         done += count
         while lockstep:
             waiting = np.zeros((count, 2), np.uint64)
@@ -292,8 +294,8 @@ def play_shard(
             positions = Positions(rules, *waiting[games].T)
             asked, places = positions.condensed()
             assert shard.opponent is not None
-            limits = thresholds(probabilities(shard.opponent, asked, symmetric)[0])[places]
-            chosen = drawn(limits, luck[games, positions.plies])
+            played, _ = probabilities_and_legal(shard.opponent, asked, symmetric)
+            chosen = drawn(thresholds(played)[places], luck[games, positions.plies])
             history[games, positions.plies] = np.where(chosen < 0, RESIGNED, chosen)
         play(history, luck, number, NOBODY_WAITS, results)
         if shard.journal is not None:

@@ -23,14 +23,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter
-from ttt_cli.learners.entries import (
-    as_counts,
-    as_floats,
-    flatten,
-    parse_keys,
-    read_batches,
-    require,
-)
+from ttt_cli.learners.entries import as_counts, as_floats, flatten, parse_keys, read_batches, require
 
 KEPT_ANSWERS = 1 << 17
 """Answers of fixed sides that are kept."""

@@ -75,8 +75,7 @@ class Table:
     :ivar by_move: whether the method counts its experience by move, not by position.
     :ivar learned: the columns that files hold: a mean and the count that weighs it, or a count.
     :ivar choice: the choice rule by which derived columns were computed.
-    :ivar slots: the hash table of rows, see ``learners.growth``.
-    :ivar used: int64[3], the numbers of rows and moves, and scratch.
+    :ivar slots: the hash table of rows, as in ``Growth``; so is ``used``.
     """
 
     def __init__(
@@ -143,7 +142,7 @@ class Table:
     @property
     def growth(self) -> Growth:
         """What kernels need to add rows."""
-        return self.slots, self.used, *_board(self.rules, self.symmetric), self.rules.misere
+        return Growth(self.slots, self.used, *_board(self.rules, self.symmetric), self.rules.misere)
 
     @property
     def size(self) -> int:
@@ -345,22 +344,22 @@ class Table:
         """These positions, or all of the classes that they represent."""
         return orbit(positions) if self.symmetric else positions
 
-    def options(self, game: Game) -> Int8s:
-        """int8[plies]: the cells of a game's moves in the table's rows."""
+    def own_cells(self, game: Game) -> Int8s:
+        """int8[plies]: the cells of a game's moves as the table's rows have them: on classes' own boards."""
         cells = np.array(game.moves, np.int8)
         if not self.symmetric:
             return cells
         in_classes = classes(Positions.reached(game.texts()[: len(cells)], self.rules))
         return in_classes.moves[np.arange(len(cells)), cells]
 
-    def game(self, options: Int8s) -> Game:
-        """A game with these ``options``, negative after the end; resigned if it is not over then."""
+    def game(self, own_cells: Int8s) -> Game:
+        """A game with these ``own_cells``, negative after the end; resigned if it is not over then."""
         game = Game(self.rules)
-        for option in options[options >= 0]:
+        for own in own_cells[own_cells >= 0]:
             moves: Any = range(self.rules.cells)
             if self.symmetric:
                 moves = classes(Positions.batch([game.position], self.rules)).moves[0]
-            game.push(next(cell for cell in game.legal_moves if moves[cell] == option))
+            game.push(next(cell for cell in game.legal_moves if moves[cell] == own))
         if not game.is_over:
             game.resign()
         return game
@@ -413,7 +412,7 @@ def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column], complet
 
 @lru_cache(maxsize=8)
 def _board(rules: Rules, symmetric: bool) -> tuple[Uint64s, Int8s, Int8s]:
-    """The lines through each cell, padded with full masks, and the symmetries in both directions."""
+    """``Growth.lines``, padded with full boards, ``images`` and ``sources``."""
     longest = max(1, *map(len, rules.lines_through))
     lines = [[*masks, *[2**64 - 1] * (longest - len(masks))] for masks in rules.lines_through]
     used = slice(None if symmetric else 1)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.policy import Answer, Answering, Policy
@@ -135,20 +135,31 @@ class TableLearner(Learner[AnyTable]):
 
     def learn(self, table: AnyTable, game: Game, sides: str = "xo") -> None:
         if self.learns_resigned or not game.resigned:
-            games = loop.recorded(table.rules.cells, table.options(game))
+            games = loop.recorded(table.rules.cells, table.own_cells(game))
             self.play(table, as_bits(sides), np.zeros(2, np.bool_), NO_ANSWERS, *games)
 
     def play(
-        self, table: AnyTable, sides: int, fixed: Bools, answers: Floats, history: Int8s, *games: Any
+        self,
+        table: AnyTable,
+        sides: int,
+        fixed: Bools,
+        answers: Floats,
+        history: Int8s,
+        luck: Floats,
+        number: int,
+        waiting: Uint64s,
+        results: Int64s,
     ) -> None:
         """Play or replay games by ``loop.play_games``, with room for all that they can add."""
         self.updated(table).reserve(len(history))
         name = self.name if self.choice == "default" else f"{self.name}.{self.choice}"
-        board = (not table.complete, table.symmetric)
-        kernel = loop.composed(name, *self.parts, self.unseen_up_to, self.learns_resigned, *board)
-        method = (table.growth, self.rule(table), self.exploration(table, games[1]), sides)
+        kernel = loop.composed(
+            name, *self.parts, self.unseen_up_to, self.learns_resigned, not table.complete, table.symmetric
+        )
+        method = table.growth, self.rule(table), self.exploration(table, number), sides
+        games = fixed, answers, history, luck, number, waiting, results
         path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
-        kernel(*table.buffers, *method, fixed, answers, history, *games, path, taken)
+        kernel(*table.buffers, *method, *games, path, taken)
 
     # ---- Merging ----
 

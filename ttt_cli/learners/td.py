@@ -104,9 +104,9 @@ class Td(TableLearner[Table]):
         return choose, learn if self.target == "best" else learn_next
 
     def rule(self, table: Table) -> tuple[Any, ...]:
-        slips, end, rare = float(self.slips), float(self.alpha_end), 0 if self.choice == "article" else RARE
-        steps = float(self.alpha), min(float(self.alpha), end)
-        return steps, float(self.draw), float(self.gamma), 1.0 - slips, shares(slips, table.rules.cells), rare
+        alpha, slips, rare = float(self.alpha), float(self.slips), 0 if self.choice == "article" else RARE
+        steps, means = (alpha, min(alpha, float(self.alpha_end))), shares(slips, table.rules.cells)
+        return steps, float(self.draw), float(self.gamma), 1.0 - slips, means, rare
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         at, cells = np.nonzero(legal)
@@ -126,11 +126,11 @@ class Td(TableLearner[Table]):
 @Inlined
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
     """Move where the side's value is largest; when exploring, where it has been least often."""
-    epsilon, explored, trusted = chance
+    (epsilon, explored, trusted), (_, _, _, _, _, rare) = chance, rule
     free, first, side = rows[row].number, rows[row].first, ply & 1
     if u < epsilon:
         option, u = any_of(explored * free, u)
-        if rows[row].visits[side] < rule[-1]:
+        if rows[row].visits[side] < rare:
             fewest = rows[moves[first + option].after].visits[side]
             for place in range(free):
                 visits = rows[moves[first + place].after].visits[side]

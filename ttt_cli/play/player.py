@@ -33,7 +33,7 @@ class Player:
     @property
     def policy(self) -> Policy | None:
         """Its present policy; None for a person."""
-        return plays_by(self.agent, self.learner.state) if self.agent and self.learner else self.plays
+        return policy_in_play(self.agent, self.learner.state) if self.agent and self.learner else self.plays
 
 
 def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Player]:
@@ -54,11 +54,11 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
         if learn and loaded.native:
             new = OnlineLearner(store, loaded.path, name, loaded.state)
             learner = learners.setdefault(loaded.path.resolve(), new)
-        players.append(Player(full, plays_by(agent, loaded.state), learner, agent))
+        players.append(Player(full, policy_in_play(agent, loaded.state), learner, agent))
     return players
 
 
-def plays_by(agent: Agent, state: State) -> Policy:
+def policy_in_play(agent: Agent, state: State) -> Policy:
     """Return the policy of an agent in play, with its options and the exploration of its author's program."""
     return play_by(state, **{"epsilon": exploration(agent, state), **agent.options})
 

@@ -70,12 +70,7 @@ class Session:
     """
 
     def __init__(
-        self,
-        rules: Rules,
-        players: Sequence[Player],
-        *,
-        seed: int | None = None,
-        alternate: bool = True,
+        self, rules: Rules, players: Sequence[Player], *, seed: int | None = None, alternate: bool = True
     ) -> None:
         self.rules, self.alternate = rules, alternate
         self.players = (players[0], players[1])

@@ -93,9 +93,8 @@ class Design:
     @property
     def call(self) -> str:
         """What all trainings of the method have in common: the id of one with no parameter varied."""
-        return self._run("", State.empty(self.learner, self.rules, symmetric=self.symmetric), 0).record.id[
-            :12
-        ]
+        start = State.empty(self.learner, self.rules, symmetric=self.symmetric)
+        return self._run("", start, 0).record.id[:12]
 
     def _run(self, name: str, start: State, seed: int) -> TrainingRun:
         path, opponent = Path(name), self.opponent

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ttt_cli.agents.asked import RESIGNS
 from ttt_cli.documents import WORDS, AgentFields, Document, optional
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import Rules
@@ -19,7 +20,7 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.match import Sample
 from ttt_cli.evaluation.review import Step
-from ttt_cli.evaluation.verdict import RESIGNS, Blunders, Verdict
+from ttt_cli.evaluation.verdict import Blunders, Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
 from ttt_cli.views.numbers import bar, cells, counted, percent
 from ttt_cli.views.review import moves_table, strip

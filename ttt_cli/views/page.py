@@ -18,6 +18,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ttt_cli.agents.asked import RESIGNS
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
@@ -29,7 +30,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.matchup import own_play, within_reach
-from ttt_cli.evaluation.verdict import RESIGNS, Verdict, find_blunders
+from ttt_cli.evaluation.verdict import Verdict, find_blunders
 from ttt_cli.evaluation.walk import WALK_BATCH
 from ttt_cli.views.numbers import counted, percent
 
