@@ -148,7 +148,8 @@ class Asked(Policy):
                         cells.append(self._cell(texts[len(cells)], str(answer)))
             except NoAnswerError as error:
                 self._fail(texts[min(len(cells), len(texts) - 1)], error)
-                cells += [RESIGNS] * (len(cells) < len(texts))
+                if len(cells) < len(texts):
+                    cells.append(RESIGNS)
                 self._log.restarts += 1
         return np.array(cells + [RESIGNS] * (len(texts) - len(cells)), np.int64)
 
@@ -164,7 +165,8 @@ class Asked(Policy):
 
     def _fail(self, text: str, error: TttError) -> None:
         """End the call, or lose a game."""
-        failed = f"{error.message}{' in answer' * (error.__cause__ is not None)} to {text!r}"
+        raised = " in answer" if error.__cause__ else ""
+        failed = f"{error.message}{raised} to {text!r}"
         if not self._lenient:
             raise TttError(failed, where=self._name, hint=error.hint) from error.__cause__
         self._log.failures.append(failed)

@@ -121,11 +121,9 @@ class Minimax(Policy):
         """The positions in which it could not prove a move."""
         if not self._unproved:
             return []
-        one = min(self._unproved)
         more = f" and {len(self._unproved) - 1:,} more" if len(self._unproved) > 1 else ""
-        return [
-            f"minimax: no move could be proved within {NODES:,} nodes in {one}{more}: it searched instead"
-        ]
+        where = min(self._unproved) + more
+        return [f"minimax: no move could be proved within {NODES:,} nodes in {where}: it searched instead"]
 
     def values(self, positions: Positions) -> Floats:
         """1 a win, 0 a draw or beyond the search, -1 a loss; NaN where no value is proved."""

@@ -85,8 +85,8 @@ def usual_opponents(rules: Rules) -> tuple[str, ...]:
 
 
 def meaning(name: str, rules: Rules | None) -> str | None:
-    """Return the AGENT that an alias stands for, for ``hard`` a search where perfect play takes proofs; None
-    if there is no such alias."""
+    """Return the AGENT that an alias stands for, None if there is no such alias. Where perfect play takes
+    proofs, ``hard`` is a search."""
     agent = ALIASES.get(name)
     proves = agent == "minimax" and agent not in usual_opponents(rules or STANDARD)
     return "search" if proves else agent

@@ -11,10 +11,8 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError
 from ttt_cli.user_code import guarded
 
-ROUGHLY = 1e-4
-"""By how much the sum of a row may miss 1, as in single precision; it is then normalised."""
-
-EXACTLY = 1e-12
+ROUGHLY, EXACTLY = 1e-4, 1e-12
+"""By how much the sum of a row may miss 1: in single precision, and without being normalised."""
 
 
 class Checked(Policy):

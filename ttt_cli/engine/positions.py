@@ -243,10 +243,10 @@ def _chunks(stop: int) -> Iterator[slice]:
 
 
 def _new(keys: Uint64s, unused: np.uint64 = ZERO) -> Bools:
-    """bool[k]: the first of equal keys in order, but for unused bits."""
+    """bool[k]: whether each sorted key differs from the one before it in more than ``unused`` low bits."""
     new = np.ones(len(keys), np.bool_)
     for some in _chunks(len(keys) - 1):
-        differing = keys[1:][some] ^ keys[some] > unused
+        differing = (keys[1:][some] ^ keys[some]) > unused
         new[1:][some] = differing.any(axis=1)
     return new
 

@@ -131,5 +131,4 @@ def bradley_terry(scores: Floats) -> Floats:
         strengths = updated
         if settled:
             break
-    ratings = ELO * np.log10(strengths)
-    return ratings + 0.0  # no -0.0
+    return ELO * np.log10(strengths) + 0.0  # no -0.0

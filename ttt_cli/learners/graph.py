@@ -285,8 +285,8 @@ def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64
             yield side, nodes, edges[here], at, starts, side * scores
 
 
-def walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:
-    """Walk as the author's machine from some rows at once.
+def authors_walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:
+    """Walk as the author's machine does, from some rows at once.
 
     :returns: int64[k] each: the rows reached, 0 if none, and the steps taken.
     """
@@ -305,7 +305,7 @@ def walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:
 
 def authors_moves(table: Table, rows: Int64s, positions: Positions) -> Bools:
     """bool[k, cells]: what the author's machine chooses from in these rows' positions."""
-    targets, steps = walk(table, rows)
+    targets, steps = authors_walk(table, rows)
     goal, cells = table.positions(targets).stones, positions.legal.copy()
     wanted = np.where(positions.x_to_move == (steps == 0), 2, 1)[:, None]
     for stone in (3 - wanted, wanted):

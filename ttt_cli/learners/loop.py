@@ -205,7 +205,7 @@ def composed(
     )
 
 
-def recorded(cells: int, moves: Int8s) -> tuple[Int8s, Floats, int, Uint64s, Int64s]:
+def replayed(cells: int, moves: Int8s) -> tuple[Int8s, Floats, int, Uint64s, Int64s]:
     """What ``play_games`` is given to replay a game: history, luck, number, waiting and results."""
     history = np.full((1, cells), NOT_YET, np.int8)
     history[0, : len(moves)] = moves

@@ -52,7 +52,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.learners.base import Entry, Learner, Shard, as_bits, parameter
 from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_batches, require
-from ttt_cli.learners.loop import NOT_YET, OVER, RESIGNED, play_shard, recorded
+from ttt_cli.learners.loop import NOT_YET, OVER, RESIGNED, play_shard, replayed
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
 BLOCK = 3
@@ -165,7 +165,10 @@ class NTupleTable:
 
 
 Learned = tuple[Int64s, Floats, Floats]
+"""The ``visits``, ``sums`` and ``sizes`` of a table."""
+
 Boards = tuple[Uint64s, Int32s, Floats]
+"""By plies: stones, uint64[cells + 1, 2], and patterns, int32[cells + 1, 2, t]; scratch, float64[cells]."""
 
 
 @Part
@@ -366,7 +369,7 @@ class NTuple(Learner[NTupleTable]):
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:
         if not game.resigned:
-            games = recorded(table.rules.cells, np.array(game.moves, np.int8))
+            games = replayed(table.rules.cells, np.array(game.moves, np.int8))
             self._kernel(table, as_bits(sides))(*games)
 
     def _kernel(self, table: NTupleTable, sides: int) -> Callable[..., None]:

@@ -135,7 +135,7 @@ class TableLearner(Learner[AnyTable]):
 
     def learn(self, table: AnyTable, game: Game, sides: str = "xo") -> None:
         if self.learns_resigned or not game.resigned:
-            games = loop.recorded(table.rules.cells, table.own_cells(game))
+            games = loop.replayed(table.rules.cells, table.own_cells(game))
             self.play(table, as_bits(sides), np.zeros(2, np.bool_), NO_ANSWERS, *games)
 
     def play(

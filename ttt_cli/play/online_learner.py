@@ -43,8 +43,8 @@ class OnlineLearner:
     path: Path
     name: str
     state: State
-    _run: Run | None = None
-    _followed: Run | None = None
+    _run: Run | None = None  # of the games that its file has learned
+    _followed: Run | None = None  # of those learned in memory alone
 
     @cached_property
     def taught_name(self) -> str:

@@ -193,7 +193,7 @@ def advance(run: TrainingRun, spread: ShardMap = map) -> Iterator[int]:
     for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, spread=spread):
         run.seconds += monotonic() - since
         run.results = dict(zip(ENDS, map(int, results), strict=True))
-        total = {key: before[key] + run.results[key] for key in ("x", "o", "draw")}
+        total = {key: before[key] + run.results[key] for key in ("x", "o", "draw")}  # as in files
         run.record = replace(run.record, games=games, results=total)
         run.state = run.state.with_run(run.record, table)
         run.plan.learner.tag_run(table, run.record.id)
