@@ -251,13 +251,7 @@ RECORDS = {
     },
     "values beside a score": {text: {"score": 1, "q": row, "n": 7} for text, row in ROWS.items()},
     "values under another name": {text: {"estimates": row, "n": 7} for text, row in ROWS.items()},
-    "records of moves": {
-        text: {"moves": [{"move": cell, "value": row[cell]} for cell in free(text)], "value": 0.5}
-        for text, row in ROWS.items()
-    },
     "rows of the board": {text: [row[:3], row[3:6], row[6:]] for text, row in ROWS.items()},
-    "null at cells not tried": {text: [MOVES.get((text, cell)) for cell in range(9)] for text in ROWS}
-    | dict.fromkeys(text for text in POSITIONS if text not in ROWS),
     "cells and values by turns": "\n".join(
         ",".join([text.replace(".", "-"), *(f"{cell},{row[cell]!r}" for cell in free(text)), ""])
         for text, row in ROWS.items()
