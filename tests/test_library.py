@@ -154,7 +154,7 @@ def test_other_boards():
         lambda: ttt.evaluate(5),
         lambda: ttt.train("q", games=5, alhpa=0.5),
         lambda: ttt.train("q", games="10"),
-        lambda: ttt.train("q", games=-1),
+        lambda: ttt.evaluate("random", budget=-1),
         lambda: ttt.save("q", "q.json"),
         lambda: ttt.Positions.parse(["XX......."], ttt.Rules()),
         lambda: ttt.Positions.parse(["X...O...Q"], ttt.Rules()),

@@ -168,7 +168,8 @@ def evaluate(
     if not opponents:
         agents = agents[: 1 + len(usual_opponents(agents[0].rules))]
     own, *others = agents
-    found = judge(own.policy, [(other.name, other.policy) for other in others], budget=budget)
+    most = _whole("budget", budget, 1) or BUDGET
+    found = judge(own.policy, [(other.name, other.policy) for other in others], budget=most)
     notes = tuple(dict.fromkeys(note for agent in agents for note in agent.remarks))
     return Verdict(**vars(found), player=own.name, notes=notes)
 
