@@ -195,14 +195,16 @@ def test_keys(browser):
     assert "slip" in browser.ask("document.querySelector('#path li:last-child').className")
 
 
-def test_digits_choose_a_cell_on_boards_of_more_than_nine(browser, tmp_path):
-    open_page(browser, tmp_path, Uniform(Rules(2, 5, 3)))
+def test_digits_choose_a_cell_on_boards_of_more_than_nine_and_in_misere_play_a_line_loses(browser, tmp_path):
+    open_page(browser, tmp_path, Uniform(Rules(2, 5, 3, misere=True)))
     go(browser, "..........")
     assert "1 to 10 and Enter" in text(browser, "keys")
-    for keys, there in (("1 0", ".........."), ("Enter", ".........X"), ("9 7 Enter", "......O..X")):
+    line = ("9 Enter 1 Enter 8 Enter", "O.....OXXX")
+    for keys, there in (("1 0", ".........."), ("Enter", ".........X"), ("9 7 Enter", "......O..X"), line):
         for key in keys.split():
             browser.press(key)
         assert shown(browser) == there
+    assert text(browser, "turn") == "O has won"
 
 
 def test_mouse_and_breadcrumbs(browser):
@@ -314,7 +316,7 @@ def test_a_whole_game_with_the_mouse(browser):
         browser.wait(lambda: my_turn(browser))
     assert text(browser, "turn") == "You win as X"
     assert text(browser, "score") == f"You 1, {NAME} 0, drawn 0"
-    assert text(browser, "verdict").startswith("Move 2, O on 8, turned a draw into a loss; 5 kept the draw")
+    assert text(browser, "outlook").startswith("Move 2, O on 8, turned a draw into a loss; 5 kept the draw")
     assert "Accuracy: you " in text(browser, "accuracy") and "(100\u00a0%)" in text(browser, "accuracy")
     assert browser.ask("document.getElementById('undo').disabled")  # there was no mistake
     browser.click("#reviewed .slip")

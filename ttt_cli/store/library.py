@@ -177,7 +177,7 @@ def would_lose_runs(state: State, path: Path) -> bool:
         another game, or has the name of another kind of file.
     """
     learner, rules = state.learner, state.rules
-    if rules.misere:  # which most formats and the page have no word for
+    if rules.misere:  # which most formats have no word for
         raise UsageError(f"a state that plays {rules.describe()} cannot be saved")
     form = _native_format(Source(path)) if path.is_file() else None
     if form is None:

@@ -2,7 +2,7 @@
 (async () => {
   const byId = (id) => document.getElementById(id);
   const game = await gameOf(byId("data").textContent);
-  const { data, rows, cols, cells, start, winningLine, mover, after, trail, movesOf } = game;
+  const { data, rows, cols, cells, start, winningLine, mover, opponent, victor, after, trail, movesOf } = game;
   const name = data.agent.name;
   const make = (tag, attributes = {}, ...children) => {
     const svg = ["svg", "path", "circle", "rect"].includes(tag);
@@ -37,9 +37,9 @@
   const here = () => trail(state.path)[state.path.length];
   const over = () => state.resigned || game.ended(here());
   const mine = () => !over() && mover(here()) === state.me;
-  const other = () => (state.me === "X" ? "O" : "X");
+  const other = () => opponent(state.me);
   // Who has won a game that is over, or nothing for a draw.
-  const winner = () => (state.resigned ? state.me : winningLine(here()) ? here()[winningLine(here())[0]] : "");
+  const winner = () => (state.resigned ? state.me : victor(here()));
   const likeliest = (moves) => moves.reduce((best, move) => (!best || move.chance > best.chance ? move : best), null);
   const perfect = (moves) => moves.reduce((best, move) => (!best || move.score > best.score ? move : best), null);
 
@@ -135,29 +135,27 @@
   function spoken(move) {
     const value = valueText(move.value), plays = percent(move.chance);
     return `free. Worth a ${worth(move)}.` +
-      `${plays && ` It plays this ${plays}${value && `, values it ${value}`}.`}${move.slip ? " Mistake: this gives up a better result." : ""}`;
+      `${plays && ` Played ${plays} of the time${value && `, valued at ${value}`}.`}${move.slip ? " Mistake: this gives up a better result." : ""}`;
   }
 
   // ---- Everything around it -----------------------------------------------------------------------------
   // What there is to say: a heading, and what is known.
   function described(moves, prospects) {
-    const won = winningLine(here());
     if (state.me && over()) {
       const how = state.resigned ? `${name} resigns: you win` : winner() ? (winner() === state.me ? "You win" : "You lose") : "A draw";
-      return [`${how} as ${state.me}`, ""];
+      return [`${how} as ${state.me}`, verdict(reviewed())];
     }
-    if (won) return [`${here()[won[0]]} has won`, ""];
+    if (winner()) return [`${winner()} has won`, ""];
     if (!moves.length) return ["A draw", ""];
     const heading = !state.me ? `${mover(here())} to move` : mine() ? `Your move, as ${state.me}` : `${name} thinks`;
-    const best = Math.max(...moves.map((move) => move.score)), found = moves.find((move) => move.score === best);
-    const good = moves.filter((move) => move.score === best);
+    const best = Math.max(...moves.map((move) => move.score)), good = moves.filter((move) => move.score === best), [found] = good;
     if (state.aid === "hint") return [heading, `Best: ${cellsOf(good, moves, "any, all are worth the same")}. ${reading(moves)}`];
     if (state.aid === "beat") return [heading, advice(moves, prospects)];
     if (state.me) return [heading, ""];
     const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
     let text = `Perfect play: ${found.result === 0 ? "a draw" : `${mover(here())} ${found.result > 0 ? "wins" : "loses"}${distance(found)}`}.`;
     if (moves.every((move) => move.chance === 0)) text += ` ${name} resigns here.`;
-    else if (game.strange(here())) text += ` ${name} knows nothing of this position.`;
+    else if (game.strange(here())) text += ` ${name} ${moves[0].chance === null ? "never gets here and was not asked" : "knows nothing of this position"}.`;
     else if (slips > 0) text += slips > 0.9995 ? ` ${name} always goes wrong here.` : ` ${name} goes wrong here ${percent(slips)} of the time.`;
     return [heading, text];
   }
@@ -198,18 +196,21 @@
       return { cell, ply, side: mover(passed[ply]), before, result, kept, choice: kept.length < moves.length, lost: result < before };
     });
   }
-  // The accuracy of a side: the moves where there was something to lose that kept it.
-  function drawReview() {
-    const moves = reviewed(), lost = moves.filter((move) => move.lost), won = winner();
-    const deciding = won && !state.resigned ? lost.filter((move) => move.side !== won && move.result < 0).pop() : lost[lost.length - 1];
+  const fault = (move) => `turned a ${word(move.before)} into a ${word(move.result)}; ${inWords(move.kept)} kept the ${word(move.before)}`;
+  // What decided a game.
+  function verdict(moves) {
     const left = state.resigned ? Math.max(...movesOf(here()).map((move) => move.result)) : -1;
-    const fault = (move) => `turned a ${word(move.before)} into a ${word(move.result)}; ${inWords(move.kept)} kept the ${word(move.before)}`;
+    if (left > -1) return `${name} resigned what was still a ${word(left)}.`;
+    const won = !state.resigned && winner(), lost = moves.filter((move) => move.lost);
+    const deciding = lost.findLast((move) => !won || (move.side !== won && move.result < 0));
+    return deciding ? `Move ${deciding.ply + 1}, ${deciding.side} on ${deciding.cell + 1}, ${fault(deciding)}.` : "No move gave anything away.";
+  }
+  // The accuracy of a side: the moves where there was something to lose that kept it.
+  function drawReview(moves) {
     const accuracy = (side) => {
       const choices = moves.filter((move) => move.side === side && move.choice), kept = choices.filter((move) => !move.lost).length;
       return choices.length ? `${kept} of ${choices.length} (${percent(kept / choices.length)})` : "no choice that mattered";
     };
-    byId("verdict").textContent = left > -1 ? `${name} resigned what was still a ${word(left)}.` : deciding
-      ? `Move ${deciding.ply + 1}, ${deciding.side} on ${deciding.cell + 1}, ${fault(deciding)}.` : "No move gave anything away.";
     byId("accuracy").textContent = `Accuracy: you ${accuracy(state.me)}; ${name} ${accuracy(other())}.`;
     byId("reviewed").replaceChildren(...moves.map((move) => {
       const text = move.lost ? fault(move) : move.choice && move.kept.length === 1 ? "the only move" : word(move.result);
@@ -257,7 +258,7 @@
     byId("review").hidden = !playing || !over();
     byId("undo").disabled = staying() < 0;
     if (playing) {
-      if (over()) drawReview();
+      if (over()) drawReview(reviewed());
       byId("help").disabled = byId("beat").disabled = !mine();
       press(byId("help"), state.aid === "hint");
       press(byId("beat"), state.aid === "beat");

@@ -28,10 +28,10 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import Scores, move_scores
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.matchup import own_play, within_reach
 from ttt_cli.evaluation.verdict import Verdict, find_blunders
-from ttt_cli.evaluation.walk import WALK_BATCH
+from ttt_cli.evaluation.walk import WALK_BATCH, OutgrownError
 from ttt_cli.views.numbers import counted, percent
 
 MOST_WALKED = 2_000_000
@@ -39,6 +39,8 @@ MOST_WALKED = 2_000_000
 
 MOST_CELLS = 32
 """The largest board whose positions fit a browser's numbers, which are exact up to 2^53."""
+
+INSTEAD = "ttt play needs no page"
 
 DIGITS = str.maketrans(".OX", "012")
 
@@ -50,13 +52,16 @@ def covered(policy: Policy) -> Positions:
     """The positions that a policy's page describes, in their order: all open ones, or without a state space
     those in which it can be to move.
 
-    :raises OutgrownError: if there are too many.
+    :raises TttError: if there are too many.
     """
     if (space := enumerated(policy.rules)) is not None:
         return space[~space.terminal]
     if policy.rules.cells > MOST_CELLS:
-        raise UsageError(f"a page holds boards of up to {MOST_CELLS} cells", hint="ttt play needs no page")
-    return own_play(policy, budget=MOST_WALKED)[0]
+        raise UsageError(f"a page holds boards of up to {MOST_CELLS} cells", hint=INSTEAD)
+    try:
+        return own_play(policy, budget=MOST_WALKED)[0]
+    except OutgrownError as error:
+        raise TttError(error.message, hint=INSTEAD) from None
 
 
 def page(policy: Policy, name: str, facts: Sequence[Fact], described: Positions) -> bytes:
@@ -137,7 +142,7 @@ def _scores(positions: Positions, whole: bool) -> Scores:
     values = move_values_of(positions)
     if unproven := int(np.count_nonzero(values[positions.legal] == UNPROVEN)):
         what = f"the values of {counted(unproven, 'move')} on the page could not be proved"
-        raise UsageError(what, hint="ttt play needs no page")
+        raise UsageError(what, hint=INSTEAD)
     return values
 
 
