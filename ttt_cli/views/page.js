@@ -109,7 +109,7 @@
   function drawBoard(moves, prospects) {
     const text = here(), winning = winningLine(text) || [], last = state.path[state.path.length - 1];
     buttons.forEach((button, cell) => {
-      const move = moves.find((found) => found.cell === cell), stone = text[cell], told = move && (!state.me || state.aid);
+      const move = moves.find((found) => found.cell === cell), stone = text[cell], told = move && (!state.me || state.aid === "hint" || prospects);
       const number = make("span", { class: "number" }, String(cell + 1));
       let kind = "", label = "free", parts = stone === "." ? [number] : [];
       if (told) {
