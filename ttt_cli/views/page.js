@@ -40,8 +40,7 @@
   const other = () => opponent(state.me);
   // Who has won a game that is over, or nothing for a draw.
   const winner = () => (state.resigned ? state.me : victor(here()));
-  const likeliest = (moves) => moves.reduce((best, move) => (!best || move.chance > best.chance ? move : best), null);
-  const perfect = (moves) => moves.reduce((best, move) => (!best || move.score > best.score ? move : best), null);
+  const most = (moves, key) => moves.reduce((best, move) => (!best || move[key] > best[key] ? move : best), null);
 
   // ---- What changes it ----------------------------------------------------------------------------------
   const PAUSE = 350; // milliseconds that it seems to think
@@ -58,14 +57,14 @@
   function answer() {
     const moves = movesOf(here());
     let left = Math.random() * moves.reduce((sum, move) => sum + move.chance, 0);
-    const move = moves.find((one) => one.chance > 0 && (left -= one.chance) <= 0) || likeliest(moves);
+    const move = moves.find((one) => one.chance > 0 && (left -= one.chance) <= 0) || most(moves, "chance");
     if (move.chance > 0) go([...state.path, move.cell]);
     else go(state.path, { resigned: true });
   }
   function play(cell) {
     if (game.ended(here()) || here()[cell] !== "." || (state.me && !mine())) return;
     if (game.find(after(here(), cell)) !== undefined) return go([...state.path, cell]);
-    byId("outlook").textContent = `${name} never plays this, and the page holds its own games alone.`;
+    byId("outlook").textContent = `${name} never plays this, and the page holds only its own games.`;
     announce(byId("outlook").textContent);
   }
   function begin(side) {
@@ -148,19 +147,19 @@
     if (winner()) return [`${winner()} has won`, ""];
     if (!moves.length) return ["A draw", ""];
     const heading = !state.me ? `${mover(here())} to move` : mine() ? `Your move, as ${state.me}` : `${name} thinks`;
-    const best = Math.max(...moves.map((move) => move.score)), good = moves.filter((move) => move.score === best), [found] = good;
+    const best = most(moves, "score"), good = moves.filter((move) => move.score === best.score);
     if (state.aid === "hint") return [heading, `Best: ${cellsOf(good, moves, "any, all are worth the same")}. ${reading(moves)}`];
     if (state.aid === "beat") return [heading, advice(moves, prospects)];
     if (state.me) return [heading, ""];
     const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
-    let text = `Perfect play: ${found.result === 0 ? "a draw" : `${mover(here())} ${found.result > 0 ? "wins" : "loses"}${distance(found)}`}.`;
+    let text = `Perfect play: ${best.result === 0 ? "a draw" : `${mover(here())} ${best.result > 0 ? "wins" : "loses"}${distance(best)}`}.`;
     if (moves.every((move) => move.chance === 0)) text += ` ${name} resigns here.`;
     else if (game.strange(here())) text += ` ${name} ${moves[0].chance === null ? "never gets here and was not asked" : "knows nothing of this position"}.`;
     else if (slips > 0) text += slips > 0.9995 ? ` ${name} always goes wrong here.` : ` ${name} goes wrong here ${percent(slips)} of the time.`;
     return [heading, text];
   }
   function reading(moves) {
-    const far = data.whole && perfect(moves.filter((move) => move.result && move.plies > 1));
+    const far = data.whole && most(moves.filter((move) => move.result && move.plies > 1), "score");
     return far ? `\u201c${worth(far)}\u201d: decided in ${far.plies} moves, both sides' counted.` : "";
   }
   function advice(moves, prospects) {
@@ -282,7 +281,7 @@
   const arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const actions = {
     again: () => begin(other()), undo: () => go(state.path.slice(0, staying())), help: () => help("hint"), beat: () => help("beat"),
-    agent: () => play(likeliest(movesOf(here())).cell), perfect: () => play(perfect(movesOf(here())).cell),
+    agent: () => play(most(movesOf(here()), "chance").cell), perfect: () => play(most(movesOf(here()), "score").cell),
   };
   // The button that is seen and names this key.
   const named = (key) => [...document.querySelectorAll(".buttons button")].find((button) =>
