@@ -42,11 +42,6 @@ MOST_CELLS = 32
 
 INSTEAD = "ttt play needs no page"
 
-DIGITS = str.maketrans(".OX", "012")
-
-Fact = tuple[str, str]
-"""A few words, and their class: ``win``, ``loss``, ``rules`` or empty."""
-
 
 def covered(policy: Policy) -> Positions:
     """The positions that a policy's page describes, in their order: all open ones, or without a state space
@@ -64,10 +59,10 @@ def covered(policy: Policy) -> Positions:
         raise TttError(error.message, hint=INSTEAD) from None
 
 
-def page(policy: Policy, name: str, facts: Sequence[Fact], described: Positions) -> bytes:
+def page(policy: Policy, name: str, facts: Sequence[tuple[str, str]], described: Positions) -> bytes:
     """Return the page on a player.
 
-    :param facts: the facts at the top.
+    :param facts: the facts at the top, and their classes: ``win``, ``loss``, ``rules`` or empty.
     :param described: the positions that the page describes, as ``covered``.
     :raises UsageError: if the value of a move cannot be proved.
     """
@@ -102,7 +97,8 @@ def page_data(policy: Policy, name: str, described: Positions) -> dict[str, Any]
     """
     whole = enumerated(policy.rules) is not None
     numbers = {text: number for number, text in enumerate(described.texts())}
-    codes = np.array([int(text.translate(DIGITS), 3) for text in numbers], np.int64)
+    digits = str.maketrans(".OX", "012")
+    codes = np.array([int(text.translate(digits), 3) for text in numbers], np.int64)
     layers = np.split(codes, np.searchsorted(described.plies, np.arange(1, described.cells + 1)))
     shown = within_reach(policy) if policy.external and whole else policy
     chances, scores, values, known = [], [], [], []
@@ -161,7 +157,7 @@ def _mistakes(policy: Policy, numbers: Mapping[str, int]) -> tuple[list[list[flo
     return [*kinds.values()], len(found.positions[found.reachable].distinct())
 
 
-def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
+def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[tuple[str, str]]:
     """Return the facts at the top of the page: strength, experience, rules."""
     cases = (("X", verdict.as_x), ("O", verdict.as_o))
     if verdict.unbeatable:
