@@ -24,6 +24,7 @@ def test_a_million_games_survive_two_fresh_starts(replaced: Run):
     assert listed.err == "to bring one back: ttt restore state_store/q.json.bak\n"
     assert replaced("restore").out == listed.out
     back = replaced("restore", "state_store/q.json.1.bak")
+    assert back.err == "the previous file is kept as state_store/q.json.bak\n"
     assert back.out == "state_store/q.json is restored from state_store/q.json.1.bak\n"
     assert replaced("show", "q", "--json").json["games"] == 1000
     newest = replaced("restore", "q", "--json").json["backups"][0]
@@ -59,6 +60,6 @@ def test_there_is_nothing_to_restore(ttt: Run):
     everything = ttt("restore")
     assert everything.err.startswith("no backups") and everything.code == 0
     assert ttt("restore", "q").code == 2
-    Path("mine.json").write_bytes(b'{"format":"ttt-state",\n"version":1,')
+    Path("mine.json").write_bytes(b"")
     mine = ttt("restore", "mine.json")
-    assert mine.err.startswith("no backups") and mine.code == 1
+    assert mine.err.startswith("mine.json has no backups") and mine.code == 1

@@ -19,9 +19,6 @@ def design(**changes) -> Design:
     return Design(Q(), BOARD, **{**usual, **changes})
 
 
-Q_DEFAULT = ("q", "default")
-
-
 def empty(plan: Design) -> Study:
     return Study(tuple(plan.varied))
 

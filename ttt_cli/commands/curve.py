@@ -29,6 +29,7 @@ class Curve:
     file: Path
     points: list[Row]
     name: str = aside()
+    verdict: str = aside("")
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,12 @@ class Curves(Document, name="curves"):
 
     curves: list[Curve]
     picture: str | None
-    verdicts: Sequence[str] = aside()
 
     def show(self, env: Environment) -> None:
         if self.picture is not None:
             env.out(f"saved {self.picture} ({counted(len(self.curves), 'curve')})")
             return
-        named = [(one.name, one.points) for one in self.curves]
-        env.out(*text_plot(named, env.width, verdicts=self.verdicts))
+        env.out(*text_plot([(one.name, one.points, one.verdict) for one in self.curves], env.width))
 
 
 def curve(
@@ -70,9 +69,9 @@ def curve(
     paths = list(dict.fromkeys(library.existing(env.store, file, rules, what=what) for file in files))
     studies = [path for path in paths if Study().recognises(Source(path), DEFAULTS)]
     if studies and len(files) > 1:
-        raise UsageError("a study is drawn by itself", where=str(studies[0]))
+        alone = command_line("ttt", "curve", studies[0])
+        raise UsageError("a study is drawn by itself", where=str(studies[0]), hint=alone)
     study = read_study(studies[0], learner_class) if studies else None
-    verdicts = []
     if study is None:
         plain = len({path.stem for path in paths}) == len(paths)
         curves = [one for path in paths for one in _read(path, path.stem if plain else str(path))]
@@ -80,17 +79,19 @@ def curve(
         heading = f"How strong {curves[0].name if len(curves) == 1 else 'players'} became by training"
     else:
         groups = {study.named(one): [study.runs[key] for key in keys] for one, keys in study.groups.items()}
-        curves = [Curve(paths[0], middle(runs), name) for name, runs in groups.items()]
-        drawn = {name: list(zip(*runs, strict=False)) for name, runs in groups.items()}
-        for runs in groups.values():
-            last = [rows[-1].unbeatable for rows in runs]
-            unknown = "whether they are unbeatable is not known"
-            verdicts.append(unknown if None in last else f"{last.count(1)} of {len(last)} unbeatable")
+        curves = [Curve(paths[0], middle(runs), name, _verdict(runs)) for name, runs in groups.items()]
+        drawn = {name: list(zip(*runs, strict=True)) for name, runs in groups.items()}
         seeds = counted(max(map(len, groups.values())), "seed")
         heading = f"{', '.join(learner for learner, _ in study.calls)}: median and middle half of {seeds}"
     if out is not None and not write_report(env, out, picture(drawn, heading, kind)):
         return None
-    return Curves(curves, out, verdicts)
+    return Curves(curves, out)
+
+
+def _verdict(runs: Sequence[Sequence[Row]]) -> str:
+    last = [rows[-1].unbeatable for rows in runs]
+    unknown = "whether they are unbeatable is not known"
+    return unknown if None in last else f"{last.count(1)} of {len(last)} unbeatable"
 
 
 def _read(path: Path, name: str) -> Iterator[Curve]:

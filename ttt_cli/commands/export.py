@@ -19,7 +19,7 @@ from ttt_cli.evaluation.matchup import both_sides, own_play
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, refuse_source, resolved, save_state, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
-from ttt_cli.store.formats import all_formats, get, plugged_formats
+from ttt_cli.store.formats import FORMATS, all_formats, get, plugged_formats
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
 from ttt_cli.views.numbers import percent
@@ -144,7 +144,8 @@ def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
         rates = [both_sides(policy, Uniform(agent.rules)) for policy in (agent.policy, again)]
         was, now = (f"{percent(x.win)} as X and {percent(o.win)} as O" for x, o in rates)
         what = f"a {form.name} file plays differently from {agent.name}"
-        yield f"{what}: read back, it wins {now} against random; {agent.name} wins {was}"
+        own = f", as {agent.name} does" if was == now else f"; {agent.name} wins {was}"
+        yield f"{what}: read back, it wins {now} against random{own}"
 
 
 def _format(player: ExportSource, out: str, asked: str | None) -> Format:
@@ -153,14 +154,13 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     :raises UsageError: if there is none, or several.
     """
     known, ending = written(), Path(out).suffix.lower()
-    if asked is not None and (plugged := get(asked)) is not None and plugged.written:
+    if asked and asked not in FORMATS and (plugged := get(asked)) is not None and plugged.written:
         known.append(plugged)
     fitting = [form for form in known if form.fits(player.state)]
     if asked is not None:
         found = [form for form in fitting if form.name in (asked, f"ttt-{asked}")]
         if not found:
-            spelled = [*names(known), "state"]
-            near = "" if asked in spelled else did_you_mean(asked, spelled)
+            near = "" if asked in (*FORMATS, "state") else did_you_mean(asked, names(fitting))
             hint = near or f"it has {', '.join(names(fitting))}"
             raise UsageError(f"{player.name} has no {asked} form", where="--format", hint=hint)
         return found[0]

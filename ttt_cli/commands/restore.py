@@ -36,7 +36,8 @@ class Backups(Document, name="backups"):
         if self.backups:
             env.say("to bring one back:", command_line("ttt", "restore", self.backups[0].file))
         else:
-            env.say("no backups: no save has replaced any experience")
+            whose = "no backups" if self.source is None else f"{self.source} has no backups"
+            env.say(f"{whose}: no save has replaced any experience")
 
 
 def restore(
@@ -58,10 +59,10 @@ def restore(
         known = {original(path) for path in env.store.glob("*.bak")}
         return Backups([one for path in sorted(filter(None, known)) for one in backups(path)], None, None)
     if (path := original(Path(file))) is not None and Path(file).exists():
-        library.restore(Path(file), path)
+        if previous := library.restore(Path(file), path):
+            env.say(f"the previous file is kept as {previous}")
         return Backups(backups(path), path, file)
     rules = given_rules(env)
-    lost = (Path(file), *library.named(env.store, file, rules))
-    kept = (path for path in (library.find(env.store, file, rules), *lost) if path and backups(path))
-    path = next(kept, None) or library.existing(env.store, file, rules, what="file")
+    meant = (*library.named(env.store, file, rules), Path(file))
+    path = next(filter(backups, meant), None) or library.existing(env.store, file, rules, what="file")
     return Backups(backups(path), None, file)

@@ -28,6 +28,7 @@ from ttt_cli.training.study import (
     Spread,
     Study,
     carry_out,
+    missing,
     read,
     to_csv,
     unbeatable_from,
@@ -103,7 +104,7 @@ class SettingFields:
             spread: Spread | None = getattr(self, name)
             medians.append(show(spread.median) if spread else "-")
             text = ""
-            if spread and spread.low < spread.high:
+            if spread and show(spread.low) != show(spread.high):
                 text = f"{show(spread.low).removesuffix(' %')} to {show(spread.high)}"
             ranges.append(Text(text, "dim"))
         seconds = "" if self.seconds is None else f"{self.seconds:.1f}"
@@ -204,15 +205,16 @@ def _fill(
     study = Study(tuple(designs[0].varied))
     if out is not None and out.exists():
         study = _begun(designs, out)
-    keys = {key for design in designs for key in design.keys}
-    done = saved = len(keys & study.runs.keys())
+    all_of_them, to_do = sum(len(design.keys) for design in designs), len(missing(designs, study, keep))
+    done = saved = all_of_them - to_do
     due = 0.0  # the time of the next save
-    if out is not None:
-        try_writing(out)
-    env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do")
+    for path in (out, keep and keep / designs[0].file(designs[0].keys[0])):
+        if path is not None:
+            try_writing(path)
+    env.say(f"{to_do:,} of {counted(all_of_them, 'training')} to do")
     with (
         graceful(env, "stopping (again: at once)") as stopping,
-        progress(env, len(keys), done=done, title="study", unit="trainings") as tick,
+        progress(env, all_of_them, done=done, title="study", unit="trainings") as tick,
     ):
         try:
             for _ in carry_out(designs, study, workers=workers, keep=keep, stopping=stopping):
@@ -226,7 +228,7 @@ def _fill(
                 write_bytes(out, to_csv(study))
     if stopping.exit_code is not None:
         kept = f"; the same call goes on from {out}" if out and out.exists() else ""
-        env.say(f"stopped after {done:,} of {len(keys):,} trainings{kept}")
+        env.say(f"stopped after {done:,} of {all_of_them:,} trainings{kept}")
         return stopping.exit_code
     return StudyResult.of(study, designs[0].rules, None if out is None else str(out))
 
@@ -242,8 +244,4 @@ def _begun(designs: Sequence[Design], path: Path) -> Study:
         if (known, study.varied) != (design.call, tuple(design.varied)):
             what = "holds a study with other games, parameters, opponent or board"
             raise UsageError(what, where=str(path), hint="-o another file")
-    games = {design.method: design.games for design in designs}
-    study.runs = {
-        key: rows for key, rows in study.runs.items() if rows[-1].games == games.get(key[0], rows[-1].games)
-    }
     return study

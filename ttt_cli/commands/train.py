@@ -325,7 +325,7 @@ class Call:
                 store=env.store,
             )
         if run.backup:
-            env.say(f"the previous file is kept as {self.path.with_name(run.backup.name)}")
+            env.say(f"the previous file is kept as {run.backup}")
         result = self.result(run.state, run)
         if stopping.exit_code is not None and not run.finished:
             env.say("stopped; resume with:", self._resuming())

@@ -30,14 +30,17 @@ class Backup:
 
 def backups(path: Path) -> list[Backup]:
     """The backups of a file, the newest first."""
-    target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    return [Backup(one, _games(one)) for _, one in reversed(_numbered(target))]
+    return [Backup(one, _games(one)) for _, one in reversed(_numbered(_target(path)))]
 
 
 def newest(path: Path) -> Path:
     """The path of the newest backup of a file, whether it exists or not."""
-    real = Path(os.path.realpath(path))
-    return real.with_name(f"{real.name}.bak")
+    target = _target(path)
+    return target.with_name(f"{target.name}.bak")
+
+
+def _target(path: Path) -> Path:
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def keep(target: Path) -> None:

@@ -58,26 +58,26 @@ def read(path: Path) -> list[Row]:
 
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    found = read_groups(Source(path).data, str(path))
+    found = read_groups(Source(path))
     if found.keys() - {()}:
         hint = f"expected columns {HEADER}"
         raise InvalidFileError("is not one learning curve", where=str(path), hint=hint)
     return found.get((), [])
 
 
-def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:
+def read_groups(source: Source) -> dict[tuple[str, ...], list[Row]]:
     """The learning curves in a file by the columns before ``games``: a study's setting and seed, or nothing.
 
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    lines = text.csv_rows(content, where)
-    _, names = next(lines, (1, list[str]()))
+    names = text.columns_in(source.first_line)
     at = names.index("games") if "games" in names else len(names)
     if not {*names[at:]} <= {*NAMES} or at == len(names):
-        raise InvalidFileError("is not a learning curve", where=where, hint=f"expected columns {HEADER}")
+        hint = f"expected columns {HEADER}"
+        raise InvalidFileError("is not a learning curve", where=source.where, hint=hint)
     curves: dict[tuple[str, ...], list[Row]] = {}
-    for number, entry in lines:
-        place = f"{where}, line {number}"
+    for number, entry in source.rows[1:]:
+        place = f"{source.where}, line {number}"
         if len(entry) != len(names):
             message = f"expected {len(names)} fields, found {len(entry)}"
             raise InvalidFileError(message, where=place, hint="without this line the rest can be read")

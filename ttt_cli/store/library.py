@@ -305,14 +305,16 @@ def accept(path: Path) -> bool:
     return changed
 
 
-def restore(backup: Path, path: Path) -> None:
-    """Put a backup of the file at ``path`` back in its place, keeping the current file as a backup.
+def restore(backup: Path, path: Path) -> Path | None:
+    """Put a backup of the file at ``path`` back in its place; return the backup of the file that was there.
 
     :raises InvalidFileError: if it cannot be read.
     """
     with lock(path, "restored"):
         load(backup)  # refuses what is damaged
+        replaced = path.exists()
         write_bytes(path, Source(backup).blocks(), keep_backup=True)
+    return newest(path) if replaced else None
 
 
 def verify(path: Path, options: Options = DEFAULTS) -> Verification:

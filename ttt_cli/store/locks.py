@@ -44,11 +44,11 @@ def lock(
     """
     held, real = ExitStack(), Path(os.path.realpath(path))
     place, until = lock_path(path), time.monotonic() + wait
-    with translate_os_errors(path, "cannot be locked"):
+    with translate_os_errors(path):
         if parents:
             real.parent.mkdir(parents=True, exist_ok=True)
         if real.is_dir():
-            raise fault(IsADirectoryError(errno.EISDIR, ""), path, "cannot be locked", InvalidFileError)
+            raise fault(IsADirectoryError(errno.EISDIR, ""), path, kind=InvalidFileError)
         if real.exists() and not real.is_file():
             return held
         mode = stat.S_IMODE(os.stat(real.parent).st_mode)

@@ -119,7 +119,7 @@ def _overlapping(inputs: Sequence[Loaded], what: str, shared: Sequence[str]) -> 
         return shared[0] in (run.id, *run.mixed, *run.game_ids)
 
     paths = [str(loaded.path) for loaded in inputs if any(map(holds, loaded.state.runs))]
-    more = f" and {len(shared) - 1:,} others" if len(shared) > 1 else ""
+    more = f" and {len(shared) - 1:,} more" if len(shared) > 1 else ""
     why = f"both hold {what} {shared[0]}{more}, each with other experience, and cannot be separated"
     return InvalidFileError(f"{' and '.join(paths[:2])} {why}", hint="--allow-overlap counts it twice")
 
@@ -130,7 +130,7 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
         for what, mine, theirs in (
             ("learner", first.state.learner.name, loaded.state.learner.name),
             ("rules", first.state.rules.describe(), loaded.state.rules.describe()),
-            ("symmetry", first.state.symmetric, loaded.state.symmetric),
+            ("symmetry", *("on" if it.state.symmetric else "off" for it in (first, loaded))),
             ("choice rule", first.state.learner.choice, loaded.state.learner.choice),
             ("a player with", *(str(it.state.plays or "the learner's own rule") for it in (first, loaded))),
         ):

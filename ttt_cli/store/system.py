@@ -40,12 +40,12 @@ def fault(
 
 
 @contextmanager
-def translate_os_errors(path: AnyPath, failed: str = "cannot be written") -> Iterator[None]:
+def translate_os_errors(path: AnyPath) -> Iterator[None]:
     """Turn an OSError of the body into its ``fault`` at ``path``."""
     try:
         yield
     except OSError as error:
-        raise fault(error, path, failed) from error
+        raise fault(error, path) from error
 
 
 def status(path: AnyPath) -> os.stat_result | None:

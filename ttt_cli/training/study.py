@@ -21,7 +21,7 @@ from ttt_cli.store import library
 from ttt_cli.store.curves import Row, read_groups
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
-from ttt_cli.store.text import csv_rows
+from ttt_cli.store.text import columns_in
 from ttt_cli.store.text import to_csv as as_csv
 from ttt_cli.training.curve import due, measure, points
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
@@ -47,6 +47,12 @@ Group = tuple[Method, Setting]
 
 Key = tuple[Method, Setting, int]
 """A training: its method, setting and seed."""
+
+
+def title(method: Method) -> str:
+    """``q``, ``q.article``."""
+    learner, preset = method
+    return learner if preset == "default" else f"{learner}.{preset}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,21 +90,21 @@ class Design:
         learner = self.learner.changed(**dict(zip(self.varied, setting, strict=True)))
         return State.empty(learner, self.rules, symmetric=self.symmetric)
 
+    def file(self, key: Key) -> str:
+        """The name of a training's state, if that is kept."""
+        method, setting, seed = key
+        return "-".join([title(method), *map(str, setting), f"seed{seed}{self.learner.suffix}"])
+
     def training(self, key: Key) -> TrainingRun:
-        (learner, preset), setting, seed = key
-        name = learner if preset == "default" else f"{learner}.{preset}"
-        name = "-".join([name, *map(str, setting), f"seed{seed}"])
-        return self._run(f"{name}{self.learner.suffix}", self.start(setting), seed)
+        _, setting, seed = key
+        path, start, opponent = Path(self.file(key)), self.start(setting), self.opponent
+        return new_run(path, start, seed=seed, games=self.games, opponent=opponent, store=self.store)
 
     @property
     def call(self) -> str:
         """What all trainings of the method have in common: the id of one with no parameter varied."""
-        start = State.empty(self.learner, self.rules, symmetric=self.symmetric)
-        return self._run("", start, 0).record.id[:12]
-
-    def _run(self, name: str, start: State, seed: int) -> TrainingRun:
-        path, opponent = Path(name), self.opponent
-        return new_run(path, start, seed=seed, games=self.games, opponent=opponent, store=self.store)
+        own = tuple(getattr(self.learner, name) for name in self.varied)
+        return self.training((self.method, own, 0)).record.id[:12]
 
 
 @dataclass(eq=False)
@@ -126,11 +132,10 @@ class Study:
 
     def named(self, group: Group) -> str:
         """The label of a group: ``alpha=0.1, gamma=0.9``, with the method if there are several."""
-        (learner, preset), setting = group
+        method, setting = group
         pairs = zip(self.varied, setting, strict=True)
         words = ", ".join(f"{name}={value}" for name, value in pairs)
-        method = learner if preset == "default" else f"{learner}.{preset}"
-        return words if words and len(self.calls) == 1 else f"{method} {words}".strip()
+        return words if words and len(self.calls) == 1 else f"{title(method)} {words}".strip()
 
 
 @dataclass(frozen=True)
@@ -149,7 +154,7 @@ class Spread:
 def middle(runs: Sequence[Sequence[Row]]) -> list[Row]:
     """The medians of trainings with the same points, point by point."""
     medians = []
-    for rows in zip(*runs, strict=False):
+    for rows in zip(*runs, strict=True):
         values = {name: median(getattr(row, name) for row in rows) for name in MEASURES[:-1]}
         verdicts = {row.unbeatable for row in rows}
         verdict = None if None in verdicts else int(verdicts == {1})
@@ -194,7 +199,18 @@ def _parse_value(text: str, default: object, where: str) -> Value:
             return int(text)
         return text if isinstance(default, str) else float(text)
     except ValueError:
-        raise UsageError(f"{text!r} cannot be a value in {where!r}", where="--vary") from None
+        hint = f"expected values such as {str(default).lower()}, separated by commas"
+        raise UsageError(f"{text!r} cannot be a value in {where!r}", where="--vary", hint=hint) from None
+
+
+def missing(designs: Iterable[Design], study: Study, keep: Path | None = None) -> list[tuple[Design, Key]]:
+    """The trainings that ``study`` lacks, and those whose states are not in the folder ``keep``."""
+    return [
+        (design, key)
+        for design in designs
+        for key in design.keys
+        if key not in study.runs or (keep and not (keep / design.file(key)).exists())
+    ]
 
 
 def carry_out(
@@ -205,19 +221,19 @@ def carry_out(
     keep: Path | None = None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[Key]:
-    """Train what ``study`` lacks, and yield each training that has been added to it.
+    """Train what is ``missing``, and yield each training that has been added to the study.
 
     :param workers: threads that share the work; their number does not change the result.
     :param keep: the folder for the trained states, if they are kept.
     :param stopping: whether to drop unfinished trainings and end.
     """
-    missing = [(design, key) for design in designs for key in design.keys if key not in study.runs]
-    for design in {design.method: design for design, _ in missing}.values():
+    to_do = missing(designs, study, keep)
+    for design in {design.method: design for design, _ in to_do}.values():
         warm_up(design.start(design.keys[0][1]))
     study.calls |= {design.method: design.call for design in designs}
     with ThreadPoolExecutor(workers) as pool:
-        trained = pool.map(lambda one: _train(one[0], one[1], keep, stopping), missing)
-        for (_, key), done in zip(missing, trained, strict=True):
+        trained = pool.map(lambda one: _train(one[0], one[1], keep, stopping), to_do)
+        for (_, key), done in zip(to_do, trained, strict=True):
             if done is not None:
                 study.runs[key], study.seconds[key] = done
                 yield key
@@ -253,18 +269,18 @@ def to_csv(study: Study) -> bytes:
 
 
 def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
-    """The study in a file.
+    """The study in a file, without trainings of which rows are missing.
 
     :param kind_of: the learner of a name.
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    content = Source(path).data
-    _, names = next(csv_rows(content, str(path)), (1, list[str]()))
+    source = Source(path)
+    names = columns_in(source.first_line)
     at = names.index("seed") if "seed" in names else 0
     if names[:3] != ["learner", "preset", "call"] or names[at + 1 :] != [*POINT]:
         raise InvalidFileError("is not a study", where=str(path), hint="ttt study … -o FILE makes one")
     study = Study(tuple(names[3:at]))
-    for (learner, preset, call, *values, seed), rows in read_groups(content, str(path)).items():
+    for (learner, preset, call, *values, seed), rows in read_groups(source).items():
         try:
             known = {item.name: item.default for item in fields(kind_of(learner))}  # type: ignore[arg-type]
             pairs = zip(study.varied, values, strict=True)
@@ -276,4 +292,9 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
         study.calls[key[0]], study.runs[key] = call, rows
     if not study.runs:
         raise InvalidFileError("holds no trainings", where=str(path))
+    looks = {key: [row.games for row in rows] for key, rows in study.runs.items()}
+    whole = {
+        method: max((at for key, at in looks.items() if key[0] == method), key=len) for method in study.calls
+    }
+    study.runs = {key: rows for key, rows in study.runs.items() if looks[key] == whole[key[0]]}
     return study

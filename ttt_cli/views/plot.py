@@ -3,7 +3,6 @@
 import io
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from math import ceil
 
 import numpy as np
@@ -23,22 +22,17 @@ MARKERS = "osD^v"
 """Markers, to tell lines apart in black and white."""
 
 
-def text_plot(
-    curves: Sequence[tuple[str, Sequence[Row]]],
-    width: int = 80,
-    *,
-    verdicts: Sequence[str] = (),
-) -> list[str]:
-    """Return named curves, each with at least one row, as lines of text: what became of each player, and a
-    row of bars for each measure and side. The bars of all curves are after the same numbers of games.
+def text_plot(curves: Sequence[tuple[str, Sequence[Row], str]], width: int = 80) -> list[str]:
+    """Return curves as lines of text: what became of each player, and a row of bars for each measure and
+    side. The bars of all curves are after the same numbers of games.
 
-    :param verdicts: the verdict on each, if its last row does not say.
+    :param curves: the name of each, its rows, at least one, and the verdict, if its last row does not say.
     """
-    looks, room = sorted({row.games for _, rows in curves for row in rows}), max(width - 30, 8)
+    looks, room = sorted({row.games for _, rows, _ in curves for row in rows}), max(width - 30, 8)
     if len(looks) > room:
         looks = [looks[at * (len(looks) - 1) // (room - 1)] for at in range(room)]
     lines = []
-    for (name, rows), verdict in zip_longest(curves, verdicts):
+    for name, rows, verdict in curves:
         lines.append(f"{name}: {_outcome(rows, verdict)}")
         games = [row.games for row in rows]
         shown = [max(bisect_right(games, look) - 1, 0) for look in looks if look <= games[-1]]
@@ -52,9 +46,9 @@ def text_plot(
     return [*lines, f"bars: from {looks[0]:,} to {short(looks[-1])} games, on a logarithmic scale"]
 
 
-def _outcome(rows: Sequence[Row], verdict: str | None) -> str:
+def _outcome(rows: Sequence[Row], verdict: str) -> str:
     first, last = rows[0], rows[-1]
-    if verdict is None:
+    if not verdict:
         verdict = "whether it is unbeatable is not known" if last.unbeatable is None else "beatable"
         if last.unbeatable:
             verdict = f"unbeatable from {unbeatable_from(rows) or 0:,} games on"

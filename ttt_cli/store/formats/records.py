@@ -65,7 +65,7 @@ class LearningCurve(Format):
         return (*columns_in(source.first_line),)[: len(self.begins)] == self.begins
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
-        found = read_groups(source.data, source.where)
+        found = read_groups(source)
         looks = sum(map(len, found.values()))
         return Verification(self.name, len(found), looks, units=("training", "look"))
 
