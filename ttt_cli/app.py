@@ -152,6 +152,7 @@ def _report(error: BaseException, env: Environment) -> int:
 
         traceback.print_exception(error, file=env.stderr)
     known = _translate(error)
+    known.hint = known.flags or known.hint
     if known.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
         env.stderr.write("\n")  # the terminal shows ^C
     if known.exit_code is not ExitCode.CLOSED_PIPE:

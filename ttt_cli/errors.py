@@ -28,15 +28,15 @@ class TttError(Exception):
 
     :param where: the place: a file, line, key or argument.
     :param hint: what to do about it.
+    :param flags: the hint of a command, if its options have other names than the library's arguments.
     """
 
     exit_code = ExitCode.FAILED
 
-    def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
+    def __init__(self, message: str, *, where: str = "", hint: str = "", flags: str = "") -> None:
         super().__init__(message)
-        self.message = message
-        self.where = where
-        self.hint = hint
+        self.message, self.where = message, where
+        self.hint, self.flags = hint, flags
 
     def __str__(self) -> str:
         line = f"{self.where}: {self.message}" if self.where else self.message

@@ -45,7 +45,8 @@ class UnsteadyError(TttError):
         super().__init__(
             f"answered {text!r} with {first}, then with {second}: its choices vary",
             where=name,
-            hint="--games N plays games; for export and diff, samples=100 before the colon estimates them",
+            hint="play_match plays games",
+            flags="--games N plays games; for export and diff, samples=100 before the colon estimates them",
         )
 
 

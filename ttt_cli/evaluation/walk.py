@@ -43,7 +43,8 @@ class OutgrownError(TttError):
     def __init__(self, plies: int, positions: int, budget: int) -> None:
         super().__init__(
             f"more than {budget:,} positions can be reached ({positions:,} within {plies} plies)",
-            hint="--positions N allows more",
+            hint="budget=N allows more",
+            flags="--positions N allows more",
         )
         self.positions = positions
 

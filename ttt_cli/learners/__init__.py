@@ -51,9 +51,10 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         return _typed.get()[name]
     plugged = plugin(LEARNER_PLUGINS, name, type)
     if plugged is None:
-        others = "and FILE.py:CLASS, whose states need --learner FILE.py:CLASS"
-        hint = did_you_mean(name, LEARNERS) or f"there are {', '.join(LEARNERS)}, {others}"
-        raise UsageError(f"no learner is called {name!r}", hint=hint)
+        near, known = did_you_mean(name, LEARNERS), f"there are {', '.join(LEARNERS)}"
+        hint = near or f"{known}, and your own class, which load needs as learner=CLASS"
+        flags = near or f"{known}, and FILE.py:CLASS, whose states need --learner FILE.py:CLASS"
+        raise UsageError(f"no learner is called {name!r}", hint=hint, flags=flags)
     learner = checked(plugged, name)
     if learner.name != name:
         raise UsageError(f"the plug-in's learner is called {learner.name!r}", where=name)
@@ -84,7 +85,7 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
     from ttt_cli.learners.base import Learner
 
     if not (isinstance(kind, type) and issubclass(kind, Learner)):
-        raise UsageError("is not a Learner", where=where, hint="subclass ttt_cli.PlainLearner")
+        raise UsageError("is not a class of learners", where=where, hint="subclass ttt_cli.PlainLearner")
     missing = sorted(getattr(kind, "__abstractmethods__", ()))
     if missing:
         raise UsageError(f"does not define {', '.join(missing)}", where=where)

@@ -257,7 +257,7 @@ class Graph(TableLearner[Table]):
         if self.choice == "article" and symmetric:
             raise UsageError(
                 "the graph article's choice depends on the board's orientation: it has no symmetry",
-                hint="leave out --symmetry, or use the default choice",
+                hint="leave out symmetry, or use the default choice",
             )
 
 

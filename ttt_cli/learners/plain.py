@@ -106,7 +106,7 @@ class PlainLearner(Learner[Table]):
 
     def empty(self, rules: Rules, symmetric: bool = False) -> Table:
         if symmetric:
-            raise UsageError(f"{self.name} keeps no table of classes of positions", where="--symmetry")
+            raise UsageError(f"{self.name} keeps no table of classes of positions", where="symmetry")
         return Table(rules)
 
     def train(self, table: Table, shard: Shard) -> Int64s:

@@ -184,20 +184,21 @@ def would_lose_runs(state: State, path: Path) -> bool:
         refuse_loss(path)
         if path.suffix in {*SUFFIXES, ".jsonl", ".npz", ".pkl", ".py"} - {learner.suffix}:
             what = f"a {learner.name} state is {learner.suffix[1:].upper()}"
-            raise UsageError(what, where=str(path), hint=f"-o {path.with_suffix(learner.suffix)}")
+            usual = path.with_suffix(learner.suffix)
+            raise UsageError(what, where=str(path), hint=f"such as {usual}", flags=f"-o {usual}")
         return path.exists()
     source = Source(path)
     found = _LEARNER.search(source.start)  # maybe a learner that is not known here
     if found and found[1].decode() != learner.name:
         what = f"holds a {found[1].decode()} state, not {learner.name}"
-        raise UsageError(what, where=str(path), hint="-o another file")
+        raise UsageError(what, where=str(path), hint="name another file", flags="-o another file")
     try:
         other = form.header(source)
     except (TttError, OtherLayoutError):
         return True
     if other.rules != rules:
         what = f"holds a state for {other.rules.describe()}, not {rules.describe()}"
-        raise UsageError(what, where=str(path), hint="-o another file")
+        raise UsageError(what, where=str(path), hint="name another file", flags="-o another file")
     return not state.contains(other)
 
 
@@ -212,7 +213,7 @@ def load(path: Path, options: Options = DEFAULTS) -> Loaded:
         raise InvalidFileError("holds a policy, not learned values", where=str(path), hint=hint)
     if rules not in (None, loaded.state.rules):
         played = f"plays {loaded.state.rules.describe()}, not {rules.describe()}"
-        raise InvalidFileError(played, where=str(path), hint="--board and --line say which game is meant")
+        raise InvalidFileError(played, where=str(path), flags="--board and --line say which game is meant")
     return replace(loaded, state=loaded.state.playing(**options.playing))
 
 

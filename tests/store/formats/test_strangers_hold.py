@@ -114,7 +114,7 @@ def test_keys_of_another_board_name_it():
     table = {
         str((tuple((at >> cell & 1) * 2 for cell in range(16)), at % 16)): at for at in range(0, 9000, 7)
     }
-    assert "--board 4x4" in refused(table, "not positions of 3x3").hint
+    assert "--board 4x4" in refused(table, "not positions of 3x3").flags
     refused(POSITIONS, "not positions of 8x8", rules=Rules(8, 8, 3))  # whose positions are too many
     refused(
         {str(2 * in_base_3(board) + 1): value for board, value in POSITIONS.items()}, "not positions of 3x3"

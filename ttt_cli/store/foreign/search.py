@@ -94,8 +94,11 @@ MOST_ANSWERS = 12
 """The most answers that are named."""
 
 
-OTHERWISE = "--board and --line name another game; ttt import --help says how a spelling is stated"
-"""The hint where keys are no positions."""
+OTHERWISE = {
+    "hint": "rules=Rules(ROWS, COLS, LINE) names another game",
+    "flags": "--board and --line name another game; ttt import --help says how a spelling is stated",
+}
+"""The hints where keys are no positions."""
 
 
 class NoPositionsError(InvalidFileError):
@@ -297,9 +300,11 @@ def _no_positions(keys: Sequence[str], rules: Rules, where: str) -> NoPositionsE
     telling = sorted(keys[:1000], key=lambda key: -len(set(key)))[:SHOWN]  # rather than the empty board
     shown = ", ".join(quoted(key.replace("\t", ",")) for key in telling)
     message = f"these keys are not positions of {rules.describe()}: {shown}"
-    boards = other_size(keys)
-    hint = f"they look like boards of another size: --board {boards}, and --line" if boards else OTHERWISE
-    return NoPositionsError(message, where=where, hint=hint)
+    if boards := other_size(keys):
+        what = "they look like boards of another size"
+        hint, flags = f"{what}, {boards}: rules=Rules(…)", f"{what}: --board {boards}, and --line"
+        return NoPositionsError(message, where=where, hint=hint, flags=flags)
+    return NoPositionsError(message, where=where, **OTHERWISE)
 
 
 def _spelled_readings(

@@ -353,7 +353,8 @@ def truncated(rejected: Iterable[Rejected]) -> list[Rejected]:
 def fault_of(error: TttError, where: str) -> Rejected:
     """An error as a fault of the file that it names."""
     place = error.where.removeprefix(where).lstrip(":, ")
-    why = f"{error.message} ({error.hint})" if error.hint else error.message
+    hint = error.flags or error.hint
+    why = f"{error.message} ({hint})" if hint else error.message
     return Rejected(place or "the whole file", why)
 
 

@@ -165,7 +165,7 @@ def _read_header(found: Any, where: str) -> State:
         plays = Plays.from_json(found["plays"], f'{where}: "plays"') if "plays" in found else None
         state = State(learner, rules, symmetric, None, runs, plays)
     except UsageError as error:
-        raise InvalidFileError(error.message, where=where, hint=error.hint) from None
+        raise InvalidFileError(error.message, where=where, hint=error.hint, flags=error.flags) from None
     name, ours = learner.name, learner.kernel_version
     newer = f"made by version {made_by} of {name}, and this is version {ours}"
     for wrong, key, why in (

@@ -154,7 +154,8 @@ def _positions(where: str, rules: Rules, texts: Sequence[str]) -> Positions:
 def _game_of(where: str, cells: int) -> Rules:
     if cells != STANDARD.cells:
         unnamed = f"does not say which game its boards of {cells} cells are of"
-        raise UsageError(unnamed, where=where, hint="say it: --board ROWSxCOLS --line N")
+        hint, flags = "say it: rules=Rules(ROWS, COLS, LINE)", "say it: --board ROWSxCOLS --line N"
+        raise UsageError(unnamed, where=where, hint=hint, flags=flags)
     return STANDARD
 
 

@@ -79,7 +79,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         raise InvalidFileError("holds no positions", where=where)
     if (many := len(table.keys)) > 2 * (most := rules.positions_bound) * rules.cells:
         message = f"has {many:,} keys, but there are at most {most:,} positions of {rules.describe()}"
-        raise InvalidFileError(message, where=where, hint=OTHERWISE)
+        raise InvalidFileError(message, where=where, **OTHERWISE)
     if len(longest := max(table.keys, key=len)) > LONGEST:
         message = f"a key of {len(longest):,} characters is not a position"
         raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
