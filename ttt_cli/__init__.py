@@ -32,9 +32,11 @@ __all__ = [
     "one_of",
     "parameter",
     "play_game",
+    "play_match",
     "policy",
     "positions",
     "save",
+    "teach",
     "train",
 ]
 

@@ -5,10 +5,11 @@ store), a ``State``, a ``Policy``, a function that maps the text of a position t
 with ``probabilities(positions)``. Errors are ``TttError``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 from secrets import randbits, token_hex
@@ -34,6 +35,8 @@ from ttt_cli.environment import DEFAULT_STORE
 from ttt_cli.errors import TttError as TttError
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation import verdict as verdicts
+from ttt_cli.evaluation.match import GAMES, Match
+from ttt_cli.evaluation.match import play_match as match_of
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import checked, offer
@@ -52,6 +55,8 @@ from ttt_cli.store.locks import lock
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of
+from ttt_cli.store.teaching import teach as teach_games
+from ttt_cli.training.curve import Curve
 from ttt_cli.training.trainer import advance, fixed_side, new_run
 
 Player = str | State | Policy | Callable[[str], int | str] | Any
@@ -93,7 +98,7 @@ def positions(rules: Rules = STANDARD) -> Positions:
 
 
 def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:
-    given = [one if isinstance(one, str) else _agent(one) for one in players]
+    given = [fspath(one) if isinstance(one, str | PathLike) else _agent(one) for one in players]
     return resolve_all(given, Path(store), _game(rules))
 
 
@@ -102,7 +107,7 @@ def _agent(player: Player) -> Agent:
     if isinstance(player, State):
         return Agent(player.learner.name, fixed_rules=player.rules, make=lambda rules: player.policy)
     name = getattr(player, "__name__", type(player).__name__)
-    fixed = player.rules if isinstance(player, Policy) else None
+    fixed = getattr(player, "rules", None) if isinstance(player, Policy) else None
     return Agent(name, fixed_rules=fixed, make=lambda rules: player_of(player, rules, name))
 
 
@@ -125,6 +130,12 @@ def _game(rules: Rules | None) -> Rules | None:
     if not isinstance(rules, Rules | None):
         raise UsageError(f"rules is {rules!r}, not Rules", hint="such as Rules(3, 3, 3)")
     return rules
+
+
+def _expect(kind: type, *values: Any) -> None:
+    for value in values:
+        if not isinstance(value, kind):
+            raise UsageError(f"expected {kind.__name__}, found {type(value).__name__}")
 
 
 def _whole(name: str, number: Any, least: int) -> int | None:
@@ -201,6 +212,34 @@ def play_game(
     return session.record
 
 
+def play_match(
+    player: Player,
+    opponent: Player,
+    *,
+    games: int = GAMES,
+    seed: int | None = None,
+    rules: Rules | None = None,
+    store: str | PathLike[str] = DEFAULT_STORE,
+) -> Match:
+    """Play a match, also between players whose choices vary from one question to the next. The player is X in
+    every other game. A warning reports games lost by failing to answer.
+
+    >>> match = play_match("heuristic", "random", games=1000, seed=1)
+    >>> match.as_x.games, match.as_x.win
+    (500, 0.882)
+    >>> [round(limit, 3) for limit in match.as_x.win_ci]
+    [0.851, 0.907]
+
+    :param seed: as for a game.
+    """
+    games, seed = _whole("games", games, 1) or GAMES, _whole("seed", seed, 0)
+    own, other = _agents([player, opponent], rules, store)
+    match = match_of(own.policy, other.policy, games, seed, name=other.name)
+    for remark in [*own.remarks, *other.remarks]:
+        warn(remark, stacklevel=2)
+    return match
+
+
 def train(
     learner: str | type[Learner[Any]] | State = "q",
     *,
@@ -210,6 +249,7 @@ def train(
     preset: Literal["article"] | None = None,
     rules: Rules | None = None,
     symmetry: bool = False,
+    curve: bool = False,
     store: str | PathLike[str] = DEFAULT_STORE,
     **parameters: Any,
 ) -> State:
@@ -222,6 +262,10 @@ def train(
     >>> train(state, games=1000, opponent="random", seed=2, alpha=0.2).games
     101000
 
+    >>> (points,) = train("q", games=10_000, seed=1, curve=True).curves
+    >>> [(point.games, round(point.exploitability, 2)) for point in points][3:]
+    [(1792, 1.0), (3840, 0.5), (7936, 0.0), (10000, 0.0)]
+
     :param learner: a method's name, your own class, or a state to continue from, which is not changed.
     :param games: the number of games; by default the method's own.
     :param opponent: by default the player itself, or the article's opponent. A function or an object is asked
@@ -229,6 +273,7 @@ def train(
     :param preset: ``article`` for the rule and the constants of the method's author.
     :param rules: the game, for a new state.
     :param symmetry: whether symmetric positions share an entry, for a new state.
+    :param curve: whether to judge the player along the way, for ``State.curves``.
     :param parameters: the parameters of the method, as ``ttt train LEARNER --help`` lists them.
     :raises TttError: if a name or a parameter is unknown.
     """
@@ -238,7 +283,8 @@ def train(
             raise UsageError("preset, rules and symmetry are for a new state: this one has its own")
         start = replace(learner, learner=learner.as_read.changed(**given), table=deepcopy(learner.table))
     else:
-        kind = learner_of(learner if isinstance(learner, str) else checked(learner), preset or "default")
+        named = learner if isinstance(learner, str) else checked(learner, "learner")
+        kind = learner_of(named, preset or "default")
         start = State.empty(kind.changed(**given), _game(rules) or STANDARD, symmetric=bool(symmetry))
     games, seed = _whole("games", games, 1), _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
@@ -249,9 +295,30 @@ def train(
         digest, known = _digest(opponent, side.policy), isinstance(opponent, State | Policy)
         opponent = replace(side, fingerprint=lambda: digest, reproducible=known)
     run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=opponent)
-    for _ in advance(run):
-        pass
+    points = Curve(run.plan.games, closely=True)
+    for played in chain([0], advance(run)):
+        if curve:
+            points.look(played, lambda: run.state.policy)
+    if points.rows:
+        run.note(points.rows)
     return run.state
+
+
+def teach(state: State, games: Iterable[GameRecord]) -> State:
+    """Teach finished games to a state, each once, without those that it cannot learn from; the state itself
+    is not changed.
+
+    >>> state = train("menace", games=100, seed=1)
+    >>> teach(state, [play_game(state, "minimax", seed=seed) for seed in range(20)]).games
+    120
+
+    :param games: by the article's rule, ``q`` learns from the moves of the player called ``q`` alone, or from
+        both sides if neither is.
+    :raises TttError: if a record contradicts itself.
+    """
+    _expect(State, state)
+    _expect(GameRecord, *(records := [*games]))
+    return teach_games(state, records, state.learner.name).state
 
 
 def _digest(player: Player, policy: Policy) -> str:
@@ -283,7 +350,7 @@ def load(
     """
     name, reading = file_and_reading(fspath(path), _game(rules))
     if learner is not None:
-        offer(checked(learner))
+        offer(checked(learner, "learner"))
     found = library.load(Path(name), reading)
     for remark in found.remarks:
         warn(remark, stacklevel=2)
@@ -301,15 +368,9 @@ def save(state: State, path: str | PathLike[str]) -> None:
     :raises TttError: if that fails, another process is writing the file, or it holds a state of another
         method or for another game.
     """
-    _check_states(state)
+    _expect(State, state)
     with lock(Path(path), "saved", remedy="save it under another name and merge later", parents=True):
         library.save(state, Path(path))
-
-
-def _check_states(*states: Any) -> None:
-    for state in states:
-        if not isinstance(state, State):
-            raise UsageError(f"{state!r} is not a State", hint="train and load return one")
 
 
 def merge(*states: State, allow_overlap: bool = False) -> State:
@@ -323,7 +384,7 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
     """
     if not states:
         raise UsageError("there is nothing to merge", where="merge")
-    _check_states(*states)
+    _expect(State, *states)
     named = [
         Loaded(state, Path(f"state {number}"), FORMAT, library.digest(state))
         for number, state in enumerate(states, 1)

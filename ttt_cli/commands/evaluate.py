@@ -13,7 +13,7 @@ from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
-from ttt_cli.evaluation.match import Games, Match, Sample, play_match
+from ttt_cli.evaluation.match import GAMES, Games, Match, Sample, play_match
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.review import Step
 from ttt_cli.evaluation.review import explain as explained
@@ -30,9 +30,6 @@ from ttt_cli.store.text import as_text, to_csv
 from ttt_cli.views.evaluation import Exact, Sampled, blunder_rows
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
-
-GAMES = 10_000
-"""Games of the match that replaces a verdict."""
 
 
 def evaluate(

@@ -8,7 +8,8 @@ from rich.text import Text
 from ttt_cli.documents import Document
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.tournament import MATCH_GAMES, Tournament, play_tournament
+from ttt_cli.evaluation.match import GAMES
+from ttt_cli.evaluation.tournament import Tournament, play_tournament
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.shell.common import resolved
 from ttt_cli.shell.options import Walked, argument, complete
@@ -66,5 +67,5 @@ def tournament(
     if found.sampled:
         pairs = ", ".join(dict.fromkeys(" and ".join(sorted((one.x, one.o))) for one in found.sampled))
         why = "too much can happen, or a player's choices vary"
-        env.remark([f"sampled, by a match of {MATCH_GAMES:,} games, since {why}: {pairs}"])
+        env.remark([f"sampled, by a match of {GAMES:,} games, since {why}: {pairs}"])
     return Standings(found)

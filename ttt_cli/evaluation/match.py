@@ -19,6 +19,9 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
 
+GAMES = 10_000
+"""Games of a match, by default."""
+
 MATCH_BATCH = 1 << 14
 """Games played at a time. A change changes the games of a seed."""
 
@@ -148,7 +151,7 @@ def play_match(
     agent: Policy,
     opponent: Policy,
     games: int,
-    seed: int,
+    seed: int | None,
     watch: Callable[[Games], None] = lambda batch: None,
     *,
     name: str = "",

@@ -16,12 +16,9 @@ from ttt_cli.agents.asked import UnsteadyError
 from ttt_cli.documents import AgentFields, Count, optional
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy
-from ttt_cli.evaluation.match import SampledRates, play_match
+from ttt_cli.evaluation.match import GAMES, SampledRates, play_match
 from ttt_cli.evaluation.matchup import Rates, play_exact
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
-
-MATCH_GAMES = 10_000
-"""Games of a match between two players whose results cannot be computed."""
 
 ELO = 400.0
 """Rating points of a tenfold strength."""
@@ -96,7 +93,7 @@ def play_tournament(
         try:
             found, games = [play_exact(a, b, budget=budget), play_exact(b, a, budget=budget)], None
         except (OutgrownError, UnsteadyError):
-            match, games = play_match(a, b, MATCH_GAMES, seed=0), MATCH_GAMES // 2
+            match, games = play_match(a, b, GAMES, seed=0), GAMES // 2
             found = [_rates(match.as_x), _rates(match.as_o).turned()]
         for (x, o), rates in zip((pair, pair[::-1]), found, strict=True):
             pairings[x, o] = Pairing(agents[x][0].name, agents[o][0].name, rates, games)

@@ -17,7 +17,7 @@ import orjson
 from ttt_cli.documents import CellFromOne, ResultKey, fields_of, optional
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.errors import InvalidFileError, NotationError, TttError
 from ttt_cli.store.files import append_line, try_writing
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
@@ -63,9 +63,13 @@ class GameRecord:
     def game(self) -> Game:
         """Play the moves.
 
-        :raises NotationError: if they cannot be played or do not end the game.
+        :raises NotationError: if they cannot be played, or do not end the game with this result.
         """
-        return Game.of(self.rules, [cell - 1 for cell in self.moves], resigned=self.resigned)
+        game = Game.of(self.rules, [cell - 1 for cell in self.moves], resigned=self.resigned)
+        result = game.result.key if game.result is not None else ""
+        if result != self.result:
+            raise NotationError(f'"result" is {self.result!r}, but the moves give {result!r}')
+        return game
 
     @classmethod
     def from_json(cls, found: Any, where: str) -> "GameRecord":
@@ -79,13 +83,9 @@ class GameRecord:
         lists = {name: tuple(found[name]) for name in ("moves", "teaches")}
         try:
             record = cls(**{**found, **lists, "rules": rules})
-            game = record.game()
+            record.game()
         except TttError as error:
             raise InvalidFileError(error.message, where=where, hint=error.hint) from None
-        result = game.result.key if game.result is not None else ""
-        if result != record.result:
-            message = f'"result" is {record.result!r}, but the moves give {result!r}'
-            raise InvalidFileError(message, where=where)
         return record
 
 

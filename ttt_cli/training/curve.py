@@ -73,11 +73,18 @@ class Curve:
     """
 
     def __init__(
-        self, games: int, path: Path | None = None, *, done: int = 0, rows: Sequence[Row] = ()
+        self,
+        games: int,
+        path: Path | None = None,
+        *,
+        closely: bool = False,
+        done: int = 0,
+        rows: Sequence[Row] = (),
     ) -> None:
         """
         :param games: of the whole run.
         :param path: of the file to write, if any.
+        :param closely: look as often as for a file.
         :param done: the games played before this call; the file's rows up to there are kept.
         :param rows: those up to there, if the file has none.
         :raises InvalidFileError: if the file at ``path`` is not a curve.
@@ -90,7 +97,7 @@ class Curve:
                 hint = "--curve another file: this one would be overwritten"
                 raise InvalidFileError(error.message, where=error.where, hint=hint) from None
             self.rows = [row for row in old_rows if row.games <= done and done] or self.rows
-        self._points = points(games, PER_DECADE if path else KEPT_PER_DECADE)
+        self._points = points(games, PER_DECADE if path or closely else KEPT_PER_DECADE)
         self.seen = self.rows[-1].games if self.rows else -1
 
     def look(self, games: int, policy: Callable[[], Policy], *, now: bool = False) -> Row | None:
