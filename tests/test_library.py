@@ -181,7 +181,7 @@ def test_a_foreign_file_warns():
     with pytest.warns(UserWarning, match=r"table\.json"):
         ttt.load("table.json")
         assert ttt.load("table.json:ties=last").plays.ties == "last"
-    assert ttt.evaluate("./table.json", "random").notes
+    assert ttt.evaluate(Path("table.json"), "random").notes
 
 
 def test_a_notebook_shows_verdicts():

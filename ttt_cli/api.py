@@ -289,6 +289,8 @@ def train(
     games, seed = _whole("games", games, 1), _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
     nowhere = Path()  # nothing is saved
+    if isinstance(opponent, PathLike):
+        opponent = fspath(opponent)
     if not isinstance(opponent, str | None):
         side = fixed_side(_agents([opponent], start.rules, store)[0], Path(store), start, nowhere)
         assert side is not None

@@ -96,15 +96,10 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
 
 def plugins(group: str, load: Callable[[str], T | None]) -> Iterator[T]:
     """Load all entry points of a group by their names; skip those that fail."""
-    for name in plugin_names(group):
+    for name in sorted({point.name for point in _offered(group, tuple(sys.path))}):
         with suppress(TttError):
             if (found := load(name)) is not None:
                 yield found
-
-
-def plugin_names(group: str) -> list[str]:
-    """Return the names in a group of entry points, without loading any."""
-    return sorted({point.name for point in _offered(group, tuple(sys.path))})
 
 
 @cache

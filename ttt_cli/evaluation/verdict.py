@@ -119,10 +119,8 @@ class Verdict:
     @property
     def unbeatable(self) -> bool | None:
         """Whether it holds the game's value in both roles against any opponent; None if not known."""
-        for outcome in (False, None):
-            if any(self.holds_as(side) is outcome for side in Side):
-                return outcome
-        return True
+        held = [self.holds_as(side) for side in Side]
+        return False if False in held else None if None in held else True
 
     @property
     def nash_conv(self) -> float:
