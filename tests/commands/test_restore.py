@@ -62,4 +62,4 @@ def test_there_is_nothing_to_restore(ttt: Run):
     assert ttt("restore", "q").code == 2
     Path("mine.json").write_bytes(b"")
     mine = ttt("restore", "mine.json")
-    assert mine.err.startswith("mine.json has no backups") and mine.code == 1
+    assert mine.err.startswith("no backups") and mine.code == 1

@@ -48,6 +48,8 @@ def test_a_study_continues_where_its_file_ends(ttt):
         refused = ttt(*CALL, *other)
         assert refused.code == 2 and "holds a study with other" in refused.err
     assert Path("study.csv").read_bytes().startswith(lines[0])
+    refused = ttt("study", "q", "--board", "5x5", "--line", 4, "--games", 9, "--seeds", 1)
+    assert refused.code == 1 and "a study judges exactly; --board names a smaller board" in refused.err
 
 
 def test_what_has_been_trained_is_kept_whatever_ends_a_study(ttt, monkeypatch):
@@ -99,9 +101,9 @@ def test_presets_are_compared_with_the_seconds_they_took(ttt):
 def test_a_study_may_mix_methods_fix_values_and_keep_states(ttt):
     call = ("study", "q", "td", "--games", 100, "--seeds", 1, "-o", "both.csv")
     call += ("--vary", "gamma=0.9", "--vary", "alpha=0.3")
-    assert ttt(*call).code == 0
-    assert "2 of 2 trainings" in ttt(*call, "--keep", "states").err
-    again = ttt(*call, "--keep", "states")
+    assert ttt(*call, "--keep", "states").code == 0
+    again = ttt(*call, "--keep", "others")
+    assert "no states are made of the 2 trainings that both.csv holds already" in again.err
     assert "td gamma=0.9, alpha=0.3" in again.out and "0 of 2 trainings" in again.err
     kept = [ttt("show", path, "--json").json for path in Path("states").glob("*.json")]
     assert [(state["games"], state["runs"][0]["params"]["alpha"]) for state in kept] == [(100, 0.3)] * 2

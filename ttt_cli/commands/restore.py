@@ -36,8 +36,7 @@ class Backups(Document, name="backups"):
         if self.backups:
             env.say("to bring one back:", command_line("ttt", "restore", self.backups[0].file))
         else:
-            whose = "no backups" if self.source is None else f"{self.source} has no backups"
-            env.say(f"{whose}: no save has replaced any experience")
+            env.say("no backups: no save has replaced any experience")
 
 
 def restore(

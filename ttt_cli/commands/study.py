@@ -14,7 +14,8 @@ from rich.text import Text
 from ttt_cli.documents import Count, Document, Share, aside
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.errors import ExitCode, UsageError
+from ttt_cli.errors import ExitCode, TttError, UsageError
+from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.learners import LEARNERS, learner_class, offer_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, argument, flag, given_rules, number, option
 from ttt_cli.shell.signals import graceful
@@ -28,7 +29,6 @@ from ttt_cli.training.study import (
     Spread,
     Study,
     carry_out,
-    missing,
     read,
     to_csv,
     unbeatable_from,
@@ -205,16 +205,18 @@ def _fill(
     study = Study(tuple(designs[0].varied))
     if out is not None and out.exists():
         study = _begun(designs, out)
-    all_of_them, to_do = sum(len(design.keys) for design in designs), len(missing(designs, study, keep))
-    done = saved = all_of_them - to_do
+    keys = {key for design in designs for key in design.keys}
+    done = saved = len(keys & study.runs.keys())
     due = 0.0  # the time of the next save
-    for path in (out, keep and keep / designs[0].file(designs[0].keys[0])):
+    for path in (out, keep and keep / "states"):
         if path is not None:
             try_writing(path)
-    env.say(f"{to_do:,} of {counted(all_of_them, 'training')} to do")
+    env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do")
+    if keep is not None and done:
+        env.say(f"no states are made of the {counted(done, 'training')} that {out} holds already")
     with (
         graceful(env, "stopping (again: at once)") as stopping,
-        progress(env, all_of_them, done=done, title="study", unit="trainings") as tick,
+        progress(env, len(keys), done=done, title="study", unit="trainings") as tick,
     ):
         try:
             for _ in carry_out(designs, study, workers=workers, keep=keep, stopping=stopping):
@@ -223,12 +225,15 @@ def _fill(
                     write_bytes(out, to_csv(study))
                     due, saved = monotonic() + PACE, done
                 tick(done)
+        except OutgrownError as error:
+            hint = "a study judges exactly; --board names a smaller board"
+            raise TttError(error.message, where=designs[0].rules.describe(), hint=hint) from None
         finally:
             if out is not None and done > saved:
                 write_bytes(out, to_csv(study))
     if stopping.exit_code is not None:
         kept = f"; the same call goes on from {out}" if out and out.exists() else ""
-        env.say(f"stopped after {done:,} of {all_of_them:,} trainings{kept}")
+        env.say(f"stopped after {done:,} of {len(keys):,} trainings{kept}")
         return stopping.exit_code
     return StudyResult.of(study, designs[0].rules, None if out is None else str(out))
 

@@ -51,8 +51,7 @@ Key = tuple[Method, Setting, int]
 
 def title(method: Method) -> str:
     """``q``, ``q.article``."""
-    learner, preset = method
-    return learner if preset == "default" else f"{learner}.{preset}"
+    return library.Trained(method[0], method[1] == "article").name
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +89,10 @@ class Design:
         learner = self.learner.changed(**dict(zip(self.varied, setting, strict=True)))
         return State.empty(learner, self.rules, symmetric=self.symmetric)
 
-    def file(self, key: Key) -> str:
-        """The name of a training's state, if that is kept."""
-        method, setting, seed = key
-        return "-".join([title(method), *map(str, setting), f"seed{seed}{self.learner.suffix}"])
-
     def training(self, key: Key) -> TrainingRun:
-        _, setting, seed = key
-        path, start, opponent = Path(self.file(key)), self.start(setting), self.opponent
+        method, setting, seed = key
+        path = Path("-".join([title(method), *map(str, setting), f"seed{seed}{self.learner.suffix}"]))
+        start, opponent = self.start(setting), self.opponent
         return new_run(path, start, seed=seed, games=self.games, opponent=opponent, store=self.store)
 
     @property
@@ -203,16 +198,6 @@ def _parse_value(text: str, default: object, where: str) -> Value:
         raise UsageError(f"{text!r} cannot be a value in {where!r}", where="--vary", hint=hint) from None
 
 
-def missing(designs: Iterable[Design], study: Study, keep: Path | None = None) -> list[tuple[Design, Key]]:
-    """The trainings that ``study`` lacks, and those whose states are not in the folder ``keep``."""
-    return [
-        (design, key)
-        for design in designs
-        for key in design.keys
-        if key not in study.runs or (keep and not (keep / design.file(key)).exists())
-    ]
-
-
 def carry_out(
     designs: Sequence[Design],
     study: Study,
@@ -221,19 +206,19 @@ def carry_out(
     keep: Path | None = None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[Key]:
-    """Train what is ``missing``, and yield each training that has been added to the study.
+    """Train what ``study`` lacks, and yield each training that has been added to it.
 
     :param workers: threads that share the work; their number does not change the result.
     :param keep: the folder for the trained states, if they are kept.
     :param stopping: whether to drop unfinished trainings and end.
     """
-    to_do = missing(designs, study, keep)
-    for design in {design.method: design for design, _ in to_do}.values():
+    missing = [(design, key) for design in designs for key in design.keys if key not in study.runs]
+    for design in {design.method: design for design, _ in missing}.values():
         warm_up(design.start(design.keys[0][1]))
     study.calls |= {design.method: design.call for design in designs}
     with ThreadPoolExecutor(workers) as pool:
-        trained = pool.map(lambda one: _train(one[0], one[1], keep, stopping), to_do)
-        for (_, key), done in zip(to_do, trained, strict=True):
+        trained = pool.map(lambda one: _train(one[0], one[1], keep, stopping), missing)
+        for (_, key), done in zip(missing, trained, strict=True):
             if done is not None:
                 study.runs[key], study.seconds[key] = done
                 yield key
