@@ -214,7 +214,11 @@ def load(path: Path, options: Options = DEFAULTS) -> Loaded:
     if rules not in (None, loaded.state.rules):
         played = f"plays {loaded.state.rules.describe()}, not {rules.describe()}"
         raise InvalidFileError(played, where=str(path), flags="--board and --line say which game is meant")
-    return replace(loaded, state=loaded.state.playing(**options.playing))
+    try:
+        return replace(loaded, state=loaded.state.playing(**options.playing))
+    except UsageError as error:
+        error.where = error.where or str(path)
+        raise
 
 
 def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
