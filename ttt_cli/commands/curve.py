@@ -81,8 +81,9 @@ def curve(
         groups = {study.named(one): [study.runs[key] for key in keys] for one, keys in study.groups.items()}
         curves = [Curve(paths[0], middle(runs), name, _verdict(runs)) for name, runs in groups.items()]
         drawn = {name: list(zip(*runs, strict=True)) for name, runs in groups.items()}
-        seeds = counted(max(map(len, groups.values())), "seed")
-        heading = f"{', '.join(learner for learner, _ in study.calls)}: median and middle half of {seeds}"
+        learners, seeds = dict.fromkeys(learner for learner, _ in study.calls), max(map(len, groups.values()))
+        shown = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
+        heading = f"{', '.join(learners)}: {shown}"
     if out is not None and not write_report(env, out, picture(drawn, heading, kind)):
         return None
     return Curves(curves, out)

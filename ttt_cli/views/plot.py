@@ -18,8 +18,8 @@ PANELS = {"wins against random play": ("x_win", "o_win"), "losses that can be fo
 BARS = " ▁▂▃▄▅▆▇█"
 """Bars for shares from 0 to 1; only 0 itself has none."""
 
-MARKERS = "osD^v"
-"""Markers, to tell lines apart in black and white."""
+MARKERS = "osD^vPX"
+"""Markers, to tell lines apart in black and white: seven, so that with ten colors seventy lines differ."""
 
 
 def text_plot(curves: Sequence[tuple[str, Sequence[Row], str]], width: int = 80) -> list[str]:

@@ -70,7 +70,7 @@ MARKS = (MARK, b'"' + MARK)
 """The beginnings of a file of experience: as written, and as a spreadsheet saves it."""
 COLUMNS = ["position", "move", "plies", "result", "run", "count"]
 
-_GOOD_COPY = "go back to a good copy (ttt restore lists backups)"
+_GOOD_COPY = "go back to a good copy: ttt restore lists backups"
 
 
 class Digest:
