@@ -67,7 +67,7 @@ class LearningCurve(Format):
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         found = read_groups(source)
         looks = sum(map(len, found.values()))
-        return Verification(self.name, len(found), looks, units=("training", "look"))
+        return Verification(self.name, len(found), looks, units=("training", "point"))
 
 
 class Study(LearningCurve):
