@@ -259,7 +259,6 @@ USAGE = [
     ("study q --vary alhpa=1", "did you mean 'alpha'"),
     ("move random X........ --seed 1", "--seed: goes with --sample"),
     ("evaluate random --seed 1", "--seed: goes with --games"),
-    ("study q --seeds 0", "expected a whole number from 1 to 100,000, not '0'"),
     ("study q --vary alpha=x", "'x' cannot be a value in 'alpha=x' (expected values such as 0.1, "),
     ("study ntuple --presets", "ntuple has no article preset"),
     ("train td --games-from g.jsonl --opponent random", "--opponent does not go with --games-from"),

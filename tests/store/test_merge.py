@@ -130,8 +130,9 @@ def test_a_game_counts_once_whatever_run_holds_it(learner):
     ],
 )
 def test_states_of_different_kinds_are_refused(options, what):
-    with pytest.raises(InvalidFileError, match=what):
+    with pytest.raises(InvalidFileError, match=what) as refused:
         merge([loaded(trained()), loaded(trained(**options))])
+    assert ":choice=default reads it by that rule" in refused.value.flags or "choice" not in options
 
 
 @pytest.mark.parametrize(("rules", "symmetric"), [(Rules(), True), (Rules(5, 5, 4), False)])

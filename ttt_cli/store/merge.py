@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
+from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.entries import alike
 from ttt_cli.store.formats.format import Loaded
@@ -140,8 +141,9 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
         ):
             if mine != theirs:
                 why = f"{what} {theirs} does not go with {mine} of {first.path}"
-                hint = "only states of one kind can be merged"
-                raise InvalidFileError(why, where=str(loaded.path), hint=hint)
+                hint, like = "only states of one kind can be merged", f"{loaded.path}:choice={mine}"
+                flags = f"{command_line(like)} reads it by that rule" if what == "choice rule" else ""
+                raise InvalidFileError(why, where=str(loaded.path), hint=hint, flags=flags)
 
 
 def _check_alike(one: Loaded, other: Loaded) -> None:
