@@ -58,7 +58,6 @@ def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     """The tables that a JSON value may be: an object, or the objects in it or in a list, joined; or a list of
     records, or one or two alike in an object, which are read as rows of CSV."""
     names, rows = _records(value)
-    sides: list[list[str]] = [[]] * len(rows)
     whole = _by_board(value, rules)
     if isinstance(whole, dict):
         yield Candidate([*whole], [*whole.values()])
@@ -70,12 +69,13 @@ def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
         found = {name: _records(part) for name, part in value.items()}
         found = {name: part for name, part in found.items() if part[1]}
         if len({str(columns) for columns, _ in found.values()}) == 1:
-            names, rows = next(iter(found.values()))[0], [row for _, part in found.values() for row in part]
-            sides = [[name] * (len(found) > 1) for name, (_, part) in found.items() for _ in part]
+            names, rows = next(iter(found.values()))
+            if len(found) > 1:
+                names = names and ["", *names]
+                rows = [[name, *row] for name, (_, part) in found.items() for row in part]
     if rows:
         rows, notes = _value_last(names, rows, where)
-        texts = [[*side, *map(str, row[:-1]), row[-1]] for side, row in zip(sides, rows, strict=True)]
-        numbered = [*enumerate(texts, 1)]
+        numbered = [*enumerate(([*map(str, row[:-1]), row[-1]] for row in rows), 1)]
         yield from tables_of_rows(numbered, where, rules, unit="record", notes=notes, headed=not names)
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import ExportSource, Format, Loaded, Options, Rejected
 from ttt_cli.store.npy import array_in, is_archive, names
@@ -98,9 +97,8 @@ class ValueTable(Format):
 
     def write(self, player: ExportSource) -> list[bytes]:
         assert player.state is not None
-        table, positions = player.state.own().table, StateSpace.of(STANDARD)
-        rows = table.find(classes(positions).positions if table.symmetric else positions)
-        values = starts().copy()
+        table, values = player.state.own().table, starts().copy()
+        rows = table.rows_of(StateSpace.of(STANDARD))
         values[:, _indexes()] = table.rows["value"][rows].T + 0.0  # -0.0 is written 0.0
         if player.ending == ".npz":
             file = io.BytesIO()
