@@ -376,10 +376,3 @@ def test_fillers_and_ended_positions_of_a_q_table_are_ignored():
     found = read({"121220100": fillers, "111220000": [1] * 9, "000000000": [0] * 9}, "q.json")
     assert found.format == "q-table" and found.state.plays is None
     assert entries(found) == {"XOXOO.X..": {"6": [0.25, 1], "8": [0.5, 1], "9": [-0.125, 1]}}
-
-
-def test_probabilities_or_beads_spelled_like_a_q_table_are_drawn_from():
-    shares = {key: [0.5, 0.4, 0.1] for key in ("000000000", "000000001", "000000012")}
-    for table in (shares, {key: [round(10 * share) for share in row] for key, row in shares.items()}):
-        found = read({key: row + [0] * 6 for key, row in table.items()}, "q.json")
-        assert found.format == "q-table" and found.state.plays.choice == "draw"

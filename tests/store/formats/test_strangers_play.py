@@ -391,12 +391,6 @@ def test_a_redundant_number_is_neither_a_move_nor_a_value(number):
     refused(boards, "only say how many stones are on the board")
 
 
-def test_repeated_rows_count_once():
-    rows = [f"{','.join(board)},{cell}" for board, cell in BEST.items()]
-    assert read("\n".join([*rows, *rows])).state.positions == len(BEST)
-    refused("\n".join([*rows, f"{','.join(EMPTY)},{(BEST[EMPTY] + 1) % 9}"]), "the key is repeated")
-
-
 # An author who lets a coin decide who begins keeps boards on which X is ahead and boards on which O is. Whose
 # stones are the program's own is then for the author's code to say.
 
