@@ -115,7 +115,7 @@ def check_policy(policy: Policy, again: Policy, positions: Positions, *, resigns
     order = np.arange(len(positions))[::-1]
     some = [order[at : at + 1] for at in order[:: len(order) // 8 + 1]]
     for other, asked in [(policy, order), *((again, one) for one in some)]:
-        fault = f"answers for {len(asked)} positions differ from its answers for all"
+        fault = f"asked again, about {len(asked)} positions in another order, it answers differently"
         expect(agree(answers(other, positions[asked]), [answer[asked] for answer in whole]), fault)
 
 

@@ -31,9 +31,6 @@ ALIASES = {**LEVELS, "minimax.article": "minimax:speed=false,ties=last"}
 OPPONENTS = ("random", "heuristic", "minimax")
 """The opponents of an evaluation, by default."""
 
-MAX_NUMBER = 1e9
-"""The largest number that an option accepts."""
-
 
 @dataclass(frozen=True)
 class Option:
@@ -104,7 +101,7 @@ def one_of(*values: str) -> Option:
 FLAG = Option("true|false", lambda text: ("false", "true").index(text) == 1)
 
 
-def number(accepts: str, kind: Callable[[str], Any], least: float, most: float = MAX_NUMBER) -> Option:
+def number(accepts: str, kind: Callable[[str], Any], least: float, most: float = 1e9) -> Option:
     """Return an option that accepts numbers within bounds."""
 
     def read(text: str) -> Any:

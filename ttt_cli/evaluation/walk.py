@@ -181,35 +181,29 @@ def forecast(sizes: list[int], rules: Rules) -> float:
 def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
     """The layer of these positions, with the moves that a policy makes or else all legal ones, and the
     positions after them."""
-    ply, still_open = int(positions.plies[0]), np.flatnonzero(~positions.terminal)
-    counts, most = np.zeros(len(positions), np.int8), len(still_open) * (positions.cells - ply)
-    cells, shares = np.empty(most, np.int8), None if policy is None else np.empty(most)
+    still_open, counts = np.flatnonzero(~positions.terminal), np.zeros(len(positions), np.int8)
     board = np.tile(np.arange(positions.cells, dtype=np.int8), min(len(positions), WALK_BATCH))
-    known, count = None, 0
+    cells, shares, known = [np.zeros(0, np.int8)], [np.zeros(0)], list[int]()
     for start in range(0, len(still_open), WALK_BATCH):
         numbers = still_open[start : start + WALK_BATCH]
         batch = positions[numbers]
         played: NDArray[Any] = batch.legal if policy is None else policy.probabilities(batch)
         counts[numbers] = counted(played > 0)
         moves = np.flatnonzero(played > 0)
-        some = slice(count, count := count + len(moves))
-        cells[some] = board.take(moves)
-        if policy is not None and shares is not None:
-            shares[some] = played.ravel().take(moves)
-            if (learned := policy.known(batch)) is not None:
-                known = (known or 0) + int(learned.sum())
-    for made in (cells, shares):
-        if made is not None:
-            made.resize(count, refcheck=False)  # in place: what it does not need is free
-    after, targets = positions.after(np.repeat(np.arange(len(counts), dtype=np.int32), counts), cells)
+        cells.append(board.take(moves))
+        if policy is not None:
+            shares.append(played.ravel().take(moves))
+            known += [] if (learned := policy.known(batch)) is None else [int(learned.sum())]
+    made = np.concatenate(cells)
+    after, targets = positions.after(np.repeat(np.arange(len(counts), dtype=np.int32), counts), made)
     layer = Layer(
-        ply=ply,
+        ply=int(positions.plies[0]),
         results=positions.results,
         open=~positions.terminal,
         counts=counts,
-        cells=cells,
+        cells=made,
         targets=targets,
-        probabilities=shares,
-        known=known,
+        probabilities=None if policy is None else np.concatenate(shares),
+        known=sum(known) if known else None,
     )
     return layer, after
