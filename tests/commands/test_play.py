@@ -32,9 +32,9 @@ def log() -> list[GameRecord]:
 
 def test_a_game_through_a_pipe(ttt):
     result = ttt("play", "minimax:ties=first", "--as", "x", "--games", 1, stdin="5\n2\n7\n6\n9\n8\n4\n")
-    assert result.out.startswith("Game 1: X is you, O is minimax:ties=first\n\n   1 │ 2 │ 3\n")
-    assert "minimax:ties=first plays 1\n\n  (O)│ 2 │ 3\n" in result.out
-    assert "X to move (1-9, h, b, u, ?, q): 5\n" in result.err
+    assert result.out.startswith("Game 1: X is you, O is minimax:ties=first\n\n 1 │ 2 │ 3\n")
+    assert "minimax:ties=first plays 1\n\n(O)│ 2 │ 3\n" in result.out
+    assert "Your move (1-9, ? lists the keys): 5\n" in result.err
     (game,) = log()
     assert (game.x, game.o, game.teaches) == ("human", "minimax:ties=first", ())
     assert "Score: 0 wins for you, 0 for minimax:ties=first, 1 draw\n" in result.out
@@ -42,8 +42,8 @@ def test_a_game_through_a_pipe(ttt):
 
 def test_wrong_keys_get_one_line_of_help_and_no_move(ttt):
     said = {
-        "5": "cell 5 is not free; free cells: 1 2 3 4 6 7 8 9",
-        "00000000000010": "cell 00000000000010 is not free",
+        "5": "cell 5 is taken; free cells: 1 2 3 4 6 7 8 9",
+        "00000000000010": "cell 00000000000010 does not exist",
         "five": "'five' does nothing; ? lists the keys",
         "": "'enter' does nothing; ? lists the keys",
         "x" * 5000: "'xxxxxxxxxxxxxxxxxxxx' does nothing",
@@ -51,7 +51,7 @@ def test_wrong_keys_get_one_line_of_help_and_no_move(ttt):
     }
     keys = "\n".join([*"14253", "5", *said, ""])  # a game, and then the first move of the next
     result = ttt(*PEOPLE, stdin=keys, TERM="dumb")
-    last = "  *X*│*X*│*X*\n  ───┼───┼───\n   O │ O │\n  ───┼───┼───\n     │   │\n"
+    last = "*X*│*X*│*X*\n───┼───┼───\n O │ O │ 6\n───┼───┼───\n 7 │ 8 │ 9\n"
     assert result.code == 0 and last in result.out
     assert "Player 1 wins as X\nScore: 1 win for player 1, 0 for player 2, 0 draws\n" in result.out
     _, second = result.out.split("Game 2: X is player 1, O is player 2")
@@ -71,7 +71,7 @@ def test_leaving_records_no_unfinished_game(ttt, end):
 def test_undo_takes_back_the_last_move_and_its_reply(ttt):
     result = ttt("play", "minimax:ties=first", "--as", "x", stdin="u\n5\nu\n9\n")
     assert "you have no move to take back yet" in result.err and "taken back" in result.err
-    assert result.out.count("   1 │ 2 │ 3\n  ───┼───┼───\n   4 │ 5 │ 6\n") == 2
+    assert result.out.count(" 1 │ 2 │ 3\n───┼───┼───\n 4 │ 5 │ 6\n") == 2
     assert "no move to take back yet" in ttt("play", "random", "--as", "o", stdin="u\n").err  # its move alone
 
 
@@ -85,7 +85,7 @@ def test_two_people_undo_one_move_and_keep_their_wins(ttt):
 def test_h_shows_the_value_of_each_move_in_its_cell(ttt):
     assert "best: any, all are worth the same\n" in ttt(*PEOPLE, stdin="h\n").out
     shown = ttt(*PEOPLE, stdin="1\n9\n2\n8\nh\n").out
-    for words in ("best: 3\n", "│ win 1", "loss 2", "the game is decided in 1 move, if both play"):
+    for words in ("best: 3\n", "│ win 1", "loss 2", "win 1: with perfect play you win in 1 move"):
         assert words in shown
 
 
@@ -244,7 +244,7 @@ def test_a_machine_that_resigns(ttt):
 def test_other_boards(ttt):
     call = ("play", "random", "--board", "3x4", "--as", "x", "--games", 2)
     result = ttt(*call, stdin=("12\n11\n10\n" + GAME) * 2)
-    assert result.out.startswith("Game 1: X is you, O is random; 3x4, 3 in a row\n\n   1  │ 2  │ 3  │ 4\n")
+    assert result.out.startswith("Game 1: X is you, O is random; 3x4, 3 in a row\n\n 1  │ 2  │ 3  │ 4\n")
     assert [(game.rules.cols, game.x) for game in log()] == [(4, "human"), (4, "random")]
     assert "ttt train td --board 3x4" in ttt("play", "td", "--board", "3x4", stdin="q\n").err
 

@@ -20,7 +20,7 @@ def test_the_last_or_the_numbered_game_is_reviewed(ttt):
         assert "Game 1 (aa): X is random, O is human; X wins" in found
         assert re.search(r"^ +8 +O +6 +win +loss +turning point: 9 kept the win$", found, re.MULTILINE)
         assert "Move 8, O on 6, turned a win into a loss; 9 kept the win" in found
-        assert "Accuracy: X (random) 0 of 2 (0 %); O (human) 1 of 4 (25 %)" in found
+        assert "Accuracy where it mattered: X (random) 0 of 2 (0 %); O (human) 1 of 4 (25 %)" in found
     assert "No move gave anything away" in ttt("review", STORE / "games.jsonl", "--game", 2).out
     assert "X (human) resigned what was still a draw" in ttt("review").out
 
@@ -58,7 +58,7 @@ def test_after_a_game_in_two_lines(ttt):
     short = ttt("play", "minimax:ties=first", "--as", "x", "--games", 1, stdin=keys).out.splitlines()
     score = next(at for at, line in enumerate(short) if line.startswith("Score"))
     assert "turned a draw into a loss" in short[score + 1]
-    assert short[score + 2].startswith("Accuracy: X (you) ")
+    assert short[score + 2].startswith("Accuracy where it mattered: X (you) ")
 
 
 def test_the_last_games_board_by_board(ttt):

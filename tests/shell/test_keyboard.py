@@ -74,7 +74,7 @@ def started(folder: Path, *arguments: str, afresh: bool = False, shell: bool = F
 
 
 def test_a_game_by_single_keys(tmp_path: Path):
-    """Arrows and Enter, digits, hints, taking back; then the mistake once more, and leaving."""
+    """Arrows and Enter, digits, hints, taking back; then the review, and Ctrl-C."""
     with started(tmp_path, "minimax:ties=first", "--as", "x") as game:
         game.press("", r"\[5\].*h hint")
         game.press("\x1b[A", r"\[2\]")
@@ -84,33 +84,32 @@ def test_a_game_by_single_keys(tmp_path: Path):
         game.press("b", r"\(draw\).*cannot be beaten")
         game.press("?", r"h         hint: what each free cell is worth against perfect play\s.*any key")
         game.press("\x1b[C", r"\[X\].*cannot be beaten")  # any key closes the help, and does no more
-        game.press("u", r"\[1\].*X to move\s+taken back")
+        game.press("u", r"\[1\].*taken back\s+Your move")
         game.press("h", r"best: ")
         game.press("\r", r"plays 5")
         game.press("u", r"taken back")
-        game.press("1\r", r"plays 5.*cell 1 is not free")  # Enter after a digit does no harm
+        game.press("1\r", r"plays 5.*cell 1 is taken")  # Enter after a digit does no harm
         game.press("3", r"plays 2")
-        game.press("4\r", r"wins as O.*8 kept the draw.*Accuracy: X.*t take back move 5, q leaves:")
+        game.press("4\r", r"wins as O.*8 kept the draw.*it mattered: X.*t take back move 5, q leaves:")
         game.press("x?", r"press n, r, t or q")
         game.press("r", r"turning point.*q leaves:")
-        game.press("t", r"Game 2.*X to move")
-        game.press("q", "")
-        assert game.ended() == 0
+        game.press("\x03", r"\n1 finished game kept")
+        assert game.ended() == 130
     (found,) = SoundGames(tmp_path / "state_store" / "games.jsonl")
     assert found.moves == (1, 5, 3, 2, 4, 8)
 
 
 def test_digits_add_up_on_boards_of_more_than_nine_cells(tmp_path: Path):
     with started(tmp_path, "minimax:depth=1,ties=first", "--as", "x", "--board", "4x4") as game:
-        game.press("", r"\[11\].*X to move")
-        game.press("1", r"\[1\].*X to move: 1, Enter plays it")
-        game.press("2", r"\[12\].*X to move: 12, Enter plays it")
-        game.press("\x7f", r"\[1\].*X to move: 1, Enter plays it")
+        game.press("", r"\[11\].*Your move")
+        game.press("1", r"\[1\].*Your move: 1, Enter plays it")
+        game.press("2", r"\[12\].*Your move: 12, Enter plays it")
+        game.press("\x7f", r"\[1\].*Your move: 1, Enter plays it")
         game.press("2\r", r"\[X\].*plays 1")
         game.resize(30, 8)
-        game.press("", r"Game 1.*X to move")
+        game.press("", r"Game 1.*Your move")
         game.resize(80, 24)
-        game.press("99", r"\[9\].*X to move: 9, Enter plays it")
+        game.press("99", r"\[9\].*Your move: 9, Enter plays it")
         game.press("\x04", "")
         assert game.ended() == 0
 
@@ -130,7 +129,7 @@ def test_menus_take_arrows_numbers_and_beginnings_of_names(tmp_path: Path):
         game.press("q", r"› 4 +q")  # letters only spell names here
         game.press("\r", r"q has learned nothing yet.*› 1 +train q first")
         game.press("2", r"› 2 +play it")
-        game.press("\r", r"Game 1: X is you, O is q.*X to move")
+        game.press("\r", r"Game 1: X is you, O is q.*Your move")
         game.press("\x03", "")
         assert game.ended() == 130
         assert "Error" not in game.seen
@@ -155,10 +154,10 @@ def test_ctrl_c_ends_what_is_watched_between_two_moves(tmp_path: Path):
 
 def test_ctrl_z_gives_the_terminal_to_the_shell_until_fg(tmp_path: Path):
     with started(tmp_path, shell=True) as game:
-        game.press(f"{shlex.join(PROGRAM)} play easy --as x\r", r"Game 1.*X to move")
+        game.press(f"{shlex.join(PROGRAM)} play easy --as x\r", r"Game 1.*Your move")
         game.press("\x1a", r"(?i)(stopped|suspended)")
         game.press("stty -a\r", r"[^-]icanon")
-        game.press("fg\r", r"Game 1.*X to move")
+        game.press("fg\r", r"Game 1.*Your move")
         game.press("5", r"easy plays")
         game.press("q", r"unfinished")
         game.press("exit\r", "")
@@ -169,7 +168,7 @@ def test_the_terminal_comes_back_whatever_ends_a_game(tmp_path: Path):
     """Even if the process ends at once, in the middle of an import."""
     with started(tmp_path, "easy", "--as", "x", "--board", "4x4", "--line", "4", afresh=True) as game:
         before = termios.tcgetattr(game.terminal)
-        game.press("", r"X to move")
+        game.press("", r"Your move")
         assert termios.tcgetattr(game.terminal) != before
         os.write(game.terminal, b"h")
         time.sleep(0.3)

@@ -317,7 +317,7 @@ def test_a_whole_game_with_the_mouse(browser):
     assert text(browser, "turn") == "You win as X"
     assert text(browser, "score") == f"You 1, {NAME} 0, drawn 0"
     assert text(browser, "outlook").startswith("Move 2, O on 8, turned a draw into a loss; 5 kept the draw")
-    assert "Accuracy: you " in text(browser, "accuracy") and "(100\u00a0%)" in text(browser, "accuracy")
+    assert "it mattered: you " in text(browser, "accuracy") and "(100\u00a0%)" in text(browser, "accuracy")
     assert browser.ask("document.getElementById('undo').disabled")  # there was no mistake
     browser.click("#reviewed .slip")
     browser.wait(lambda: shown(browser) == "........X")

@@ -56,7 +56,7 @@ def test_a_screen_that_is_too_small_says_so():
 def test_hints_and_their_legend_appear_only_where_they_fit():
     advice = from_hint(*hint(Position("XX.OO....")))
     whole, flat, narrow = (placed(*size, advice=advice) for size in ((80, 24), (40, 10), (18, 30)))
-    assert "draw" in whole and "win 1: the game is decided" in whole
+    assert "draw" in whole and "win 1: with perfect play you win" in whole
     assert "best: 3" in flat and "win 1" not in flat
     assert "best: 3" in narrow and "draw" not in narrow
 

@@ -7,7 +7,7 @@ import signal
 import termios
 import tty
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import typer
@@ -67,18 +67,23 @@ class Lines:
         """
         terminal = self.env.stdin.isatty()
         shown = terminal or not self.env.quiet
-        if shown:
-            self.prompt(prompt)
-        line = self.env.stdin.readline()
+        with self.asking(prompt) if shown else nullcontext():
+            line = self.env.stdin.readline()
         key = line.strip().lower() if line else "ctrl-d"
         if shown and not (terminal and line):
             self.env.stderr.write(printable(line.strip()[:40]) + "\n")
         return key or "enter"
 
-    def prompt(self, text: str) -> None:
-        """Write a question, to be answered on the same line."""
+    @contextmanager
+    def asking(self, text: str) -> Iterator[None]:
+        """Write a question, to be answered on the same line; a signal ends that line."""
         self.env.stderr.write(self.env.folded(printable(text.rstrip()), self.env.stderr) + " ")
         self.env.stderr.flush()
+        try:
+            yield
+        except Stopped:
+            self.env.stderr.write("\n")
+            raise
 
 
 class Keys(Lines):
@@ -100,10 +105,10 @@ class Keys(Lines):
     def read(self, prompt: str, keys: Collection[str] = ()) -> str:
         if self.screen is not None:
             return self._key()
-        self.prompt(prompt)
-        key = self._key()
-        while keys and key not in keys:
+        with self.asking(prompt):
             key = self._key()
+            while keys and key not in keys:
+                key = self._key()
         self.env.stderr.write(f"{key if len(key) == 1 else ''}\n")
         return key
 

@@ -23,8 +23,10 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
     last: Review | None = None
     try:
         while session.score.games != games:
-            if last is not None and not _again(env, session, screen, last):
-                break
+            if last is not None:
+                if not _again(env, session, screen, last):
+                    break
+                screen.env.out("")
             with keyboard(screen.env) as keys:
                 person = Person(screen, keys)
                 if keys.by_keys:
@@ -36,7 +38,7 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
                         continue
                     person.wait(f"{screen.called(player)} is thinking")
                     if (cell := session.machine_move()) is not None:
-                        person.replied(f"{screen.called(player)} plays {cell + 1}")
+                        person.said = f"{screen.called(player)} plays {cell + 1}"
             env.listen()
             _record(env, session)
             person.finish()
@@ -104,7 +106,7 @@ def play_machines(
                 for learner in session.learners:
                     learner.follow(session.record)
             if not (drawing or env.json):
-                screen.show_line(boards=boards)
+                screen.show_line(boards=boards, alone=games == 1)
             _document(env, session)
     if drawing and watch:
         env.draw(drawing.get_renderable())

@@ -8,7 +8,6 @@ from rich.text import Text
 from ttt_cli.play.hints import beat, hint
 from ttt_cli.shell.keyboard import LEAVE, Lines
 from ttt_cli.views.advice import Advice, from_hint, from_response
-from ttt_cli.views.board import beside
 from ttt_cli.views.numbers import cells
 from ttt_cli.views.play_screen import PlayScreen, fitted
 
@@ -33,9 +32,8 @@ class Person:
     :ivar help: the keys that exist here.
     :ivar cursor: the cell that Enter plays.
     :ivar typed: the digits typed so far.
-    :ivar answer: the answer to the last key.
+    :ivar said: what has happened since the last key: the answer to it, or the machine's move.
     :ivar heading: the game and its players.
-    :ivar reply: what the machine has played.
     """
 
     def __init__(self, screen: PlayScreen, keys: Lines) -> None:
@@ -44,7 +42,7 @@ class Person:
         enter = " with Enter" if keys.by_keys and rules.cells > 9 else ""
         self.help = HELP.format(enter=enter, arrows=ARROWS if keys.by_keys else "")
         self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
-        self.typed = self.answer = self.reply = ""
+        self.typed = self.said = ""
         self.heading = screen.heading()
         self.advice: Advice | None = None
         self._shown: object = None
@@ -64,7 +62,7 @@ class Person:
         if key in ("u", "undo"):
             if not session.undo():
                 return "you have no move to take back yet"
-            self.advice, self.reply = None, ""
+            self.advice = None
             return "taken back"
         if key in ("h", "hint"):
             self.wait("looking for the best moves")
@@ -82,14 +80,15 @@ class Person:
             session.push(cell)
             self.cursor, self.advice = cell, None
         else:
+            fault = "is taken" if 0 <= cell < session.rules.cells else "does not exist"
             listed = f"; free cells: {cells(free)}" if len(free) <= 16 else ""
-            return f"cell {key[:20]} is not free{listed}"
+            return f"cell {key[:20]} {fault}{listed}"
         return ""
 
     def tell(self, text: str) -> None:
         """Show a text below the board until the next key, or on stderr."""
-        self.answer = text
         if self.keys.by_keys:
+            self.said = text
             self._draw()
         else:
             self.keys.tell(text)
@@ -98,23 +97,20 @@ class Person:
         """Show a text while something is computed; with lines, only on boards where that takes long."""
         if self.keys.by_keys:
             self.tell(text)
-            self.answer = ""
+            self.said = ""
         elif self.env.interactive and self.session.rules.cells > 12:
             self.env.say(text)
-
-    def replied(self, text: str) -> None:
-        """Say above the next board what the machine has played."""
-        self.reply, self.answer = text, ""
 
     def show(self) -> None:
         """Print the board and what has been said, unless both are still those printed last."""
         board = self.session.game.moves, self.advice
         if board != self._shown:
-            self.env.out(*filter(None, (self.heading, self.reply)), "")
-            self.env.draw(beside([self.screen.board(advice=self.advice)], 0))
+            self.env.out(*filter(None, (self.heading, self.said)), "")
+            self.env.draw(self.screen.board(advice=self.advice))
+            self.env.out("")
             if self.advice:
                 self.env.out(*filter(None, (self.advice.text, self.advice.legend)), "")
-            self.heading, self.reply, self._shown = "", "", board
+            self.heading, self.said, self._shown = "", "", board
 
     def finish(self) -> None:
         """Print the last board of a finished game, the result, and the score."""
@@ -123,21 +119,25 @@ class Person:
         self.screen.show_result()
 
     def _draw(self) -> None:
-        if self.answer == self.help:
+        if self.said == self.help:
             listed = self.env.folded(self.help, self.env.stdout, indent=10)
             self.keys.paint(Text(f"{listed}\n\npress any key to go on"))
             return
         screen, advice = self.screen, self.advice
-        turn = f"{self.session.game.to_move.name} to move"
-        turn += f": {self.typed}, Enter plays it" if self.typed else ""
+        turn = self._turn() + (f": {self.typed}, Enter plays it" if self.typed else "")
+        turn, keys = (turn, USUAL) if self.session.to_move.is_person else ("", "")
 
         def below(legend: str = "") -> str:
-            lines = [turn, self.reply, advice.text if advice else "", legend, self.answer or USUAL]
+            lines = [self.said, advice.text if advice else "", legend, turn]
             return "\n".join(filter(None, lines))
 
         boards = [(screen.board(self.cursor, advice), below(advice.legend))] if advice else []
         boards += [(screen.board(self.cursor, compact=compact), below()) for compact in (False, True)]
-        self.keys.paint(fitted(self.env, self.heading, boards, TOO_SMALL))
+        self.keys.paint(fitted(self.env, self.heading, boards, TOO_SMALL, keys))
+
+    def _turn(self) -> str:
+        yours = self.screen.called(self.session.to_move) == "you"
+        return "Your move" if yours else f"{self.session.game.to_move.name} to move"
 
     def _key(self) -> str:
         """Read keys until they make an input: arrows move the cursor, and on boards of more than nine cells
@@ -145,21 +145,20 @@ class Person:
         rules = self.session.rules
         if not self.keys.by_keys:
             self.show()
-            side = self.session.game.to_move.name
-            return self.keys.read(f"{side} to move (1-{rules.cells}, h, b, u, ?, q): ")
+            return self.keys.read(f"{self._turn()} (1-{rules.cells}, ? lists the keys): ")
         while True:
             self._draw()
             key = self.keys.read("")
-            if self.answer == self.help and key not in ("resize", "ctrl-d", ""):
-                self.answer = ""
+            if self.said == self.help and key not in ("resize", "ctrl-d", ""):
+                self.said = ""
             elif key in _STEPS:
                 (row, col), (down, right) = divmod(self.cursor, rules.cols), _STEPS[key]
                 row, col = min(max(row + down, 0), rules.rows - 1), min(max(col + right, 0), rules.cols - 1)
-                self.cursor, self.typed, self.answer = row * rules.cols + col, "", ""
+                self.cursor, self.typed = row * rules.cols + col, ""
             elif (key.isdecimal() and rules.cells > 9) or (key == "backspace" and self.typed):
                 digits = self.typed[:-1] if key == "backspace" else (self.typed + key).lstrip("0")
                 self.typed = digits if int(digits or 0) <= rules.cells else key.strip("0")
                 self.cursor = int(self.typed or self.cursor + 1) - 1
             elif key not in ("resize", "escape", ""):
-                cell, self.typed, self.answer = self.typed or str(self.cursor + 1), "", ""
+                cell, self.typed, self.said = self.typed or str(self.cursor + 1), "", ""
                 return {"enter": cell, "backspace": "u"}.get(key, key)

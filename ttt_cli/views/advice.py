@@ -32,7 +32,7 @@ def from_hint(hint: Analysis, suggested: Sequence[Cell] = ()) -> Advice:
     :param suggested: the moves of a search, if the best moves are not proved.
     """
     if suggested:
-        text = f"best moves not proved; search plays {cells_in_words(suggested)}"
+        text = f"probably best: {cells_in_words(suggested)} (found by search, not proved)"
     elif len(hint.best) == len(hint.moves) > 1:
         text = "best: any, all are worth the same"
     else:
@@ -42,9 +42,9 @@ def from_hint(hint: Analysis, suggested: Sequence[Cell] = ()) -> Advice:
     legend, timed = "", [move for move in hint.moves if move.value and move.plies]
     if timed:
         move = max(timed, key=lambda move: move.value or 0)
-        moves = "1 move" if move.plies == 1 else f"{move.plies} moves, both sides' counted"
-        example = worth(move.value, move.plies).plain
-        legend = f"{example}: the game is decided in {moves}, if both play perfectly"
+        moves = "1 move" if move.plies == 1 else f"{move.plies} moves, both sides counted"
+        example, result = worth(move.value, move.plies).plain, "win" if move.value == 1 else "lose"
+        legend = f"{example}: with perfect play you {result} in {moves}"
     return Advice({move.cell: [worth(move.value, move.plies)] for move in hint.moves}, text, legend)
 
 

@@ -52,7 +52,7 @@ def board(
 def _marked(position: Position, cell: Cell, last: Cell | None) -> Text:
     stone = position.text[cell]
     if stone == ".":
-        return Text("" if position.terminal else str(cell + 1), "dim")
+        return Text(str(cell + 1), "dim")
     if cell in (position.winning_line or ()):
         return Text(f"*{stone}*", "bold green")
     return Text(f"({stone})" if cell == last else stone, STONES[stone])

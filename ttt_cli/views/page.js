@@ -160,7 +160,7 @@
   }
   function reading(moves) {
     const far = data.whole && most(moves.filter((move) => move.result && move.plies > 1), "score");
-    return far ? `\u201c${worth(far)}\u201d: decided in ${far.plies} moves, both sides' counted.` : "";
+    return far ? `\u201c${worth(far)}\u201d: with perfect play you ${far.result > 0 ? "win" : "lose"} in ${far.plies} moves, both sides counted.` : "";
   }
   function advice(moves, prospects) {
     if (!prospects) return `Too much can still happen against ${name} to go through it all. Try again some moves later.`;
@@ -208,9 +208,9 @@
   function drawReview(moves) {
     const accuracy = (side) => {
       const choices = moves.filter((move) => move.side === side && move.choice), kept = choices.filter((move) => !move.lost).length;
-      return choices.length ? `${kept} of ${choices.length} (${percent(kept / choices.length)})` : "no choice that mattered";
+      return choices.length ? `${kept} of ${choices.length} (${percent(kept / choices.length)})` : "had no such move";
     };
-    byId("accuracy").textContent = `Accuracy: you ${accuracy(state.me)}; ${name} ${accuracy(other())}.`;
+    byId("accuracy").textContent = `Accuracy where it mattered: you ${accuracy(state.me)}; ${name} ${accuracy(other())}.`;
     byId("reviewed").replaceChildren(...moves.map((move) => {
       const text = move.lost ? fault(move) : move.choice && move.kept.length === 1 ? "the only move" : word(move.result);
       const link = make("a", { href: "#" + trail(state.path)[move.ply] }, make("b", {}, `${move.side} ${move.cell + 1}`), make("span", {}, text));

@@ -95,13 +95,14 @@ class PlayScreen:
 
     # Machines among themselves
 
-    def show_line(self, *, boards: bool) -> None:
-        """Print the result of a game between machines and the rates so far, with its ``boards`` if wanted."""
+    def show_line(self, *, boards: bool, alone: bool) -> None:
+        """Print the result of a game between machines, unless it is ``alone`` with the rates so far, and its
+        ``boards`` if wanted."""
         if boards:
             self.env.draw(strip(self.env, self.session.game))
         width = max(len(self.called(player)) for player in self.session.players) + len(" wins as X")
         line = f"{self.session.score.games:>6,}  {self._outcome():<{width}}  {self._rates()}"
-        self.env.out(line, indent=8)
+        self.env.out(self._outcome() if alone else line, indent=8)
 
     def live(self, *, boards: bool) -> Live:
         """Return a live display of the score and the rates; if wanted below the board, on the whole
@@ -127,21 +128,25 @@ class PlayScreen:
         return "  ".join(f"{name} {percent(count / score.games, 1):>7}" for name, count in counts)
 
 
-def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], advice: str) -> Group | Text:
+def fitted(
+    env: Environment, heading: str, boards: Sequence[tuple[Text, str]], advice: str, keys: str = ""
+) -> Group | Text:
     """Lay out a heading and the first of some boards, each with a text below it, that fits the screen.
 
     :param advice: what to do if none does.
+    :param keys: what is left out first, and then the end of the last board's text.
     """
     width, height = env.width, env.console.height  # as they are by now
     for drawn, text in boards:
         rows, lines = drawn.split("\n"), env.folded(text, env.stdout).split("\n")
         room = height - len(rows) - 1  # for the lines
-        if rows[0].cell_len <= width and room >= min(len(lines), 2):
+        if rows[0].cell_len <= width and room >= (2 if drawn is boards[-1][0] else len(lines)):
+            lines += env.folded(keys, env.stdout).split("\n") if keys else []
             gap = [Text()] * (room >= len(lines) + 2)
             below = Text("\n".join(lines[:room]), no_wrap=True, overflow="ellipsis")
-            return Group(Text(heading, no_wrap=True), *gap, drawn, *gap, below)
+            return Group(Text(heading, no_wrap=True, overflow="ellipsis"), *gap, drawn, *gap, below)
     least = f"{rows[0].cell_len} columns and {len(rows) + 3} lines; the window has {width} and {height}"
-    return Text(f"The board needs {least}. {advice}\n{lines[0]}")
+    return Text(f"The board needs {least}. {advice}\n{text}")
 
 
 def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecord | None = None) -> str:

@@ -91,7 +91,7 @@ def _remark(move: MoveReview) -> str:
 
 def summary(review: Review, names: Mapping[Side, str]) -> list[str]:
     """Return two lines: where the game was decided, and the accuracy of both sides."""
-    return [_decision(review, names), f"Accuracy: {'; '.join(_accuracy(review, names))}"]
+    return [_decision(review, names), f"Accuracy where it mattered: {'; '.join(_accuracy(review, names))}"]
 
 
 def _decision(review: Review, names: Mapping[Side, str]) -> str:
@@ -125,8 +125,7 @@ def _accuracy(review: Review, names: Mapping[Side, str]) -> list[str]:
     for side in Side:
         found, share = review.choices[side.key], review.accuracy[side.key]
         parts = f"{found.kept} of {found.choices}"
-        none = f"had no {'proved ' * bool(found.unproven)}choice that mattered"
-        text = none if share is None else f"{parts} ({percent(share, 0)})"
+        text = "had no such move" if share is None else f"{parts} ({percent(share, 0)})"
         more = f", {found.unproven} not proved" if found.unproven else ""
         said.append(f"{names[side]} {text}{more}")
     return said
