@@ -21,15 +21,15 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.system import LIMIT, scaled, too_large
 
 _MARKS = {
-    b"\x1f\x8b": "is gzip-compressed; unpack it first: gunzip FILE",
+    b"\x1f\x8b": "is gzip-compressed; unpack it first: gunzip <FILE >FILE.txt",
     b"PK\x03\x04": "is a zip archive; unpack it first: unzip FILE",
     **dict.fromkeys((b"x\x9c", b"x\xda"), "is zlib-compressed; save it uncompressed"),
     b"BZh": "is bzip2-compressed; unpack it first: bunzip2 FILE",
     b"\x93NUMPY": "is a NumPy array; save it as JSON or CSV",
     b"\x89HDF\r\n": "is an HDF5 file; save what it holds as JSON",
     b"SQLite format 3\x00": "is an SQLite database; export the table as CSV",
-    b"\xff\xfe": "is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 FILE",
-    b"\xfe\xff": "is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 FILE",
+    b"\xff\xfe": "is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 FILE >FILE.txt",
+    b"\xfe\xff": "is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 FILE >FILE.txt",
 }
 """The beginnings of files that are not text, and what to do about them."""
 NEWLINE = b"\n"
@@ -87,7 +87,7 @@ def refuse_binary(data: bytes, where: str) -> None:
     fault = next((text for mark, text in _MARKS.items() if data.startswith(mark)), "")
     if not fault and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
         wide = "UTF-16BE" if data[0] == 0 else "UTF-16LE"
-        fault = f"is {wide}, not UTF-8; convert it: iconv -f {wide} -t UTF-8 FILE"
+        fault = f"is {wide}, not UTF-8; convert it: iconv -f {wide} -t UTF-8 FILE >FILE.txt"
     if fault:
         message, _, hint = fault.partition("; ")
         raise InvalidFileError(message, where=where, hint=hint.replace("FILE", shlex.quote(where)))
@@ -161,7 +161,8 @@ def _refuse_syntax(data: bytes, where: str, line: int, error: json.JSONDecodeErr
     if printed := data.lstrip()[:2] in (b"{'", b"{("):
         message = "is a printed Python dict, not JSON"
     place = f"{where}, line {error.lineno + line - 1}, column {error.colno}"
-    raise InvalidFileError(message, where=place, hint=_PRINTED * printed) from None
+    hint = _PRINTED.replace("FILE", shlex.quote(where)) * printed
+    raise InvalidFileError(message, where=place, hint=hint) from None
 
 
 def number_in(text: str) -> float | None:
