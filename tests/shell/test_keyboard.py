@@ -93,7 +93,7 @@ def test_a_game_by_single_keys(tmp_path: Path):
         game.press("4\r", r"wins as O.*8 kept the draw.*it mattered: X.*t take back move 5, q leaves:")
         game.press("x?", r"press n, r, t or q")
         game.press("r", r"turning point.*q leaves:")
-        game.press("\x03", r"\n1 finished game kept")
+        game.press("\x03", "1 finished game kept")
         assert game.ended() == 130
     (found,) = SoundGames(tmp_path / "state_store" / "games.jsonl")
     assert found.moves == (1, 5, 3, 2, 4, 8)
