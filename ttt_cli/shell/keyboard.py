@@ -77,9 +77,9 @@ class Lines:
     @contextmanager
     def asking(self, text: str) -> Iterator[None]:
         """Write a question, to be answered on the same line; a signal ends that line."""
-        self.env.stderr.write(self.env.folded(printable(text.rstrip()), self.env.stderr) + " ")
-        self.env.stderr.flush()
         try:
+            self.env.stderr.write(self.env.folded(printable(text.rstrip()), self.env.stderr) + " ")
+            self.env.stderr.flush()
             yield
         except Stopped:
             self.env.stderr.write("\n")
@@ -106,9 +106,8 @@ class Keys(Lines):
         if self.screen is not None:
             return self._key()
         with self.asking(prompt):
-            key = self._key()
-            while keys and key not in keys:
-                key = self._key()
+            while (key := self._key()) not in keys:
+                pass
         self.env.stderr.write(f"{key if len(key) == 1 else ''}\n")
         return key
 

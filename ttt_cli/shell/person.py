@@ -21,7 +21,6 @@ q         leaves, and so does Ctrl-D"""
 """The keys, so short that a window of 40 columns and 12 lines shows them."""
 
 USUAL = "number, or arrows and Enter; h hint, b beat it, u take back, ? keys, q leave"
-TOO_SMALL = "Make the window larger, or type the number of a cell and Enter."
 
 _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
@@ -133,7 +132,7 @@ class Person:
 
         boards = [(screen.board(self.cursor, advice), below(advice.legend))] if advice else []
         boards += [(screen.board(self.cursor, compact=compact), below()) for compact in (False, True)]
-        self.keys.paint(fitted(self.env, self.heading, boards, TOO_SMALL, keys))
+        self.keys.paint(fitted(self.env, self.heading, boards, keys))
 
     def _turn(self) -> str:
         yours = self.screen.called(self.session.to_move) == "you"

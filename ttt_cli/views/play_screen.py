@@ -115,7 +115,7 @@ class PlayScreen:
             if not boards:
                 return Text(total)
             drawn = [(self.board(compact=compact), total) for compact in (False, True)]
-            return fitted(self.env, self.heading(), drawn, "Make the window larger.")
+            return fitted(self.env, self.heading(), drawn)
 
         return Live(console=self.env.console, screen=boards, auto_refresh=not boards, get_renderable=drawing)
 
@@ -129,11 +129,10 @@ class PlayScreen:
 
 
 def fitted(
-    env: Environment, heading: str, boards: Sequence[tuple[Text, str]], advice: str, keys: str = ""
+    env: Environment, heading: str, boards: Sequence[tuple[Text, str]], keys: str = ""
 ) -> Group | Text:
     """Lay out a heading and the first of some boards, each with a text below it, that fits the screen.
 
-    :param advice: what to do if none does.
     :param keys: what is left out first, and then the end of the last board's text.
     """
     width, height = env.width, env.console.height  # as they are by now
@@ -146,7 +145,7 @@ def fitted(
             below = Text("\n".join(lines[:room]), no_wrap=True, overflow="ellipsis")
             return Group(Text(heading, no_wrap=True, overflow="ellipsis"), *gap, drawn, *gap, below)
     least = f"{rows[0].cell_len} columns and {len(rows) + 3} lines; the window has {width} and {height}"
-    return Text(f"The board needs {least}. {advice}\n{text}")
+    return Text(f"The board needs {least}. Make the window larger.\n{text}\n{keys}")
 
 
 def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecord | None = None) -> str:

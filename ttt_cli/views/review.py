@@ -124,8 +124,11 @@ def _accuracy(review: Review, names: Mapping[Side, str]) -> list[str]:
     said = []
     for side in Side:
         found, share = review.choices[side.key], review.accuracy[side.key]
-        parts = f"{found.kept} of {found.choices}"
-        text = "had no such move" if share is None else f"{parts} ({percent(share, 0)})"
+        text = (
+            f"{found.kept} of {found.choices} ({percent(share, 0)})"
+            if share is not None
+            else "had no such move"
+        )
         more = f", {found.unproven} not proved" if found.unproven else ""
         said.append(f"{names[side]} {text}{more}")
     return said
