@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from threading import Timer
 
 import orjson
 import pytest
@@ -187,6 +188,14 @@ def test_a_file_that_another_process_is_at_is_left_alone(refused: Refused, call:
         refused(call.replace("FILE", GOOD), {4}, "busy: good.json is being trained by process")
 
 
+def test_a_merge_waits_for_another_process_and_says_so(ttt: Run) -> None:
+    Path(GOOD).write_bytes(good_content())
+    Timer(0.2, lock(Path("new.json"), "trained").close).start()
+    merged = ttt("merge", GOOD, "-o", "new.json")
+    assert (merged.code, Path("new.json").read_bytes()) == (0, good_content())
+    assert merged.err == "new.json is being written by another process; waiting up to 30 s\n"
+
+
 @pytest.fixture
 def disk() -> Iterator[Path]:
     """A small file system in memory, with a state on it."""
@@ -259,6 +268,7 @@ USAGE = [
     ("study q --vary alhpa=1", "did you mean 'alpha'"),
     ("move random X........ --seed 1", "--seed: goes with --sample"),
     ("evaluate random --seed 1", "--seed: goes with --games"),
+    ("study q --seeds 0", "expected a whole number from 1 to 100,000, not '0'"),
     ("study q --vary alpha=x", "'x' cannot be a value in 'alpha=x' (expected values such as 0.1, "),
     ("study ntuple --presets", "ntuple has no article preset"),
     ("train td --games-from g.jsonl --opponent random", "--opponent does not go with --games-from"),
