@@ -22,16 +22,6 @@ def square(number):
     return number * number
 
 
-@Part
-def turn(number):
-    raise NotImplementedError
-
-
-@Kernel
-def apply(number):
-    return turn(number) + 1
-
-
 @pytest.fixture
 def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which kernels are compiled, and what is warned of, where compiled code is kept in ``tmp_path``."""
@@ -46,8 +36,12 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def run(name: str = "default", part: Part = double) -> int:
-    """Run a composition as the next process would."""
-    return apply.composed(name, turn=part)(7)
+    """Run a kernel with this part as the next process would."""
+
+    def apply(number):
+        return part(number) + 1
+
+    return Kernel(apply, name)(7)
 
 
 def test_compiled_code_is_kept_until_a_part_of_it_changes(said: list[str]):

@@ -23,7 +23,7 @@ from ttt_cli.learners.graph import Graph
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.q import Q
 from ttt_cli.learners.table import COUNTED
-from ttt_cli.learners.table_learner import NO_ANSWERS, TableLearner
+from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.store.plays import BreakingTies
 from ttt_cli.store.state import learner_of
 
@@ -177,8 +177,8 @@ def test_no_uniform_number_is_too_large_to_choose_a_move(name: str):
         table, results = empty_table(learner), np.zeros(3, np.int64)
         history, luck = np.full((2, 9), loop.NOT_YET, np.int8), np.full((2, 9), np.nextafter(1.0, 0.0))
         luck[0] = np.nextafter(epsilon, 0.0)
-        nobody = np.zeros(2, np.bool_)
-        learner.play(table, 3, nobody, NO_ANSWERS, history, luck, 0, loop.NOBODY_WAITS, results)
+        batch = loop.Batch(loop.PLAY, 3, 0, history, luck, np.zeros((2, 2), np.uint64), results)
+        learner.play(table, loop.Opponent(), batch)
         assert all(table.game(cells).resigned is False for cells in history), epsilon
 
 

@@ -1,7 +1,7 @@
 """Kernels: plain Python functions over arrays, compiled by Numba when they are first called.
 
-A kernel may call functions marked as a ``Part``, and can be composed with other parts in their place. A
-recursive part must call itself with arguments of the same types: a second version could not be cached.
+A kernel may call functions marked as a ``Part``, global ones and those in the variables of a function around
+it. A recursive part must call itself with arguments of the same types: a second version could not be cached.
 Kernels allocate nothing, so that compiled code need not count references, which took half of its time.
 Compiled code is cached under a digest of everything it is made of (``engine.code_cache``). Without Numba the
 plain functions run, slowly, to the same bytes.
@@ -18,10 +18,11 @@ from copy import copy
 from dataclasses import make_dataclass
 from functools import cache
 from hashlib import sha256
+from inspect import getclosurevars
 from operator import attrgetter
 from threading import Lock
-from types import FunctionType
-from typing import Any, Self
+from types import CellType, FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -110,18 +111,13 @@ class Kernel(Part):
 
     seconds = 3.0
 
-    def __init__(self, function: Callable[..., Any], **bound: Any) -> None:
+    def __init__(self, function: Callable[..., Any], name: str = "", **constants: Any) -> None:
+        """:param constants: values of global constants that it or a part reads, in place of their own."""
         super().__init__(function)
-        self.name, self._bound = function.__name__, bound
+        self.name, self._constants = name or function.__name__, constants
         self._compiled: Callable[..., Any] | None = None
         self._plain: Callable[..., Any] | None = None
         self._preparing = Lock()
-
-    def composed(self, name: str, **bound: Any) -> Self:
-        """The same kernel with other parts and constants for some global names that it or a part reads."""
-        composed = type(self)(self.python, **self._bound, **bound)
-        composed.name = name
-        return composed
 
     def __call__(self, *arguments: Any) -> Any:
         if _uncompiled.get():
@@ -155,12 +151,16 @@ class Kernel(Part):
         def link(part: Part) -> Any:
             if part not in linked:
                 python = part.python
-                known = {**python.__globals__, **self._bound, **bound}
-                function = FunctionType(python.__code__, known, python.__name__, None, python.__closure__)
+                known = {**python.__globals__, **self._constants, **bound}
+                enclosed = tuple(CellType(cell.cell_contents) for cell in python.__closure__ or ())
+                function = FunctionType(python.__code__, known, python.__name__, None, enclosed)
                 linked[part] = finish(function, part)
                 for name in python.__code__.co_names:
                     if isinstance(known.get(name), Part):
                         known[name] = link(known[name])
+                for cell in enclosed:
+                    if isinstance(cell.cell_contents, Part):
+                        cell.cell_contents = link(cell.cell_contents)
             return linked[part]
 
         link(self)
@@ -170,10 +170,9 @@ class Kernel(Part):
         """A digest of the code and the constants of all parts."""
         digest = sha256()
         for part, function in self._linked().items():
-            code, known = function.__code__, function.__globals__
-            constants = [
-                (name, known[name]) for name in code.co_names if isinstance(known.get(name), CONSTANTS)
-            ]
+            code, read = function.__code__, getclosurevars(function)
+            values = [*read.nonlocals.items(), *read.globals.items()]
+            constants = [(name, value) for name, value in values if isinstance(value, CONSTANTS)]
             made_of = code.co_code, code.co_consts, code.co_names, code.co_varnames, part.inline, constants
             digest.update(repr(made_of).encode())
         return digest.hexdigest()

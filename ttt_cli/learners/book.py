@@ -28,7 +28,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -49,7 +49,7 @@ from ttt_cli.learners.entries import (
     require,
 )
 from ttt_cli.learners.growth import FIRST
-from ttt_cli.learners.loop import choose_best
+from ttt_cli.learners.loop import Chance, Played, choose_best
 from ttt_cli.learners.table import Column, Table, chunks, enlarged
 from ttt_cli.learners.table_learner import TableLearner
 
@@ -138,6 +138,16 @@ def centre_of(rules: Rules) -> int:
     return rules.cells // 2 if rules.rows % 2 and rules.cols % 2 else -1
 
 
+class Rule(NamedTuple):
+    """What ``choose`` and ``learn`` need: the shortest and the longest stage, the middle cell or -1, and the
+    ``sightings``."""
+
+    shortest: int
+    longest: int
+    centre: int
+    sightings: Int64s
+
+
 @dataclass(frozen=True)
 class Book(TableLearner[BookTable]):
     """An experience book of moves and how their games ended."""
@@ -170,10 +180,9 @@ class Book(TableLearner[BookTable]):
     def parts(self) -> tuple[Part, Part]:
         return (choose_article, learn_article) if self.choice == "article" else (choose_best, learn)
 
-    def rule(self, table: BookTable) -> tuple[int, int, int, Int64s]:
-        """The shortest and the longest stage, the middle cell or -1, and the ``sightings``."""
+    def rule(self, table: BookTable) -> Rule:
         stages = stages_of(table.rules)
-        return int(stages[0]), int(stages[-1]), centre_of(table.rules), table.spread()
+        return Rule(int(stages[0]), int(stages[-1]), centre_of(table.rules), table.spread())
 
     def derive(self, table: BookTable) -> None:
         moves, rules = table.moves, table.rules
@@ -320,14 +329,14 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
 
 @Inlined
 def choose_article(
-    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float
+    rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float
 ) -> tuple[int, float]:
     """The author's: O takes the centre if no move is known."""
-    (_, _, middle, _), free, first = rule, rows[row].number, rows[row].first
+    free, first = rows[row].number, rows[row].first
     centre, known = free, ply & 1 == 0
     for place in range(free):
         known = known or moves[first + place].value > 0
-        if moves[first + place].cell == middle:
+        if moves[first + place].cell == rule.centre:
             centre = u32(place)
     if known or centre == free or u < chance[0]:
         return choose_best(rows, moves, rule, row, ply, chance, u)
@@ -335,27 +344,27 @@ def choose_article(
 
 
 @Inlined
-def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
+def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Add a row for each move of both sides, and update what is derived from it."""
-    (_, taken, plies), (shortest, longest, _, seen) = game, rule
-    stage = (plies - 1 if result != 0 else longest) - shortest
+    _, taken, plies = game
+    stage = (plies - 1 if result != 0 else rule.longest) - rule.shortest
     for ply in range(plies):
         move = moves[taken[ply]]
         points, games = move.points + 1 + result * (1 - 2 * (ply & 1)), move.games + 1
         move.points, move.games = points, games
         move.value = (points - games) / (2 * games + 2)
-        seen[taken[ply], stage] += 1
+        rule.sightings[taken[ply], stage] += 1
 
 
 @Inlined
-def learn_article(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
+def learn_article(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """The author's: add a row for each move from the second on, unless there is one."""
-    (_, taken, plies), (shortest, longest, _, seen) = game, rule
-    stage = plies - 1 if result != 0 else longest
+    _, taken, plies = game
+    stage = plies - 1 if result != 0 else rule.longest
     for ply in range(1, plies):
         move = moves[taken[ply]]
-        if seen[taken[ply], stage - shortest] == 0:
-            seen[taken[ply], stage - shortest] = 1
+        if rule.sightings[taken[ply], stage - rule.shortest] == 0:
+            rule.sightings[taken[ply], stage - rule.shortest] = 1
             move.games += 1
         if result != 0 and move.value < LATEST - stage:
             move.value = LATEST - stage

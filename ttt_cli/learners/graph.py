@@ -54,7 +54,7 @@ from ttt_cli.learners.entries import (
     require,
 )
 from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, Growth, predecessor
-from ttt_cli.learners.loop import RARE
+from ttt_cli.learners.loop import RARE, Chance, Played
 from ttt_cli.learners.table import Column, Table, largest_of
 from ttt_cli.learners.table_learner import TableLearner, looked_up
 
@@ -352,7 +352,9 @@ def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
 
 
 @Inlined
-def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
+def choose(
+    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float
+) -> tuple[int, float]:
     """An untried move; if there is none, one of the best, or when exploring the least visited."""
     epsilon, explored, trusted = chance
     free, start = rows[row].number, rows[row].first
@@ -383,7 +385,7 @@ def longest_walk(cells: int) -> int:
 
 @Inlined
 def choose_article(
-    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float
+    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float
 ) -> tuple[int, float]:
     """The author's walk, and the cell that its target gives; when exploring, any cell."""
     epsilon, explored, trusted = chance
@@ -414,7 +416,7 @@ def choose_article(
 
 
 @Inlined
-def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
+def learn(rows: Any, moves: Any, rule: Any, game: Played, sides: int, result: int) -> None:
     """Enter the plies of both sides, and back up scores from new edges."""
     path, taken, plies = game
     if rows[FIRST].seen < 0:

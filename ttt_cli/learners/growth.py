@@ -21,14 +21,14 @@ from ttt_cli.engine.bits import (
     popcount,
     turned,
 )
-from ttt_cli.engine.kernel import Inlined, Kernel, Part, u32
+from ttt_cli.engine.kernel import Inlined, Part, u32
 
 OPEN, X_WON, O_WON, DRAWN, FIRST = 0, 1, 2, 3, 4
 """The rows that represent all positions without a row, by how the game stands, so that unseen entries are
 read like any other; and the first row of a position, the empty board's."""
 
 SYMMETRIC = False
-"""Whether rows are those of classes up to symmetry; True in kernels composed for tables of classes."""
+"""Whether rows are those of classes up to symmetry; True in the kernels for tables of classes."""
 
 LOWER = np.uint64(2**32 - 1)
 
@@ -193,7 +193,6 @@ def nothing_to_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int
     return u32(OPEN)
 
 
-@Kernel
 def link_rows(rows: Any, moves: Any, growth: Growth, start: int) -> None:
     """Link the rows from ``start`` on, in both directions."""
     for row in range(start, growth.used[0]):

@@ -1,33 +1,32 @@
 """The game loop, in which every method that keeps a table plays and learns.
 
-A method gives two parts, plain functions that the loop is compiled with:
+A method gives two parts, plain functions that the loop calls:
 
     choose(rows, moves, rule, row, ply, chance, u) -> (option, rest of u)
     learn(rows, moves, rule, game, sides, result)
 
 ``choose`` picks one of a position's moves by its place among them; their number means resigning. Its only
 source of chance is ``u``, uniform in [0, 1); the part of ``u`` that a decision leaves, stretched to [0, 1),
-is returned and may serve the next decisions. ``chance`` is epsilon, and the factors that stretch ``u`` where
-it was below epsilon, and above. ``learn`` updates the table from a finished ``game``: the rows that it went
-through, its moves, and the number of moves. The first bit of ``sides`` says whether X learns, the second
-whether O does. ``rule`` is whatever constants and arrays the method needs.
+is returned and may serve the next decisions. ``learn`` updates the table from a finished game. The first bit
+of ``sides`` says whether X learns, the second whether O does. ``rule`` is whatever constants and arrays the
+method needs.
 """
 
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s, Uint64s
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.kernel import Inlined, Kernel, Part, u32
+from ttt_cli.engine.kernel import Inlined, Kernel, u32
 from ttt_cli.engine.policy import Policy, drawn, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.growth import FIRST, OPEN, find_or_add, nothing_to_add
+from ttt_cli.learners.growth import FIRST, Growth
 from ttt_cli.learners.table import complete_table
 
 CHUNK = 4096
@@ -46,16 +45,6 @@ BELOW_ONE = 1.0 - 2.0**-50
 RARE = 64
 """Visits below which a position is explored by its least visited move, not by any."""
 
-UNSEEN = OPEN
-"""Positions represented by the rows up to this one are added when a game reaches them."""
-
-LEARNS_RESIGNED = False
-"""Whether ``learn`` is called for resigned games."""
-
-choose: Any = None
-learn: Any = None
-"""A method's parts."""
-
 NOT_YET, RESIGNED = -1, -2
 """In a game's history: no move yet; the side to move has resigned."""
 
@@ -68,88 +57,144 @@ SURPLUS = np.uint64(11)
 OVER = np.uint64(2**64 - 1)
 """Instead of a waiting game's stones of X: the game is over."""
 
-NOBODY_WAITS = np.zeros((0, 2), np.uint64)
+PLAY, ASK, REPLAY = 0, 1, 2
+"""What is done with a batch: its games are played and learned; they are played on until the opponent, who is
+asked about all of them at once, is to move; they are replayed from the history and learned."""
+
+Chance = tuple[float, float, float]
+"""Epsilon, and the factors that stretch a uniform number to [0, 1): one below epsilon, and the excess of one
+above it."""
+
+Played = tuple[Uint32s, Uint32s, int]
+"""The rows that a game went through, its moves, and the number of moves."""
 
 
-@Kernel
-def play_games(
-    rows: Any,
-    moves: Any,
-    growth: Any,
-    rule: Any,
-    exploration: tuple[float, float, float],
-    sides: int,
-    fixed: Bools,
-    answers: Floats,
-    history: Int8s,
-    luck: Floats,
-    number: int,
-    waiting: Uint64s,
-    results: Int64s,
-    path: Uint32s,
-    taken: Uint32s,
-) -> None:
-    """Play games, or replay those in ``history`` if there is no ``luck``, and learn from each.
+class Batch(NamedTuple):
+    """Some games of a run.
 
-    :param exploration: epsilon at first, epsilon in the end, and the games after which it is half way.
-    :param sides: 1 X learns, 2 O, 3 both; 0: whoever is the learner in that game.
-    :param fixed: bool[2], whether the opponent plays the side that does not learn, and the one that learns.
-    :param answers: float64[rows, cells], the ``thresholds`` of the opponent's moves, the legal ones first.
-    :param history: int8[games, cells], the cells played; moves already there are made.
-    :param luck: float64[games, plies], uniform numbers.
-    :param number: the number of the first game in the run.
-    :param waiting: uint64[games, 2], or empty: if given, each game stops where the opponent is to move, with
-        the stones of X and O written here, or ``OVER``; nothing is learned.
-    :param results: int64[3], counts of games won by O, drawn, won by X.
-    :param path: uint32[cells + 1], scratch; so is ``taken``.
+    :ivar mode: ``PLAY``, ``ASK`` or ``REPLAY``.
+    :ivar sides: 1 X learns, 2 O, 3 both; 0: each in every other game, in the run's first one X.
+    :ivar number: the number of the first game in the run.
+    :ivar history: int8[games, cells], the cells played; unless games are played at once, the moves already
+        there are made.
+    :ivar luck: float64[games, draws], uniform numbers.
+    :ivar waiting: uint64[games, 2], filled by ``ASK``: the stones of X and O where the opponent is to move,
+        or ``OVER``.
+    :ivar results: int64[3], counts of games won by O, drawn, won by X.
     """
-    draws, recorded = luck.shape[1], luck.shape[0] == 0
-    guided = recorded or fixed[0]
-    start, end, half = exploration
-    for game in range(history.shape[0]):
-        if game == 0 or start != end:
-            epsilon = end + (start - end) * (half / (half + number + game))
-            explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
-            chance = epsilon, explored, BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
-        learning = sides if sides else 1 + ((number + game) & 1)
-        row, ply, u, waits = u32(FIRST), 0, 0.0, False
-        while rows[row].number > 0:
-            free, first = rows[row].number, rows[row].first
-            if ply < draws and not recorded:
-                u = float(luck[game, ply])
-            own = (learning >> (ply & 1)) & 1
-            if guided and (recorded or history[game, ply] != NOT_YET):
-                option = u32(0)
-                while option < free and moves[first + option].cell != history[game, ply]:
-                    option += u32(1)
-            elif guided and fixed[own]:
-                waits = waiting.shape[0] > 0
-                if waits:
-                    break
-                option = u32(0)
-                while option < free and answers[row, option] <= u:
-                    option += u32(1)
-            else:
-                option, u = choose(rows, moves, rule, row, ply, chance, u)
-            if option >= free:
-                break  # resigned
-            move = first + option
-            path[ply], taken[ply] = row, move
-            history[game, ply] = moves[move].cell
-            row = moves[move].after
-            if row <= UNSEEN:
-                row = find_or_add(rows, moves, growth, path[ply], move, ply)
-            ply += 1
-        if waiting.shape[0] > 0:
-            waiting[game, 0] = rows[row].x if waits else OVER
-            waiting[game, 1] = rows[row].o
-            continue
-        path[ply] = row
-        over = rows[row].number == 0
-        result = rows[row].end if over else 2 * (ply & 1) - 1
-        results[result + 1] += 1
-        if over or LEARNS_RESIGNED:
-            learn(rows, moves, rule, (path, taken, ply), learning, result)
+
+    mode: int
+    sides: int
+    number: int
+    history: Int8s
+    luck: Floats
+    waiting: Uint64s
+    results: Int64s
+
+
+class Opponent(NamedTuple):
+    """Who plays the side that does not learn.
+
+    :ivar plays_both: whether it plays the other side too.
+    :ivar answers: float64[rows, cells], the ``thresholds`` of its moves, the legal ones first; empty if it is
+        asked instead, or there is none.
+    """
+
+    plays_both: bool = False
+    answers: Floats = np.zeros((0, 0))
+
+
+Choose = Callable[[Any, Any, Any, int, int, Chance, float], tuple[int, float]]
+Learn = Callable[[Any, Any, Any, Played, int, int], None]
+"""A method's parts, see the module."""
+
+FindOrAdd = Callable[[Any, Any, Growth, int, int, int], int]
+"""The part that adds the row after a move."""
+
+
+@cache
+def game_loop(
+    name: str,
+    choose: Choose,
+    learn: Learn,
+    find_or_add: FindOrAdd,
+    unseen: int,
+    learns_resigned: bool,
+    symmetric: bool,
+) -> Kernel:
+    """The game loop of a method and a kind of table.
+
+    :param find_or_add: adds the row of a position that is reached for the first time.
+    :param unseen: the positions represented by the rows up to this one are added; -1: none.
+    :param learns_resigned: whether ``learn`` is called for resigned games.
+    :param symmetric: whether the table is one of classes.
+    """
+
+    def play_games(
+        rows: Any,
+        moves: Any,
+        growth: Any,
+        rule: Any,
+        exploration: tuple[float, float, float],
+        opponent: Opponent,
+        batch: Batch,
+        trail: tuple[Uint32s, Uint32s],
+    ) -> None:
+        """Play or replay a batch of games, and learn from each.
+
+        :param exploration: epsilon at first, epsilon in the end, and the games after which it is half way.
+        :param trail: uint32[cells + 1] each, scratch for the rows and the moves of a game.
+        """
+        (path, taken), (mode, sides, number, history, luck, waiting, results) = trail, batch
+        start, end, half = exploration
+        guided, replaying = mode != PLAY or sides == 0, mode == REPLAY
+        draws = 0 if replaying else luck.shape[1]
+        for game in range(history.shape[0]):
+            if game == 0 or start != end:
+                epsilon = end + (start - end) * (half / (half + number + game))
+                explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
+                chance = epsilon, explored, BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
+            learning = sides if sides else 1 + ((number + game) & 1)
+            row, ply, u, waits = u32(FIRST), 0, 0.0, False
+            while rows[row].number > 0:
+                free, first = rows[row].number, rows[row].first
+                if ply < draws:
+                    u = float(luck[game, ply])
+                own = (learning >> (ply & 1)) & 1
+                if guided and (replaying or history[game, ply] != NOT_YET):
+                    option = u32(0)
+                    while option < free and moves[first + option].cell != history[game, ply]:
+                        option += u32(1)
+                elif guided and (opponent.plays_both or not own):
+                    waits = mode == ASK
+                    if waits:
+                        break
+                    option = u32(0)
+                    while option < free and opponent.answers[row, option] <= u:
+                        option += u32(1)
+                else:
+                    option, u = choose(rows, moves, rule, row, ply, chance, u)
+                if option >= free:
+                    break  # resigned
+                move = first + option
+                path[ply], taken[ply] = row, move
+                history[game, ply] = moves[move].cell
+                row = moves[move].after
+                if row <= unseen:
+                    row = find_or_add(rows, moves, growth, path[ply], move, ply)
+                ply += 1
+            if mode == ASK:
+                waiting[game, 0] = rows[row].x if waits else OVER
+                waiting[game, 1] = rows[row].o
+                continue
+            path[ply] = row
+            over = rows[row].number == 0
+            result = rows[row].end if over else 2 * (ply & 1) - 1
+            results[result + 1] += 1
+            if over or learns_resigned:
+                learn(rows, moves, rule, (path, taken, ply), learning, result)
+
+    return Kernel(play_games, name, SYMMETRIC=symmetric)
 
 
 @Inlined
@@ -165,7 +210,7 @@ def any_of(number: float, u: float) -> tuple[int, float]:
 
 @Inlined
 def choose_best(
-    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float
+    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float
 ) -> tuple[int, float]:
     """Any of the moves with the largest ``value``; when exploring, any move."""
     epsilon, explored, trusted = chance
@@ -194,22 +239,13 @@ def shares(weight: float, cells: int) -> Floats:
     return weight / np.arange(cells, 0, -1)
 
 
-@cache
-def composed(
-    name: str, choose: Part, learn: Part, unseen: int, resigned: bool, grows: bool, symmetric: bool
-) -> Kernel:
-    """``play_games`` for a method and a kind of table."""
-    parts = {"choose": choose, "learn": learn, "find_or_add": find_or_add if grows else nothing_to_add}
-    return play_games.composed(
-        name, **parts, UNSEEN=unseen if grows else -1, LEARNS_RESIGNED=resigned, SYMMETRIC=symmetric
-    )
-
-
-def replayed(cells: int, moves: Int8s) -> tuple[Int8s, Floats, int, Uint64s, Int64s]:
-    """What ``play_games`` is given to replay a game: history, luck, number, waiting and results."""
+def replayed(cells: int, moves: Int8s, sides: int) -> Batch:
+    """A game of these moves, to be learned."""
     history = np.full((1, cells), NOT_YET, np.int8)
     history[0, : len(moves)] = moves
-    return history, np.zeros((0, 1)), 0, NOBODY_WAITS, np.zeros(3, np.int64)
+    return Batch(
+        REPLAY, sides, 0, history, np.zeros((1, 0)), np.zeros((1, 2), np.uint64), np.zeros(3, np.int64)
+    )
 
 
 @lru_cache(maxsize=4)
@@ -254,7 +290,7 @@ fill_uniform.name, fill_uniform.seconds = "random numbers", 1.0
 def play_shard(
     shard: Shard,
     rules: Rules,
-    play: Callable[[Int8s, Floats, int, Uint64s, Int64s], None],
+    play: Callable[[Batch], None],
     game: Callable[[Int8s], Game],
     *,
     draws: int,
@@ -264,7 +300,7 @@ def play_shard(
 ) -> Int64s:
     """Play the games of a shard in batches; returns the counts of ``Learner.train``.
 
-    :param play: a method's game loop: history, luck, number, waiting and results, as for ``play_games``.
+    :param play: plays or replays a batch.
     :param game: makes a game of its row of the history.
     :param draws: the uniform numbers of each game.
     :param lockstep: whether the opponent is asked ply by ply, for all games of a batch, which are learned at
@@ -273,31 +309,32 @@ def play_shard(
     :param symmetric: whether games are played on classes' own boards.
     """
     results, cells, done = np.zeros(3, np.int64), rules.cells, 0
+    mode, sides = ASK if lockstep else PLAY, 3 if shard.opponent is None else 0
     seed = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64)
     size = min(LOCKSTEP if lockstep else CHUNK * cells // draws, shard.games)
-    room, numbers = np.empty((size, cells), np.int8), np.empty((size, draws))
+    room, numbers, waiting = (
+        np.empty((size, cells), np.int8),
+        np.empty((size, draws)),
+        np.empty((size, 2), np.uint64),
+    )
     while done < shard.games:
         number, count = shard.first + done, min(size, shard.games - done)
         if lockstep:
             count = 1 if at_once else min(count, 1 + number // 8)
-        history, luck = room[:count], numbers[:count]
-        history.fill(NOT_YET)
-        fill_uniform(luck.reshape(-1), seed, done * draws)
+        batch = Batch(mode, sides, number, room[:count], numbers[:count], waiting[:count], results)
+        batch.history.fill(NOT_YET)
+        fill_uniform(batch.luck.reshape(-1), seed, done * draws)
         done += count
-        while lockstep:
-            waiting = np.zeros((count, 2), np.uint64)
-            play(history, luck, number, waiting, results)
-            (games,) = np.nonzero(waiting[:, 0] != OVER)
-            if not len(games):
-                luck = luck[:0]
-                break
-            positions = Positions(rules, *waiting[games].T)
-            asked, places = positions.condensed()
-            assert shard.opponent is not None
-            played, _ = probabilities_and_legal(shard.opponent, asked, symmetric)
-            chosen = drawn(thresholds(played)[places], luck[games, positions.plies])
-            history[games, positions.plies] = np.where(chosen < 0, RESIGNED, chosen)
-        play(history, luck, number, NOBODY_WAITS, results)
+        play(batch)
+        if shard.opponent is not None and lockstep:
+            while len(games := np.flatnonzero(batch.waiting[:, 0] != OVER)):
+                positions = Positions(rules, *batch.waiting[games].T)
+                asked, places = positions.condensed()
+                played, _ = probabilities_and_legal(shard.opponent, asked, symmetric)
+                chosen = drawn(thresholds(played)[places], batch.luck[games, positions.plies])
+                batch.history[games, positions.plies] = np.where(chosen < 0, RESIGNED, chosen)
+                play(batch)
+            play(batch._replace(mode=REPLAY))
         if shard.journal is not None:
-            shard.journal.extend(map(game, history))
+            shard.journal.extend(map(game, batch.history))
     return results

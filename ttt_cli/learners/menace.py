@@ -33,7 +33,7 @@ from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
-from ttt_cli.learners.loop import any_of
+from ttt_cli.learners.loop import Chance, Played, any_of
 from ttt_cli.learners.table import Column, Table
 from ttt_cli.learners.table_learner import TableLearner
 
@@ -96,7 +96,9 @@ def beads(moves: Any, move: int, ply: int) -> int:
 
 
 @Inlined
-def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
+def choose(
+    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float
+) -> tuple[int, float]:
     """Draw a bead; when exploring, or where there is no box, make any move."""
     (epsilon, explored, trusted), free = chance, rows[row].number
     if u < epsilon or free == 1:
@@ -113,7 +115,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 
 @Inlined
-def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
+def learn(rows: Any, moves: Any, rule: Any, game: Played, sides: int, result: int) -> None:
     """Add or take away beads in each box that was opened."""
     (path, taken, plies), (win, draw, loss) = game, rule
     for ply in range(plies):

@@ -52,7 +52,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.learners.base import Entry, Learner, Shard, as_bits, parameter
 from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_batches, require
-from ttt_cli.learners.loop import NOT_YET, OVER, RESIGNED, play_shard, replayed
+from ttt_cli.learners.loop import ASK, NOT_YET, OVER, RESIGNED, Batch, play_shard, replayed
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
 BLOCK = 3
@@ -269,26 +269,21 @@ def play_games(
     boards: Boards,
     epsilon: float,
     rate: float,
-    sides: int,
-    history: Int8s,
-    luck: Floats,
-    first: int,
-    waiting: Uint64s,
-    results: Int64s,
+    batch: Batch,
 ) -> None:
-    """``learners.loop.play_games`` for networks: the arguments of the same names mean the same."""
+    """Play or replay a batch of games, and learn from each."""
     stones, patterns, values = boards
+    mode, sides, first, history, luck, waiting, results = batch
     cells = len(values)
     stones[0, :] = 0
     patterns[0, :, :] = 0
     for number in range(len(history)):
         row, result, resigned, plies = history[number], 0, False, cells
         learning = sides if sides else 1 + ((first + number) & 1)
-        if len(waiting):
-            waiting[number, :] = OVER
+        waiting[number, :] = OVER
         for ply in range(cells):
             side, cell = ply % 2, int(row[ply])
-            if cell == NOT_YET and len(waiting) and not learning >> side & 1:
+            if cell == NOT_YET and mode == ASK and not learning >> side & 1:
                 waiting[number, 0], waiting[number, 1] = stones[ply, 0], stones[ply, 1]
                 break
             if cell == RESIGNED:
@@ -307,7 +302,7 @@ def play_games(
             if wins:
                 plies, result = ply + 1, 2 * side - 1 if game.misere else 1 - 2 * side
                 break
-        if len(waiting) == 0:
+        if mode != ASK:
             results[result + 1] += 1
             if not resigned:
                 learn_from(plies, learning, game, net, learned, boards, rate)
@@ -363,21 +358,20 @@ class NTuple(Learner[NTupleTable]):
         def game(cells: Int8s) -> Game:
             return Game.of(rules, cells[cells >= 0], resigned=RESIGNED in cells)
 
-        lockstep = shard.opponent is not None
-        play = self._kernel(table, 0 if lockstep else 3)
-        return play_shard(shard, rules, play, game, draws=rules.cells, lockstep=lockstep)
+        play = self._kernel(table)
+        return play_shard(shard, rules, play, game, draws=rules.cells, lockstep=shard.opponent is not None)
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:
         if not game.resigned:
-            games = replayed(table.rules.cells, np.array(game.moves, np.int8))
-            self._kernel(table, as_bits(sides))(*games)
+            moves = np.array(game.moves, np.int8)
+            self._kernel(table)(replayed(table.rules.cells, moves, as_bits(sides)))
 
-    def _kernel(self, table: NTupleTable, sides: int) -> Callable[..., None]:
+    def _kernel(self, table: NTupleTable) -> Callable[[Batch], None]:
         cells, net, learned = table.rules.cells, table.network, (table.visits, table.sums, table.sizes)
         patterns = np.zeros((cells + 1, 2, len(net.starts)), np.int32)
         boards = np.zeros((cells + 1, 2), np.uint64), patterns, np.zeros(cells)
-        rule = (float(self.epsilon), float(self.alpha), sides)
-        return partial(play_games, board_of(table.rules), net, learned, boards, *rule)
+        rates = float(self.epsilon), float(self.alpha)
+        return partial(play_games, board_of(table.rules), net, learned, boards, *rates)
 
     def policy(self, table: NTupleTable) -> Policy:
         return NTuplePolicy(deepcopy(table))

@@ -36,19 +36,35 @@ lines to chance. The first games explore all the time; epsilon then falls with t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
-from ttt_cli.learners.loop import RARE, any_of, choose_best, shares
+from ttt_cli.learners.loop import RARE, Chance, Played, any_of, choose_best, shares
 from ttt_cli.learners.table import Column, Table, chunks, largest_of
 from ttt_cli.learners.table_learner import TableLearner
+
+
+class Rule(NamedTuple):
+    """The constants of ``learn``.
+
+    :ivar early: the visits up to which steps are larger than ``alpha``.
+    :ivar worst: the weight of the worst reply in a target.
+    :ivar means: float64[cells], the weight of each reply in the mean, by the plies played.
+    """
+
+    alpha: float
+    pace: float
+    early: float
+    gamma: float
+    worst: float
+    means: Floats
 
 
 @dataclass(frozen=True)
@@ -94,12 +110,16 @@ class Q(TableLearner[Table]):
     def parts(self) -> tuple[Part, Part]:
         return (choose_best, learn_article) if self.choice == "article" else (choose, learn)
 
-    def rule(self, table: Table) -> tuple[Any, ...]:
-        alpha, gamma, pace = float(self.alpha), float(self.gamma), float(self.pace)
-        if self.choice == "article":
-            return alpha, gamma
-        early = 1.0 - pace + pace / alpha if alpha > 0.0 else np.inf  # visits up to which steps exceed alpha
-        return gamma * (1.0 - self.slips), shares(gamma * self.slips, table.rules.cells), early, alpha, pace
+    def rule(self, table: Table) -> Rule:
+        alpha, pace, gamma = float(self.alpha), float(self.pace), float(self.gamma)
+        return Rule(
+            alpha=alpha,
+            pace=pace,
+            early=1.0 - pace + pace / alpha if alpha > 0.0 else np.inf,
+            gamma=gamma,
+            worst=gamma * (1.0 - self.slips),
+            means=shares(gamma * self.slips, table.rules.cells),
+        )
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
         settling = self.settling * table.size
@@ -122,7 +142,9 @@ class Q(TableLearner[Table]):
 
 
 @Inlined
-def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
+def choose(
+    rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float
+) -> tuple[int, float]:
     """The best move; when exploring, the one with the fewest visits, in well-known positions any move."""
     epsilon, explored, trusted = chance
     if u >= epsilon:
@@ -149,9 +171,9 @@ def find_top(rows: Any, moves: Any, row: int) -> None:
 
 
 @Inlined
-def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
+def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move each value towards the mix of the worst and the mean reply."""
-    (path, taken, plies), (worst, means, early, alpha, pace) = game, rule
+    path, taken, plies = game
     target = -rows[path[plies]].top
     for ply in range(plies - 1, -1, -1):
         row, move = path[ply], taken[ply]
@@ -159,7 +181,7 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
         if sides >> (ply & 1) & 1:
             visits = moves[move].visits + 1
             value = moves[move].value
-            step = alpha if visits > early else pace / (pace - 1.0 + visits)
+            step = rule.alpha if visits > rule.early else rule.pace / (rule.pace - 1.0 + visits)
             value += step * (target - value)
             moves[move].visits, moves[move].value = visits, value
             option, top, choice = move - first, rows[row].top, rows[row].choice
@@ -175,20 +197,20 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
             value = rows[moves[move].after].top
             total += value * moves[move].shared_by
             least = value if value < least else least
-        target = worst * least + float(means[ply]) * total
+        target = rule.worst * least + float(rule.means[ply]) * total
 
 
 @Inlined
-def learn_article(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
+def learn_article(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """The author's: move each value towards the best of its side's next turn, the last towards the reward."""
-    (path, taken, plies), (alpha, gamma) = game, rule
+    path, taken, plies = game
     for ply in range(plies):
         if sides >> (ply & 1) & 1:
             if ply + 2 < plies:
-                target = gamma * rows[path[ply + 2]].top
+                target = rule.gamma * rows[path[ply + 2]].top
             else:
                 target = float(result) if ply & 1 == 0 else -float(result)
             move, row = taken[ply], path[ply]
             moves[move].visits += 1
-            moves[move].value += alpha * (target - moves[move].value)
+            moves[move].value += rule.alpha * (target - moves[move].value)
             find_top(rows, moves, row)

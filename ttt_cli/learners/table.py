@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE, hashed
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
@@ -38,7 +39,7 @@ FEW_ROWS = 500
 COUNTED = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977}
 """Known numbers of positions, and of classes, of boards without a state space."""
 
-LINKING = (link_rows, link_rows.composed("link_rows_symmetric", SYMMETRIC=True))
+LINKING = (Kernel(link_rows), Kernel(link_rows, "link_rows_symmetric", SYMMETRIC=True))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint64s
+from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.policy import Answer, Answering, Policy
@@ -33,13 +33,12 @@ from ttt_cli.learners.entries import (
     report,
     require,
 )
-from ttt_cli.learners.growth import OPEN
+from ttt_cli.learners.growth import OPEN, find_or_add, nothing_to_add
+from ttt_cli.learners.loop import Batch, Opponent
 from ttt_cli.learners.table import Column, Table, chunks
 from ttt_cli.learners.weighted_mean import WeightedMean
 
 AnyTable = TypeVar("AnyTable", bound=Table)
-
-NO_ANSWERS = np.zeros((0, 0))
 
 
 def looked_up(
@@ -118,14 +117,13 @@ class TableLearner(Learner[AnyTable]):
     # ---- Learning ----
 
     def train(self, table: AnyTable, shard: Shard) -> Int64s:
-        cells, alone = table.rules.cells, shard.opponent is None
-        known = NO_ANSWERS
+        cells, alone, opponent = table.rules.cells, shard.opponent is None, Opponent(self.watches)
         if shard.opponent is not None and table.complete:
-            known = loop.answers(table.rules, table.symmetric, shard.opponent)
+            opponent = Opponent(self.watches, loop.answers(table.rules, table.symmetric, shard.opponent))
         return loop.play_shard(
             shard,
             table.rules,
-            partial(self.play, table, 3 if alone else 0, np.array([not alone, self.watches]), known),
+            partial(self.play, table, opponent),
             table.game,
             draws=1 if alone and self.one_number and cells <= loop.ONE_NUMBER else cells,
             lockstep=not (alone or table.complete),
@@ -135,31 +133,18 @@ class TableLearner(Learner[AnyTable]):
 
     def learn(self, table: AnyTable, game: Game, sides: str = "xo") -> None:
         if self.learns_resigned or not game.resigned:
-            games = loop.replayed(table.rules.cells, table.own_cells(game))
-            self.play(table, as_bits(sides), np.zeros(2, np.bool_), NO_ANSWERS, *games)
+            batch = loop.replayed(table.rules.cells, table.own_cells(game), as_bits(sides))
+            self.play(table, Opponent(), batch)
 
-    def play(
-        self,
-        table: AnyTable,
-        sides: int,
-        fixed: Bools,
-        answers: Floats,
-        history: Int8s,
-        luck: Floats,
-        number: int,
-        waiting: Uint64s,
-        results: Int64s,
-    ) -> None:
-        """Play or replay games by ``loop.play_games``, with room for all that they can add."""
-        self.updated(table).reserve(len(history))
+    def play(self, table: AnyTable, opponent: Opponent, batch: Batch) -> None:
+        """Play or replay games by ``loop.game_loop``, with room for all that they can add."""
+        self.updated(table).reserve(len(batch.history))
         name = self.name if self.choice == "default" else f"{self.name}.{self.choice}"
-        kernel = loop.composed(
-            name, *self.parts, self.unseen_up_to, self.learns_resigned, not table.complete, table.symmetric
-        )
-        method = table.growth, self.rule(table), self.exploration(table, number), sides
-        games = fixed, answers, history, luck, number, waiting, results
+        grown = (nothing_to_add, -1) if table.complete else (find_or_add, self.unseen_up_to)
+        play_games = loop.game_loop(name, *self.parts, *grown, self.learns_resigned, table.symmetric)
+        method = table.growth, self.rule(table), self.exploration(table, batch.number)
         path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
-        kernel(*table.buffers, *method, *games, path, taken)
+        play_games(*table.buffers, *method, opponent, batch, (path, taken))
 
     # ---- Merging ----
 

@@ -29,20 +29,37 @@ others; the policy plays all of them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import Answer, best, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.growth import DRAWN
-from ttt_cli.learners.loop import RARE, any_of, shares
+from ttt_cli.learners.loop import RARE, Chance, Played, any_of, shares
 from ttt_cli.learners.table import Column, Table, predecessors
 from ttt_cli.learners.table_learner import TableLearner
+
+
+class Rule(NamedTuple):
+    """The constants of ``choose`` and ``learn``.
+
+    :ivar worst: the weight of the opponent's worst reply in a target.
+    :ivar means: float64[cells], the weight of each of its replies in the mean, by the plies played.
+    :ivar rare: the visits below which exploring looks for the least visited position.
+    """
+
+    alpha: float
+    alpha_end: float
+    draw: float
+    gamma: float
+    worst: float
+    means: Floats
+    rare: int
 
 
 @dataclass(frozen=True)
@@ -103,10 +120,17 @@ class Td(TableLearner[Table]):
     def parts(self) -> tuple[Part, Part]:
         return choose, learn if self.target == "best" else learn_next
 
-    def rule(self, table: Table) -> tuple[Any, ...]:
-        alpha, slips, rare = float(self.alpha), float(self.slips), 0 if self.choice == "article" else RARE
-        steps, means = (alpha, min(alpha, float(self.alpha_end))), shares(slips, table.rules.cells)
-        return steps, float(self.draw), float(self.gamma), 1.0 - slips, means, rare
+    def rule(self, table: Table) -> Rule:
+        alpha, slips = float(self.alpha), float(self.slips)
+        return Rule(
+            alpha=alpha,
+            alpha_end=min(alpha, float(self.alpha_end)),
+            draw=float(self.draw),
+            gamma=float(self.gamma),
+            worst=1.0 - slips,
+            means=shares(slips, table.rules.cells),
+            rare=0 if self.choice == "article" else RARE,
+        )
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         at, cells = np.nonzero(legal)
@@ -124,13 +148,15 @@ class Td(TableLearner[Table]):
 
 
 @Inlined
-def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
+def choose(
+    rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float
+) -> tuple[int, float]:
     """Move where the side's value is largest; when exploring, where it has been least often."""
-    (epsilon, explored, trusted), (_, _, _, _, _, rare) = chance, rule
+    epsilon, explored, trusted = chance
     free, first, side = rows[row].number, rows[row].first, ply & 1
     if u < epsilon:
         option, u = any_of(explored * free, u)
-        if rows[row].visits[side] < rare:
+        if rows[row].visits[side] < rule.rare:
             fewest = rows[moves[first + option].after].visits[side]
             for place in range(free):
                 visits = rows[moves[first + place].after].visits[side]
@@ -149,10 +175,11 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 
 @Inlined
-def update(row: Any, side: int, target: float, steps: Any) -> float:
+def update(row: Any, side: int, target: float, rule: Rule) -> float:
     """Move a side's value of a position towards a target, and return it."""
     visits, value = row.visits[side], row.value[side]
-    value += (steps[1] + (steps[0] - steps[1]) / (1.0 + visits)) * (target - value)
+    step = rule.alpha_end + (rule.alpha - rule.alpha_end) / (1.0 + visits)
+    value += step * (target - value)
     row.value[side], row.visits[side] = value, visits + 1
     return value
 
@@ -165,13 +192,13 @@ def reward(result: int, side: int, draw: float) -> tuple[float, float]:
 
 
 @Inlined
-def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
+def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move the values towards what the table expects to come next."""
-    (path, _, plies), (steps, draw, gamma, worst, means, _) = game, rule
+    path, _, plies = game
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
         if ply == plies:
-            mine, theirs = reward(result, side, draw)
+            mine, theirs = reward(result, side, rule.draw)
         else:
             free, first = row.number, row.first
             after = rows[moves[first].after]
@@ -183,25 +210,25 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
                 mine = value if value > mine else mine
                 least = other if other < least else least
                 total += other * moves[move].shared_by
-            mine *= gamma
-            theirs = worst * least + float(means[ply]) * total
+            mine *= rule.gamma
+            theirs = rule.worst * least + float(rule.means[ply]) * total
         if sides >> side & 1:
-            update(row, side, mine, steps)
+            update(row, side, mine, rule)
         if sides >> (1 - side) & 1:
-            update(row, 1 - side, theirs, steps)
+            update(row, 1 - side, theirs, rule)
 
 
 @Inlined
-def learn_next(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
+def learn_next(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """The author's: backwards through the game, move the values towards that of the next position."""
-    (path, _, plies), (steps, draw, gamma, _, _, _) = game, rule
-    mine, theirs = reward(result, 1 - (plies & 1), draw)
+    path, _, plies = game
+    mine, theirs = reward(result, 1 - (plies & 1), rule.draw)
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
         mine, theirs = theirs, mine
         if ply < plies:
-            mine *= gamma
+            mine *= rule.gamma
         if sides >> side & 1:
-            mine = update(row, side, mine, steps)
+            mine = update(row, side, mine, rule)
         if sides >> (1 - side) & 1:
-            theirs = update(row, 1 - side, theirs, steps)
+            theirs = update(row, 1 - side, theirs, rule)
