@@ -83,6 +83,10 @@ def test_states_are_values():
     assert np.array_equal(state.policy.values(ttt.positions()), before, equal_nan=True)
     ttt.save(more, "more.json")
     assert ttt.merge(state, ttt.load("more.json")).runs == more.runs  # one contains the other
+    article = ttt.train("graph", preset="article", games=300, seed=1)
+    chances = article.policy.probabilities(ttt.positions())
+    assert article.choosing("default").policy is not article.policy
+    assert np.array_equal(article.policy.probabilities(ttt.positions()), chances)
 
 
 def test_a_saved_state_is_never_lost():

@@ -155,7 +155,7 @@ class Learner(ABC, Generic[T]):
 
     @abstractmethod
     def policy(self, table: T) -> Policy:
-        """The policy that the table gives."""
+        """The policy that the table gives. It is not asked after the table has changed."""
 
     @abstractmethod
     def merge(self, base: T, parts: Sequence[T]) -> T:

@@ -1,5 +1,6 @@
 """A state: what a learner has learned, and from which runs. An immutable value."""
 
+from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
@@ -141,7 +142,9 @@ class State:
             choice = "default"  # beads are drawn by default
         if choice not in self.learner.choices:
             raise UsageError(f"{self.learner.name} has no choice rule {choice!r}", hint=hint)
-        return replace(self.own(), learner=learner_of(type(self.learner), choice))
+        own = self.own()
+        # A table holds what follows from its choice rule, and this one stays with its policy.
+        return replace(own, learner=learner_of(type(self.learner), choice), table=deepcopy(own.table))
 
     def playing(self, choice: str | None = None, ties: str | None = None) -> "State":
         """An imported table under another choice rule and rule for ties.
