@@ -20,11 +20,15 @@ def saved_in_turn(path: Path, games: list[int]) -> list[int | None]:
     return [one.games for one in backups.backups(path)]
 
 
-def test_the_games_of_a_book_s_backup_are_read_too(tmp_path):
+def test_a_backup_says_how_many_games_it_holds(tmp_path):
     path = tmp_path / "book.csv"
     library.save(trained("book", 20), path)
     library.save(trained("book", 10, seed=2), path)
     assert [one.games for one in backups.backups(path)] == [20]
+    imported = tmp_path / "q.json"
+    imported.write_bytes(b'{"format":"ttt-state",\n"games":null,\n"runs":[\n{"id":"1","games":100}],')
+    library.save(trained(games=5), imported)
+    assert [one.games for one in backups.backups(imported)] == [None]
 
 
 def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):

@@ -16,7 +16,7 @@ from ttt_cli.store.source import Source
 
 KEPT = 5
 
-_GAMES = re.compile(rb'"games": ?(\d+)')
+_GAMES = re.compile(rb'"games": ?(\d+|null)')
 _NAME = re.compile(r"(.+?)(?:\.([0-9]+))?\.bak")
 
 
@@ -82,4 +82,4 @@ def _games(path: Path) -> int | None:
         match = _GAMES.search(Source(path).start)
     except TttError:
         return None
-    return int(match[1]) if match else None
+    return int(match[1]) if match and match[1] != b"null" else None
