@@ -56,5 +56,10 @@ def move_values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
     move_values = np.full((len(positions), positions.rules.cells), UNPROVEN, np.int8)
     rows, cells = np.nonzero(positions.legal)
     values = values_of(positions.play(rows, cells), nodes=nodes)
-    move_values[rows, cells] = np.where(values == UNPROVEN, UNPROVEN, -values)
+    move_values[rows, cells] = negated(values)
     return move_values
+
+
+def negated(values: Int8s) -> Int8s:
+    """int8[k]: the values for the other side; what is ``UNPROVEN`` stays so."""
+    return np.where(values == UNPROVEN, values, -values)

@@ -89,7 +89,8 @@ class Positions:
             yield self[at : at + size]
 
     def __getitem__(self, rows: Any) -> "Positions":
-        """A part of the batch, by a slice, a mask or indices, or one position by its index."""
+        """A part of the batch, by a slice, a mask or indices, or one position as a batch, by its
+        index."""
         if isinstance(rows, int | np.integer):
             rows = [range(len(self))[rows]]
         results = self.results[rows] if "results" in self.__dict__ else None
@@ -147,7 +148,12 @@ class Positions:
 
     def after(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple["Positions", Int32s]:
         """The distinct positions after the moves on ``cells[i]`` in positions ``rows[i]``, in order, and the
-        place of each move's among them. All positions must have equally many stones."""
+        place of each move's among them.
+
+        :raises ValueError: unless all positions have equally many stones.
+        """
+        if len(self) and self.plies.min() != self.plies.max():
+            raise ValueError("positions with different numbers of stones")
         x_moves = len(self) > 0 and bool(self.x_to_move[0])
         stones, none = ONE << np.arange(self.cells, dtype=np.uint64), np.zeros(self.cells, np.uint64)
         added = Positions(self.rules, *((stones, none) if x_moves else (none, stones))).keys

@@ -72,8 +72,8 @@ def analyse(positions: Positions, *, nodes: int = NODES) -> list[Analysis]:
 
 
 def proved(value: np.int8) -> int | None:
-    """Return the value of a position, or of a move, which has the opposite sign; None if it is not proved."""
-    return None if abs(value) == UNPROVEN else int(value)
+    """Return a value; None if it is not proved."""
+    return None if value == UNPROVEN else int(value)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ttt_cli.documents import Cell, Count, Share, Worth
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.perfect import NODES, UNPROVEN, values_of
+from ttt_cli.engine.perfect import NODES, UNPROVEN, negated, values_of
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
@@ -161,12 +161,13 @@ def review(game: Game, *, nodes: int = FEW_NODES) -> Review:
     boards = [Position.reached(text, game.rules) for text in game.texts()]
     positions = Positions.batch(boards, game.rules)
     values = values_of(positions, nodes=nodes)
+    reached = negated(values)
     known = np.flatnonzero(values[: len(game.moves)] != UNPROVEN)
     analyses = dict(zip(known.tolist(), analyse(positions[known], nodes=nodes), strict=True))
     moves = []
     for ply, (board, cell) in enumerate(zip(boards, game.moves, strict=False)):
         unknown = Analysis(board, None, tuple(MoveWorth(option, None, None) for option in board.legal))
-        moves.append(MoveReview(analyses.get(ply, unknown), cell, proved(-values[ply + 1])))
+        moves.append(MoveReview(analyses.get(ply, unknown), cell, proved(reached[ply + 1])))
     return Review(game, tuple(moves), proved(values[-1]) if game.resigned else None)
 
 

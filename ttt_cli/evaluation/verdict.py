@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ttt_cli.agents.asked import RESIGNS
 from ttt_cli.documents import Count
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.perfect import NODES, UNPROVEN, game_value, values_of
+from ttt_cli.engine.perfect import NODES, UNPROVEN, game_value, negated, values_of
 from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -229,7 +229,7 @@ def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> 
     found = np.zeros(len(rows), BLUNDER)
     found["row"], found["cell"], found["after"] = rows, np.where(moves, cells, RESIGNS), -1
     found["probability"], found["before"] = chosen[rows, cells], values[rows]
-    found["after"][moves] = np.where(left == UNPROVEN, left, -left)
+    found["after"][moves] = negated(left)
     wrong = (found["before"] != UNPROVEN) & (found["after"] < found["before"])
     return found[wrong], not ((values == UNPROVEN).any() or (left == UNPROVEN).any())
 
