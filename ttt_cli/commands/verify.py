@@ -34,7 +34,8 @@ class Check(Document, name="verification"):
     def show(self, env: Environment) -> None:
         holds, found = "not usable", self.found
         if not found.unfit:
-            holds = f"{found.format}, {what_is_held((found.positions, found.moves), found.units)}"
+            held = what_is_held((found.positions, found.moves), found.units)
+            holds = f"{found.format}, {held}{' up to symmetry' if found.symmetric else ''}"
         valid = ", valid" if self.code is ExitCode.DONE else ""
         sealed = "; accepted, with a new digest" if self.accepted else ""
         env.out(f"{self.file}: {holds}{valid}{sealed}")

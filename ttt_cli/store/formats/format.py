@@ -116,6 +116,7 @@ class Verification:
     :ivar repaired: what is wrong but can be repaired.
     :ivar rejected: what is wrong.
     :ivar units: what ``positions`` and ``moves`` count, as ``Learner.units``.
+    :ivar symmetric: whether these are classes of them, up to symmetry.
     :ivar unfit: whether the file cannot be used.
     """
 
@@ -125,6 +126,7 @@ class Verification:
     repaired: list[str] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     units: tuple[str, str] = aside(("position", "move"))
+    symmetric: bool = aside(False)
     unfit: bool = aside(False)
 
 
@@ -294,7 +296,8 @@ class Format:
         if not isinstance(found, Loaded):
             return Verification(self.name, len(found) if isinstance(found, Sized) else 0)
         state, rejected = found.state, found.rejected + found.odd
-        return Verification(self.name, *state.entries, found.repaired, rejected, state.learner.units)
+        held = state.learner.units, state.symmetric
+        return Verification(self.name, *state.entries, found.repaired, rejected, *held)
 
     def fits(self, state: State | None) -> bool:
         """Whether a player with this state, or with none, can be written: by default any player, or where the
