@@ -24,7 +24,12 @@ Results = Mapping[str, int]
 DECISIVE = ("params", "seed", "planned", "opponent", "opponent_digest", "behaviour", "start")
 """The details that decide the outcome of a training run, and so its id, besides the learner and the game."""
 
-DETAILS: dict[str, tuple[str, ...]] = {"train": DECISIVE, "play": ("game_ids",), "import": (), "overlap": ()}
+DETAILS: dict[str, tuple[str, ...]] = {
+    "train": (*DECISIVE, "kernel_version"),
+    "play": ("game_ids",),
+    "import": (),
+    "overlap": (),
+}
 """The kinds of runs, and the details that each must have."""
 
 
@@ -74,10 +79,7 @@ class Run:
             return ""
         if self.games is None or self.games > self.details["planned"]:
             return f"it has {self.games} games, and {self.details['planned']:,} were planned"
-        made_by = self.details.get("kernel_version")
-        if made_by is None:
-            return ""
-        if made_by == learner.kernel_version:
+        if self.details["kernel_version"] == learner.kernel_version:
             try:
                 type(learner).from_params(**self.details["params"])
             except TttError as error:
