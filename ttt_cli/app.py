@@ -43,7 +43,7 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the options of ``ttt`` itself; ``ttt help play`` means ``ttt play --help``."""
-        if not args or args[0] == "help":
+        if args[:1] == ["help"]:
             args = [*args[1:], "--help"]
         try:
             return super().parse_args(ctx, args)
@@ -88,13 +88,22 @@ Examples:
   ttt play q
   ttt evaluate q random minimax
 
-Exit codes:
-  0    success
-  1    failure, or a --check that does not hold
-  2    wrong usage
-  3    unreadable or unsuitable file
-  4    file in use by another process
-  130  interrupted (143 if terminated)
+Exit codes: 0 success, 1 failure or a --check that does not hold,
+2 wrong usage, 3 unreadable or unsuitable file, 4 file in use,
+130 interrupted, 143 terminated
+"""
+
+FIRST_STEPS = """\
+Train tic-tac-toe players, play against them, prove how strong they are.
+
+  ttt play          play in the terminal; it asks against whom
+  ttt train q       train a player by Q-learning
+  ttt play q        play against it
+  ttt evaluate q    prove how strong it is
+  ttt show          list your players, and those that are built in
+
+All commands; ttt --help describes them, ttt COMMAND --help one of them:
+
 """
 
 _TEXT, _EPILOG = split_examples(HELP)
@@ -113,13 +122,19 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit()
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """The options of ``ttt`` itself."""
+    """The options of ``ttt`` itself; alone, it shows the first steps."""
+    if context.invoked_subcommand is None:
+        commands = [f"  {key:<15}   {', '.join(names)}" for key, names in HEADINGS.items()]
+        for line in (*FIRST_STEPS.splitlines(), *commands):
+            context.obj.out(line, indent=20 * line.startswith(" "))
+        raise typer.Exit()
 
 
 def run(arguments: Sequence[str], env: Environment) -> int:
@@ -212,11 +227,17 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     """Translate an error of Typer's parser."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else ""
-    message = " ".join(error.format_message().split()).rstrip(".")
-    for kind, known in (("int", "a whole number"), ("float", "a number")):
-        message = re.sub(rf"is not a valid {kind}( range)?$", f"is not {known}", message)
+    message = " ".join(error.format_message().split()).rstrip(".").partition(" (Possible options: ")[0]
+    for wrong, known in (
+        (r"is not a valid int( range)?$", "is not a whole number"),
+        (r"is not a valid float( range)?$", "is not a number"),
+        (r"^Got unexpected extra argument\(s\) \((.*)\)$", r"argument too many: \1"),
+    ):
+        message = re.sub(wrong, known, message)
+    known_options = [name.lstrip("-") for name in getattr(error, "possibilities", None) or ()]
+    near = did_you_mean(getattr(error, "option_name", "").lstrip("-"), known_options).replace("'", "'--", 1)
     hint = f"see {path} --help" if path else "--help lists the options"
-    return UsageError(message[:1].lower() + message[1:], where=path, hint=hint)
+    return UsageError(message[:1].lower() + message[1:], where=path, hint=f"{near} {hint}".strip())
 
 
 def main() -> None:

@@ -173,8 +173,11 @@ class Environment:
         for player in self.players:
             self.remark(player.remarks)
 
-    def listen(self, show: Callable[[str], None] | None = None) -> None:
-        """Show log messages, and announce the compilation of kernels, with ``show`` or as notices."""
+    def listen(self, show: Callable[[str], None] | None = None, bar: "Console | None" = None) -> None:
+        """Show log messages, and announce the compilation of kernels, with ``show`` or as notices.
+
+        :param bar: the console of a progress bar, below which a spinner announces it.
+        """
         import logging
 
         handler = logging.Handler()
@@ -183,10 +186,12 @@ class Environment:
         log.handlers = [handler]
         log.setLevel(logging.INFO)
         if kernel := sys.modules.get("ttt_cli.engine.kernel"):
-            vars(kernel)["announce"] = partial(self.compiling, show)
+            vars(kernel)["announce"] = partial(self.compiling, None if bar else show, bar=bar)
 
     @contextmanager
-    def compiling(self, show: Callable[[str], None] | None, name: str, seconds: float) -> Iterator[None]:
+    def compiling(
+        self, show: Callable[[str], None] | None, name: str, seconds: float, *, bar: "Console | None" = None
+    ) -> Iterator[None]:
         """Announce that a kernel is compiled, which takes about ``seconds``; a terminal shows a spinner."""
         text = f"compiling {name}, once, about {max(seconds, 1):.0f} s"
         if show or not self.animated:
@@ -196,7 +201,7 @@ class Environment:
         from rich.live import Live
         from rich.spinner import Spinner
 
-        with Live(Spinner("dots", text), console=self.console_on(self.stderr), transient=True):
+        with Live(Spinner("dots", text), console=bar or self.console_on(self.stderr), transient=True):
             yield
 
 

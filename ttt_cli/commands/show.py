@@ -241,7 +241,8 @@ def _players() -> dict[str, BuiltIn]:
     found = [_built_in(one, "built-in") for one in players().values()]
     found += [_built_in(one, "plug-in") for one in plugged]
     for name in ALIASES:
-        found.append(BuiltIn(name, name, "alias", f"the same as {meaning(name, None)}", {}))
+        same = str(meaning(name, None)).replace(":", " with ").replace(",", " and ")
+        found.append(BuiltIn(name, name, "alias", f"the same as {same}", {}))
     for learner in plugged_learners():
         name = f"ttt train {learner.name}"
         found.append(BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {}))

@@ -72,7 +72,7 @@ class Options:
 
 
 VERDICTS = {
-    True: " is unbeatable, proved over everything that can happen",
+    True: " is proved unbeatable",
     False: " is beatable",
     None: ": whether it is beatable is not known",
 }
@@ -104,9 +104,9 @@ class Training(Document, name="training"):
 
     def show(self, env: Environment) -> None:
         if self.games:
-            played = f"{counted(self.games, 'game')} in {self.seconds:.2f} s"
+            took = f" in {self.seconds:.1f} s" if self.seconds >= 1 else ""
             results = f"X won {self.x_wins:,}, O won {self.o_wins:,}, {self.draws:,} drawn"
-            env.out(f"{played} ({self.games_per_second:,.0f} a second): {results}")
+            env.out(f"{counted(self.games, 'game')}{took}: {results}")
         where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"
         env.out(f"{self.name}{VERDICTS[self.unbeatable]}; saved{where}")
         if self.then:

@@ -30,7 +30,7 @@ STYLES = ("green", "dim", "red")
 """The styles of wins, draws and losses."""
 
 BAR, NAMES, NUMBERS = 24, 14, 38
-"""The widths of a table of rates: of its bars, at least of its names, and of all between them."""
+"""The widths of a table of rates: of its bars, of its names if there is room, and of all between them."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,11 @@ def _rates(verdict: Verdict, width: int) -> Table:
             if bars:
                 row.append(Text.assemble(*zip(bar(shares, room), STYLES, strict=True)))
             rows.append(row)
-    rates = table(["against", "as", ">win", ">draw", ">loss", *[""] * bars], rows, padding=(0, 1))
+    narrow = width < NAMES + NUMBERS
+    least, others, padding = (9, 28, (0, 1, 0, 0)) if narrow else (NAMES, NUMBERS, (0, 1))
+    rates = table(["against", "as", ">win", ">draw", ">loss", *[""] * bars], rows, padding=padding)
     names = rates.columns[0]
-    names.min_width, names.max_width, names.no_wrap = NAMES, max(NAMES, width - NUMBERS), False
+    names.min_width, names.max_width, names.no_wrap = least, max(least, width - others), False
     return rates
 
 
@@ -131,15 +133,16 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         yield "mistakes", Text("not counted: the values of its positions were not proved", "dim")
     elif wrong.of is None:
         number = f"in {wrong.positions:,} of" if wrong.positions else "none in"
-        yield "mistakes", Text(f"{number} the positions that its own play can reach")
+        yield "mistakes", Text(f"{number} the positions that can occur in its games")
     elif wrong.positions:
-        reach = f"its own play reaches {wrong.reachable:,}"
+        reach = f"{wrong.reachable:,} can occur in its games"
         yield "mistakes", Text(f"in {wrong.positions:,} of {wrong.of:,} open positions; {reach}")
     else:
         yield "mistakes", Text(f"none in {wrong.of:,} open positions")
-    if (known := verdict.coverage) is not None:
+    known = verdict.coverage
+    if known is not None and known.known < known.of:
         share = percent(known.known / known.of, 1)
-        own = f"in {known.known:,} of {known.of:,} positions its own play can reach ({share})"
+        own = f"in {known.known:,} of {known.of:,} positions that can occur in its games ({share})"
         yield "experience", Text(own)
     yield "exploitability", Text(f"{verdict.exploitability:.6g} (NashConv {verdict.nash_conv:.6g})")
     if verdict.unbeatable:

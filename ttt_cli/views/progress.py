@@ -31,7 +31,7 @@ def progress(
     ]
     with Progress(*columns, console=env.console_on(env.stderr), transient=True) as bar:
         task = bar.add_task(title, total=total, completed=done)
-        env.listen(lambda text: bar.console.print(printable(text)))  # notices go above the bar
+        env.listen(lambda text: bar.console.print(printable(text)), bar.console)  # notices go above the bar
         try:
             yield lambda done: bar.update(task, completed=done)
         finally:

@@ -293,6 +293,10 @@ class Format:
         :raises InvalidFileError: if it cannot be read.
         """
         found = self.player(source, options)
+        rules = found.state.rules if isinstance(found, Loaded) else found.rules
+        if options.rules not in (None, rules):
+            what = f"plays {rules.describe()}, not {options.rules.describe()}"
+            raise InvalidFileError(what, where=source.where)
         if not isinstance(found, Loaded):
             return Verification(self.name, len(found) if isinstance(found, Sized) else 0)
         state, rejected = found.state, found.rejected + found.odd
