@@ -56,7 +56,7 @@ def describe_error(error: BaseException) -> str:
         text = ""
     place = place_at_fault(error)
     where = f" in line {place[1]} of {place[0]}" if place else ""
-    return f"{type(error).__name__}{': ' * bool(text)}{text}{where}"
+    return f"{type(error).__name__}{': ' if text else ''}{text}{where}"
 
 
 @contextmanager

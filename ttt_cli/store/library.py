@@ -84,7 +84,7 @@ def named(store: Path, name: str, rules: Rules | None = None) -> list[Path]:
     suffix of the game, and that of any other state may."""
     trained, stems = Trained.named(name), [name]
     if rules not in (None, STANDARD) and not (trained and trained.rules):
-        stems = [f"{name}.{rules}", *[name] * (trained is None)]
+        stems = [f"{name}.{rules}", name] if trained is None else [f"{name}.{rules}"]
     return [store / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES) if Path(name).name == name]
 
 
@@ -104,7 +104,8 @@ def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = 
         trained = trained._replace(rules=trained.rules or rules)
         hint = f"{trained.command(*store_option(store))} makes it"
     kind = InvalidFileError if is_path(name) else UsageError
-    hint = hint or "ttt show lists the states; ttt train makes one" * ("state" in what)
+    if not hint and "state" in what:
+        hint = "ttt show lists the states; ttt train makes one"
     raise kind(f"there is no such {what}", where=name, hint=hint)
 
 

@@ -72,7 +72,7 @@ def page(policy: Policy, name: str, facts: Sequence[tuple[str, str]], described:
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
         facts="".join(f'<li class="{mood}">{html.escape(fact)}</li>' for fact, mood in facts),
-        digits=f"1 to {cells}" + " and Enter" * (cells > 9),
+        digits=f"1 to {cells} and Enter" if cells > 9 else f"1 to {cells}",
         style=style,
         style_hash=_digest(style),
         script=script,

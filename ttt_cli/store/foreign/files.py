@@ -179,7 +179,8 @@ def tables_of_rows(
     rows = _listed(lines, rules) or _numbers(lines, rules) or _parted(lines, marks, rules) or rows
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
-            message = f"has {len(row)} field{'s' * (len(row) != 1)}, but the first {unit} has {len(rows[0])}"
+            fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+            message = f"has {fields}, but the first {unit} has {len(rows[0])}"
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
     rows, said = _columns(rows, where, rules, headed)
     notes = (*notes, *said)
@@ -214,7 +215,7 @@ def _columns(
         rows = [row[1:] for row in rows]
     once = [*{str(row): row for row in rows}.values()]
     again = len(rows) - len(once)
-    return once, (*notes, *[f"repeated rows count once: {again:,}"] * bool(again))
+    return once, (*notes, f"repeated rows count once: {again:,}") if again else notes
 
 
 def _is_heading(row: Sequence[str], rules: Rules) -> bool:

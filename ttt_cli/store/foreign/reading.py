@@ -164,7 +164,7 @@ class Reading:
         whole = (abs(sums - 1) < INEXACT) | (abs(sums - 100) < 100 * INEXACT)  # per cent
         unequal = ((values > 0) & (values < most)).any(axis=1)
         many = min(whole[sums > 0].mean(), whole[unequal].mean()) if unequal.sum() >= MANY else 0.0
-        return "probabilities" * bool(many >= NEARLY_ALL)
+        return "probabilities" if many >= NEARLY_ALL else ""
 
     @cached_property
     def score(self) -> float:
@@ -194,11 +194,11 @@ class Reading:
         """What the numbers say instead of values, in words; empty if they are values."""
         if self.of_moves:
             is_stones = len(np.unique(self.values.numbers)) <= 3 and not self.values.are_decisions
-            return "which cells are taken" * bool(is_stones and self.occupied)
+            return "which cells are taken" if is_stones and self.occupied else ""
         if counts_stones(self.spelling.space, self.indexes, self.numbers):
             return "how many stones are on the board"
         names = np.unique(self.numbers[(self.numbers >= 0) & (self.numbers % 1 == 0)])
-        return "which board is which" * (LEAST_IDS <= len(names) == len(self.numbers))
+        return "which board is which" if LEAST_IDS <= len(names) == len(self.numbers) else ""
 
     def unfolded(self, group: Images) -> "Reading":
         """The reading over all images of its positions, of a table whose keys are up to symmetry."""
@@ -366,7 +366,8 @@ def _meanings(
         for span, named in _cell_names(spelling):
             names, ids = np.unique(named, return_inverse=True)
             of_cells = replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows])
-            ways += [(span, of_cells)] * any(namings(of_cells.names, spelling.space.rules))
+            if any(namings(of_cells.names, spelling.space.rules)):
+                ways.append((span, of_cells))
     for span, taken in ways:
         rest = [column for at, column in enumerate(spelling.extras) if at not in span]
         varied = [column for column in rest if len(set(column)) > 1]

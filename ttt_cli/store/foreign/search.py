@@ -385,7 +385,7 @@ def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     ]
     usual, doubted = min(ranked, key=lambda reading: reading.rarity), ["first", "mine"]
     if best.of_moves:  # values of positions may measure anybody's good
-        doubted += ["values"] + ["player-x"] * (best.facets.get("player-x") == ADDED)
+        doubted += ["values", "player-x"] if best.facets.get("player-x") == ADDED else ["values"]
     if not rivals and any(best.facets.get(name) != usual.facets.get(name) for name in doubted):
         rivals = [usual]
     return ranked, rivals
@@ -446,7 +446,7 @@ def _questions(rivals: Sequence[Mapping[str, str]]) -> list[Question]:
         values = list(dict.fromkeys((name, it[name]) for it in rivals for name in names if name in it))
         if len(values) < 2 or ("empty" in names and found and found[0][0] == STONES):
             continue  # of three symbols two say it all
-        values += [("player-x", ADDED)] * ("player-x" in names)
+        values += [("player-x", ADDED)] if "player-x" in names else []
         found.append((text, dict(_answer(*value) for value in values)))
     return found
 

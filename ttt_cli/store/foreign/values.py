@@ -129,7 +129,7 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
         kind, pairs = _pairs(value, rules)
         if not kind or (pairs and shape not in ("", kind)):
             message = f"{quoted(value)}: {EXPECTED.format(rules.cells)}"
-            message += ", and all values of the same kind" * bool(kind)
+            message += ", and all values of the same kind" if kind else ""
             raise InvalidFileError(message, where=f"{where}, key {quoted(key)}")
         shape = kind if pairs else shape
         entries.append(pairs)
@@ -160,7 +160,7 @@ def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
         return "cells", [*(value or {}).items()]
     if not isinstance(value, list):
         is_number = type(value) in (int, float)
-        return "position" * is_number, [("", value)] * (is_number and not math.isnan(value))
+        return "position" if is_number else "", [("", value)] if is_number and not math.isnan(value) else []
     kinds = {*map(type, value)}
     if len(value) == rules.rows and kinds == {list} and all(len(row) == rules.cols for row in value):
         value = [*chain(*value)]  # the rows of the board

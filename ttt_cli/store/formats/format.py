@@ -266,7 +266,7 @@ class Format:
         if options.learner not in (None, learner):
             if (learner, options.learner) != ("td", "q"):
                 message = f"a {self.name} file cannot become a table of {options.learner}"
-                hint = f"it becomes one of {learner}" + " or q" * (learner == "td")
+                hint = f"it becomes one of {learner}{' or q' if learner == 'td' else ''}"
                 raise UsageError(message, where="--learner", hint=hint)
             values, made = values_by_move(made, table, plays), learner_of("q", choice)
             if plays is None:  # chances of 0 to 1 become values of -1 to 1
@@ -354,7 +354,7 @@ def truncated(rejected: Iterable[Rejected]) -> list[Rejected]:
     others = iter(rejected)
     first = list(islice(others, MOST_REJECTED))
     more = sum(1 for _ in others)
-    return first + [Rejected("further on", f"{more:,} more rows")] * (more > 0)
+    return [*first, Rejected("further on", f"{more:,} more rows")] if more > 0 else first
 
 
 def fault_of(error: TttError, where: str) -> Rejected:

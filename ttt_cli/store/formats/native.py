@@ -387,7 +387,8 @@ def _rows(
     number, line = next(lines, (2, ""))
     columns = line.split(",")
     has_run, has_count = "run" in columns, "count" in columns
-    if columns != COLUMNS[:4] + ["run"] * (has_run or runs is not None) + ["count"] * has_count:
+    optional = {"run": has_run or runs is not None, "count": has_count}
+    if columns != COLUMNS[:4] + [name for name, expected in optional.items() if expected]:
         raise InvalidFileError(f"expected the columns {','.join(COLUMNS)}", where=f"{where}: line {number}")
     for number, line in lines:
         if not line:

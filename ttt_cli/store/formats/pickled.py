@@ -69,7 +69,7 @@ def _a_model(package: str, where: str) -> InvalidFileError:
 
 
 def _table(pickle: Document, source: Source, options: Options, form: Format, *notes: str) -> Loaded:
-    objects = ", ".join(pickle.objects[:NAMED]) + ", …" * (len(pickle.objects) > NAMED)
+    objects = ", ".join(pickle.objects[:NAMED]) + (", …" if len(pickle.objects) > NAMED else "")
     try:
         tables = tables_of_json(pickle.value, source.where, options.rules or STANDARD)
         found = read_tables(tables, source, options, form)
@@ -78,7 +78,7 @@ def _table(pickle: Document, source: Source, options: Options, form: Format, *no
             if package in MODELS:
                 raise _a_model(package, source.where) from None
         if objects:
-            error.hint = f"{error.hint}; " * bool(error.hint) + f"it holds objects of {objects}"
+            error.hint = "; ".join(filter(None, [error.hint, f"it holds objects of {objects}"]))
         raise
     more = [*notes, *found.notes]
     if objects:

@@ -44,7 +44,8 @@ class PositionKeyed(Format):
             tables = (tables_of_json if source.is_json else tables_of_rows)(content, source.where, rules)
             return read_tables(tables, source, options, self)
         except InvalidFileError as error:
-            error.hint = error.hint or "ttt show --formats lists what can be read" * (not source.is_json)
+            if not (error.hint or source.is_json):
+                error.hint = "ttt show --formats lists what can be read"
             raise
 
 

@@ -37,7 +37,7 @@ def _values_in_lines(source: Source) -> Floats:
             raise InvalidFileError(f"{message}, found {quoted(','.join(row))}", where=place)
         values[index] = found
     if missing := sorted(set(range(BOARDS)) - values.keys()):
-        more = f", and {len(missing) - 1} more" * (len(missing) > 1)
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise InvalidFileError(f"the index {missing[0]} is missing{more}", where=source.where)
     return np.array([values[index] for index in range(BOARDS)]).T
 
