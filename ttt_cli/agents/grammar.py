@@ -167,7 +167,8 @@ def resolve_all(
     for agent in agents:
         if agent.fixed_rules not in (None, game):
             what = f"plays {agent.fixed_rules.describe()}, not {game.describe()}"
-            raise InvalidFileError(what, where=agent.name, hint="agents play each other on one board only")
+            hint = "agents play each other on one board only" if len(agents) > 1 else ""
+            raise InvalidFileError(what, where=agent.name, hint=hint)
     return [replace(agent, rules=game) for agent in agents]
 
 
