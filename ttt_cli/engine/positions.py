@@ -160,20 +160,7 @@ class Positions:
         keys = np.empty((len(rows), added.shape[1]), np.uint64)
         for some in _chunks(len(rows)):
             keys[some] = self.keys.take(rows[some], axis=0) + added.take(cells[some], axis=0)
-        unused = np.uint64((1 << max(64 - 2 * self.cells, 0)) - 1)
-        if len(keys) <= unused:  # sorting keys with the moves' numbers in them is fast, and needs no copies
-            numbered = keys[:, 0]
-            for some in _chunks(len(rows)):
-                numbered[some] += np.arange(some.start, some.stop, dtype=np.uint64)
-            numbered.sort()
-            new = _new(keys, unused)
-            found = keys[new] & ~unused
-            numbered &= unused
-            order = numbered.view(np.int64)
-        else:
-            order = np.lexsort(keys.T[::-1])
-            new = _new(keys[order])
-            found = keys[order[new]]
+        found, order, new = _sorted(keys, self.cells)
         firsts = order[new]
         reached = self.play(rows[firsts], cells[firsts])
         reached.keys = found
@@ -246,6 +233,28 @@ class Positions:
 def _chunks(stop: int) -> Iterator[slice]:
     """Parts of a range, so short that temporary arrays stay in the processor's cache."""
     return (slice(at, min(at + CACHED, stop)) for at in range(0, stop, CACHED))
+
+
+def _sorted(keys: Uint64s, cells: int) -> tuple[Uint64s, Int64s, Bools]:
+    """The distinct ``keys`` of boards of so many cells, ascending; the order that sorts all keys, and which
+    are ``_new`` in it. The keys may be overwritten.
+
+    A key of 3x3 has 18 bits, and below them 46 are unused. With the keys' numbers 0, 1, 2 … in those, sorting
+    the keys in place, which is fast, gives the order too.
+    """
+    unused = np.uint64((1 << max(64 - 2 * cells, 0)) - 1)
+    if len(keys) > unused:
+        order = np.lexsort(keys.T[::-1])
+        new = _new(keys[order])
+        return keys[order[new]], order, new
+    numbered = keys[:, 0]
+    for some in _chunks(len(keys)):
+        numbered[some] += np.arange(some.start, some.stop, dtype=np.uint64)
+    numbered.sort()
+    new = _new(keys, unused)
+    found = keys[new] & ~unused
+    numbered &= unused
+    return found, numbered.view(np.int64), new
 
 
 def _new(keys: Uint64s, unused: np.uint64 = ZERO) -> Bools:

@@ -49,7 +49,7 @@ from ttt_cli.learners.entries import (
     require,
 )
 from ttt_cli.learners.growth import FIRST
-from ttt_cli.learners.loop import Chance, Played, choose_best
+from ttt_cli.learners.loop import Chance, Chosen, Played, choose_best
 from ttt_cli.learners.table import Column, Table, chunks, enlarged
 from ttt_cli.learners.table_learner import TableLearner
 
@@ -328,9 +328,7 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
 
 
 @Inlined
-def choose_article(
-    rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float
-) -> tuple[int, float]:
+def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """The author's: O takes the centre if no move is known."""
     free, first = rows[row].number, rows[row].first
     centre, known = free, ply & 1 == 0

@@ -54,7 +54,7 @@ from ttt_cli.learners.entries import (
     require,
 )
 from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, Growth, predecessor
-from ttt_cli.learners.loop import RARE, Chance, Played
+from ttt_cli.learners.loop import RARE, Chance, Chosen, Played
 from ttt_cli.learners.table import Column, Table, largest_of
 from ttt_cli.learners.table_learner import TableLearner, looked_up
 
@@ -318,23 +318,27 @@ def authors_moves(table: Table, rows: Int64s, positions: Positions) -> Bools:
 def sound_moves(table: Table) -> Bools:
     """bool[moves]: what the default chooses from at each node: the best known successors that promise the
     largest mean result, if the opponent replies with any known move and this side goes on in the same way;
-    untried moves if the best is a loss."""
+    untried moves if the best is a loss.
+
+    Say that two moves draw, and of the opponent's known replies to the first one in two loses, to the second
+    one in three. They promise 1/2 and 1/3, so the first is chosen.
+    """
     records, chosen = table.rows, np.zeros(len(table.moves), np.bool_)
     for mine in (1, -1):
         hope = 1.0 * mine * records["end"]  # the mean result of one side
         for side, nodes, edges, at, starts, scores in backwards(table):
             after = hope[table.moves["after"][edges]]
-            if side == mine:
-                most = np.maximum.reduceat(scores, starts)
-                desperate = (most < 0) & (records["tried"][nodes] < records["number"][nodes])
-                after[(scores < most[at]) | desperate[at]] = -np.inf
-                promised = np.where(desperate, np.inf, np.maximum.reduceat(after, starts))
-                chosen[table.moves_of(nodes[desperate])[1]] = True
-                chosen[edges] = after >= promised[at] - 1e-12  # within rounding
-                hope[nodes] = np.where(desperate, hope[nodes], promised)
-            else:
+            if side != mine:
                 by_cell = np.argsort(edges)  # so that rounding is always the same
                 hope[nodes] = np.bincount(at[by_cell], after[by_cell]) / np.bincount(at)
+                continue
+            most = np.maximum.reduceat(scores, starts)
+            desperate = (most < 0) & (records["tried"][nodes] < records["number"][nodes])
+            after[scores < most[at]] = -np.inf
+            promised = np.maximum.reduceat(after, starts)
+            chosen[table.moves_of(nodes[desperate])[1]] = True
+            chosen[edges] = ~desperate[at] & (after >= promised[at] - 1e-12)  # within rounding
+            hope[nodes[~desperate]] = promised[~desperate]
     return chosen
 
 
@@ -352,9 +356,7 @@ def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
 
 
 @Inlined
-def choose(
-    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float
-) -> tuple[int, float]:
+def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """An untried move; if there is none, one of the best, or when exploring the least visited."""
     epsilon, explored, trusted = chance
     free, start = rows[row].number, rows[row].first
@@ -384,9 +386,7 @@ def longest_walk(cells: int) -> int:
 
 
 @Inlined
-def choose_article(
-    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float
-) -> tuple[int, float]:
+def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """The author's walk, and the cell that its target gives; when exploring, any cell."""
     epsilon, explored, trusted = chance
     free, start = rows[row].number, rows[row].first
@@ -416,7 +416,7 @@ def choose_article(
 
 
 @Inlined
-def learn(rows: Any, moves: Any, rule: Any, game: Played, sides: int, result: int) -> None:
+def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Enter the plies of both sides, and back up scores from new edges."""
     path, taken, plies = game
     if rows[FIRST].seen < 0:
@@ -438,7 +438,7 @@ def learn(rows: Any, moves: Any, rule: Any, game: Played, sides: int, result: in
 
 
 @Part
-def back_up_from(rows: Any, moves: Any, rule: Any, path: Any, plies: int, new: np.uint64) -> None:
+def back_up_from(rows: Any, moves: Any, rule: Rule, path: Any, plies: int, new: np.uint64) -> None:
     """Rescore the predecessors of the positions with a ``new`` edge (bit 0 is ply 1) from the last ply to the
     first, and then the predecessors of every position whose score has changed."""
     article, growth, queue = rule

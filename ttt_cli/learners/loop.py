@@ -65,6 +65,10 @@ Chance = tuple[float, float, float]
 """Epsilon, and the factors that stretch a uniform number to [0, 1): one below epsilon, and the excess of one
 above it."""
 
+Chosen = tuple[int, float]
+"""The place of a move among those of its position, their number to resign; and what is left of the uniform
+number."""
+
 Played = tuple[Uint32s, Uint32s, int]
 """The rows that a game went through, its moves, and the number of moves."""
 
@@ -104,7 +108,7 @@ class Opponent(NamedTuple):
     answers: Floats = np.zeros((0, 0))
 
 
-Choose = Callable[[Any, Any, Any, int, int, Chance, float], tuple[int, float]]
+Choose = Callable[[Any, Any, Any, int, int, Chance, float], Chosen]
 Learn = Callable[[Any, Any, Any, Played, int, int], None]
 """A method's parts, see the module."""
 
@@ -209,9 +213,7 @@ def any_of(number: float, u: float) -> tuple[int, float]:
 
 
 @Inlined
-def choose_best(
-    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float
-) -> tuple[int, float]:
+def choose_best(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Any of the moves with the largest ``value``; when exploring, any move."""
     epsilon, explored, trusted = chance
     free, first = rows[row].number, rows[row].first

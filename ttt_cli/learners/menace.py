@@ -33,7 +33,7 @@ from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
-from ttt_cli.learners.loop import Chance, Played, any_of
+from ttt_cli.learners.loop import Chance, Chosen, Played, any_of
 from ttt_cli.learners.table import Column, Table
 from ttt_cli.learners.table_learner import TableLearner
 
@@ -96,9 +96,7 @@ def beads(moves: Any, move: int, ply: int) -> int:
 
 
 @Inlined
-def choose(
-    rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float
-) -> tuple[int, float]:
+def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Draw a bead; when exploring, or where there is no box, make any move."""
     (epsilon, explored, trusted), free = chance, rows[row].number
     if u < epsilon or free == 1:

@@ -115,34 +115,35 @@ class Shape(NamedTuple):
 
 @lru_cache(maxsize=8)
 def shape_of(rules: Rules) -> Shape:
-    kinds: dict[tuple[int, ...], int] = {}
+    """The shape for some rules, found once.
+
+    Sets that a symmetry maps onto one another are of one kind, named by the smallest; patterns that it maps
+    onto one another share the weight of the smallest. If the sets of 3x3 were its lines, those of the edges
+    would be of the kind 012. Its patterns 1, ``X..``, and 9, ``..X``, are mirror images: the key of their
+    weight would be ``X..------``.
+    """
     sets, kind_of = [], []
     for cells in sets_of(rules):
-        images = {tuple(image[cell] for cell in sorted(cells)) for image in rules.symmetries}
-        kind = min(tuple(sorted(image)) for image in images)
-        kinds.setdefault(kind, len(kinds))
-        back = next(image for image in rules.symmetries if {image[cell] for cell in kind} == set(cells))
+        kind = min(tuple(sorted(image[cell] for cell in cells)) for image in rules.symmetries)
+        back = next(image for image in rules.symmetries if {image[cell] for cell in kind} == cells)
         sets.append([back[cell] for cell in kind])
-        kind_of.append(kinds[kind])
-    slots, stones, first, weights = [], [], [0], 0
-    for kind in kinds:
-        smallest = np.arange(3 ** len(kind))
-        digits = smallest[:, None] // 3 ** np.arange(len(kind)) % 3
+        kind_of.append(kind)
+    stones, starts, first = [], {}, 0
+    for kind in dict.fromkeys(kind_of):
+        patterns = smallest = np.arange(3 ** len(kind))
+        digits = patterns[:, None] // 3 ** np.arange(len(kind)) % 3
         for image in rules.symmetries:
             turned = [image[cell] for cell in kind]
-            if sorted(turned) == sorted(kind):
+            if {*turned} == {*kind}:
                 smallest = np.minimum(smallest, digits @ 3 ** np.array([kind.index(cell) for cell in turned]))
-        own, numbers = np.unique(smallest, return_inverse=True)
-        slots.append(weights + numbers.reshape(-1))
-        stones.append(np.full((len(own), rules.cells), len(_SYMBOLS) - 1, np.uint8))
-        stones[-1][:, list(kind)] = digits[own]
-        first.append(first[-1] + len(smallest))
-        weights += len(own)
-    keys = np.frombuffer(_SYMBOLS, np.uint8)[np.concatenate(stones)].view(f"S{rules.cells}").reshape(-1)
-    slot_of = np.argsort(np.argsort(keys))[np.concatenate(slots)].astype(np.int32)
-    starts = [first[kind] for kind in kind_of]
-    net = network(rules.cells, sets, starts, slot_of, np.zeros(weights))
-    return Shape(sets, net, np.sort(keys))
+        stones.append(np.full((len(patterns), rules.cells), len(_SYMBOLS) - 1, np.uint8))
+        stones[-1][:, list(kind)] = digits[smallest]
+        starts[kind], first = first, first + len(patterns)
+    key_of = np.frombuffer(_SYMBOLS, np.uint8)[np.concatenate(stones)].view(f"S{rules.cells}")
+    keys, slots = np.unique(key_of, return_inverse=True)
+    first_slots = [starts[kind] for kind in kind_of]
+    net = network(rules.cells, sets, first_slots, slots.reshape(-1).astype(np.int32), np.zeros(len(keys)))
+    return Shape(sets, net, keys)
 
 
 class NTupleTable:

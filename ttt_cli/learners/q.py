@@ -46,7 +46,7 @@ from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
-from ttt_cli.learners.loop import RARE, Chance, Played, any_of, choose_best, shares
+from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of, choose_best, shares
 from ttt_cli.learners.table import Column, Table, chunks, largest_of
 from ttt_cli.learners.table_learner import TableLearner
 
@@ -142,9 +142,7 @@ class Q(TableLearner[Table]):
 
 
 @Inlined
-def choose(
-    rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float
-) -> tuple[int, float]:
+def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """The best move; when exploring, the one with the fewest visits, in well-known positions any move."""
     epsilon, explored, trusted = chance
     if u >= epsilon:

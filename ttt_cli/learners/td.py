@@ -40,7 +40,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.growth import DRAWN
-from ttt_cli.learners.loop import RARE, Chance, Played, any_of, shares
+from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of, shares
 from ttt_cli.learners.table import Column, Table, predecessors
 from ttt_cli.learners.table_learner import TableLearner
 
@@ -148,9 +148,7 @@ class Td(TableLearner[Table]):
 
 
 @Inlined
-def choose(
-    rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float
-) -> tuple[int, float]:
+def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Move where the side's value is largest; when exploring, where it has been least often."""
     epsilon, explored, trusted = chance
     free, first, side = rows[row].number, rows[row].first, ply & 1
