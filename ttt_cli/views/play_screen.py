@@ -115,7 +115,7 @@ class PlayScreen:
             if not boards:
                 return Text(total)
             drawn = [(self.board(compact=compact), total) for compact in (False, True)]
-            return fitted(self.env, self.heading(), drawn)
+            return fitted(self.env, self.heading(), drawn, "")
 
         return Live(console=self.env.console, screen=boards, auto_refresh=not boards, get_renderable=drawing)
 
@@ -128,9 +128,7 @@ class PlayScreen:
         return "  ".join(f"{name} {percent(count / score.games, 1):>7}" for name, count in counts)
 
 
-def fitted(
-    env: Environment, heading: str, boards: Sequence[tuple[Text, str]], keys: str = ""
-) -> Group | Text:
+def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], keys: str) -> Group | Text:
     """Lay out a heading and the first of some boards, each with a text below it, that fits the screen.
 
     :param keys: what is left out first, and then the end of the last board's text.

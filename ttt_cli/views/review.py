@@ -124,11 +124,8 @@ def _accuracy(review: Review, names: Mapping[Side, str]) -> list[str]:
     said = []
     for side in Side:
         found, share = review.choices[side.key], review.accuracy[side.key]
-        text = (
-            f"{found.kept} of {found.choices} ({percent(share, 0)})"
-            if share is not None
-            else "had no such move"
-        )
+        kept = f"{found.kept} of {found.choices}"
+        text = "had no such move" if share is None else f"{kept} ({percent(share, 0)})"
         more = f", {found.unproven} not proved" if found.unproven else ""
         said.append(f"{names[side]} {text}{more}")
     return said
