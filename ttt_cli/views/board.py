@@ -84,9 +84,7 @@ def beside(drawings: Sequence[Text], width: int) -> Text:
     joined = []
     for start in range(0, len(lines), across):
         for parts in zip(*lines[start : start + across], strict=True):
-            line = Text(no_wrap=True)
-            for part in parts:
-                line.append("  ").append_text(part)
+            line = Text("  ", no_wrap=True).join([Text(), *parts])
             line.rstrip()
             joined.append(line)
         joined.append(Text())
