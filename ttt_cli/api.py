@@ -268,8 +268,8 @@ def train(
 
     :param learner: a method's name, your own class, or a state to continue from, which is not changed.
     :param games: the number of games; by default the method's own.
-    :param opponent: by default the player itself, or the article's opponent. A function or an object is asked
-        once about each position, and its answer is kept.
+    :param opponent: by default the player itself, or the article's opponent. A function is asked once about
+        each position, and its answer is kept.
     :param preset: ``article`` for the rule and the constants of the method's author.
     :param rules: the game, for a new state.
     :param symmetry: whether symmetric positions share an entry, for a new state.

@@ -75,7 +75,7 @@ class Policy(ABC):
         return self
 
     def memoised(self) -> "Policy":
-        """The same player, asked only once about each position."""
+        """The same player; one that names a cell when it is asked is asked only once about each position."""
         return self
 
     @property

@@ -253,7 +253,7 @@ def choose(values: Floats, lowest: float, number: float) -> int:
     fitting = 0
     for cell in range(len(values)):
         fitting += int(values[cell] >= lowest)
-    left = int(number * fitting)
+    left = min(int(number * fitting), fitting - 1)  # what is stretched to [0, 1) may round to 1
     for cell in range(len(values)):
         if values[cell] >= lowest:
             if left == 0:
