@@ -169,7 +169,8 @@ Learned = tuple[Int64s, Floats, Floats]
 """The ``visits``, ``sums`` and ``sizes`` of a table."""
 
 Boards = tuple[Uint64s, Int32s, Floats]
-"""By plies: stones, uint64[cells + 1, 2], and patterns, int32[cells + 1, 2, t]; scratch, float64[cells]."""
+"""By plies: stones, uint64[cells + 1, 2], and patterns, int32[cells + 1, 2, t], the first of them 0; scratch,
+float64[cells]."""
 
 
 @Part
@@ -276,12 +277,10 @@ def play_games(
     stones, patterns, values = boards
     mode, sides, first, history, luck, waiting, results = batch
     cells = len(values)
-    stones[0, :] = 0
-    patterns[0, :, :] = 0
     for number in range(len(history)):
         row, result, resigned, plies = history[number], 0, False, cells
         learning = sides if sides else 1 + ((first + number) & 1)
-        waiting[number, :] = OVER
+        waiting[number, 0] = OVER
         for ply in range(cells):
             side, cell = ply % 2, int(row[ply])
             if cell == NOT_YET and mode == ASK and not learning >> side & 1:
