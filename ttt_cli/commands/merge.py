@@ -44,10 +44,9 @@ class Merge(Document, name="merge"):
         for one in self.inputs:
             if not one.used:
                 env.say(f"{one.file} adds nothing: another input contains its runs")
-        games = "an unknown number of games" if self.games is None else counted(self.games, "game")
         goal = "would hold" if self.file is None else f"saved to {self.file}:"
         positions = counted(self.positions or 0, "position")
-        env.out(f"{goal} {games} in {counted(self.runs, 'run')}, {positions}")
+        env.out(f"{goal} {counted(self.games, 'game')} in {counted(self.runs, 'run')}, {positions}")
 
 
 def merge(

@@ -83,8 +83,7 @@ def _choose_opponent(env: Environment) -> str:
         with suppress(TttError):
             state = library.load(path, Options(table=False)).state
             if rules in (None, state.rules):
-                games = "an unknown number of games" if state.games is None else counted(state.games, "game")
-                opponents[path.stem] = f"learned from {games}"
+                opponents[path.stem] = f"learned from {counted(state.games, 'game')}"
     return [*opponents][choose(env, "Who do you want to play?", [*opponents.items()])]
 
 

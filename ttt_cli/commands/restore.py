@@ -31,8 +31,7 @@ class Backups(Document, name="backups"):
             env.out(f"{self.restored} is restored from {self.source}")
             return
         for one in self.backups:
-            games = "an unknown number of games" if one.games is None else counted(one.games, "game")
-            env.out(f"{one.file}: {games}")
+            env.out(f"{one.file}: {counted(one.games, 'game')}")
         if self.backups:
             env.say("to bring one back:", command_line("ttt", "restore", self.backups[0].file))
         else:

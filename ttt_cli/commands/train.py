@@ -104,7 +104,7 @@ class Training(Document, name="training"):
 
     def show(self, env: Environment) -> None:
         if self.games:
-            took = f" in {self.seconds:.1f} s" if self.seconds >= 1 else ""
+            took = f" in {self.seconds:.1f} s" if self.seconds >= 0.1 else ""
             results = f"X won {self.x_wins:,}, O won {self.o_wins:,}, {self.draws:,} drawn"
             env.out(f"{counted(self.games, 'game')}{took}: {results}")
         where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"

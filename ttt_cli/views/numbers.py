@@ -46,8 +46,10 @@ def in_plies(number: int) -> str:
     return f"{number} {'ply' if number == 1 else 'plies'}"
 
 
-def counted(number: int, thing: str) -> str:
-    """``1 game``, ``2 games``."""
+def counted(number: int | None, thing: str) -> str:
+    """``1 game``, ``2 games``; None: their number is not known."""
+    if number is None:
+        return f"an unknown number of {thing}s"
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
