@@ -46,7 +46,7 @@ class DifferenceResult(Document, name="diff"):
             f"known only to {a}": found.a_only,
             f"known only to {b}": found.b_only,
         }
-        env.out(*(f"  {number:>6,}  {what}" for what, number in facts.items() if number))
+        env.out(*(f"  {number:>6,}  {what}" for what, number in facts.items() if number), indent=10)
         most = found.order[:MATTERING]
         rows = [
             [text, side.upper(), cells_a, _signed(worth_a), cells_b, _signed(worth_b)]

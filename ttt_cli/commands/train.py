@@ -114,7 +114,7 @@ class Training(Document, name="training"):
 
 
 def train(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training:
-    """Train a player by one of these methods. LEARNER --help lists its options.
+    """Train a player by one of these methods. ttt train q --help lists the options of q.
 
     Examples:
       ttt train q
@@ -155,6 +155,7 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
             for key, about in LEARNERS.items()
         }
         group = TyperGroup(name="train", commands=methods, help=text, epilog=examples)
+        group.options_metavar, group.subcommand_metavar = "", "LEARNER [OPTIONS]"
         return "train", group, arguments or ["--help"]
     if name not in LEARNERS and (state := library.Trained.named(name)):
         raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")

@@ -16,6 +16,7 @@ import numpy as np
 
 from ttt_cli.agents.grammar import Agent, is_program, resolve
 from ttt_cli.engine.state_space import enumerated
+from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.learners.base import Learner, Shard
@@ -99,8 +100,9 @@ def fixed_side(agent: str | Agent | None, store: Path, start: State, path: Path)
         return None
     player = resolve(agent, store, start.rules) if isinstance(agent, str) else agent
     if player.source is not None and player.source.resolve() == path.resolve():
-        what = "the opponent is the state being trained"
-        raise UsageError(what, where=player.name, hint="copy its file first")
+        what, copy = "the opponent is the state being trained", f"./rival{path.suffix}"
+        flags = f"{command_line('cp', path, copy)} makes a copy, for --opponent {copy}"
+        raise UsageError(what, where=player.name, hint="copy its file first", flags=flags)
     policy = player.policy
     if policy.external:
         policy, space = policy.memoised(), enumerated(policy.rules)
