@@ -131,7 +131,8 @@ class Asked(Policy):
             again = self._ask(self._asks[1], texts)
             differing = np.flatnonzero(rounds[0] != again)
             self._log.steady = self._log.steady is not False and not len(differing)
-            for at in differing[:1].tolist():
+            if len(differing):
+                at = int(differing[0])
                 raise UnsteadyError(self._name, texts[at], (int(rounds[0][at]), int(again[at])))
         chosen = np.array(rounds)[:, :, None] == np.arange(self.rules.cells)
         return chosen.sum(axis=0) / np.maximum(chosen.any(axis=2).sum(axis=0), 1)[:, None]

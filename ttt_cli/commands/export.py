@@ -85,8 +85,9 @@ def export(
     player = ExportSource(name, state, agent.policy, None, ending, position, depth, best)
     form = _format(player, out, format_name)
     given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
-    for name in (name for name, value in given.items() if value and name not in form.options):
-        raise UsageError(f"does not go with --format {form.name}", where=name)
+    for name, is_given in given.items():
+        if is_given and name not in form.options:
+            raise UsageError(f"does not go with --format {form.name}", where=name)
     if shortened := form.name == "svg" and start is None and depth is None:
         player = replace(player, depth=PICTURE_DEPTH)
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:

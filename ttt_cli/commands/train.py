@@ -215,7 +215,8 @@ class Call:
         wrong = [(name, what) for what, (chosen, names) in apart.items() if chosen for name in names]
         wrong = [(name, what) for name, what in wrong if options.given(name)]
         wrong += [(name, "--resume, which takes it from the file") for name in self.given if options.resume]
-        for name, what in wrong:
+        if wrong:
+            name, what = wrong[0]
             option = "from" if name == "source" else name.replace("_", "-")
             raise UsageError(f"--{option} does not go with {what}")
 

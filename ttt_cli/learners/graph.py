@@ -230,9 +230,10 @@ class Graph(TableLearner[Table]):
             records["seen"][FIRST] = len(nodes)
         self.derive(table)
         owners, edges = edges_of(table)
-        for loose in np.flatnonzero(records["seen"][table.moves["after"][edges]] < 0)[:1]:
-            cell = int(table.moves["cell"][edges[loose]]) + 1
-            text = table.positions(owners[loose : loose + 1]).text(0)
+        loose = np.flatnonzero(records["seen"][table.moves["after"][edges]] < 0)
+        if len(loose):
+            cell = int(table.moves["cell"][edges[loose[0]]]) + 1
+            text = table.positions(owners[loose]).text(0)
             raise entry_error(text, f'"next" holds {cell}, but the position after it has no entry')
         return table
 

@@ -239,7 +239,8 @@ def _format_of(source: Source, options: Options) -> Format:
     stated: dict[str, object] = {} if form.spelled else {**options.stated}
     if isinstance(form, NativeFormat) and options.visits != DEFAULTS.visits:
         stated["visits"] = options.visits
-    for name, value in stated.items():
+    if stated:
+        name, value = next(iter(stated.items()))
         message = f"{name}={value} does not apply: a {form.name} file can be read in only one way"
         raise UsageError(message, where=source.where)
     return form

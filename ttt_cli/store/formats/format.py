@@ -329,7 +329,8 @@ def judged(
     found = {row: judge(row) for row in dict.fromkeys(row for _, row in rows)}
     sound = {row: said for row, said in found.items() if not isinstance(said, str)}
     rejected = (Rejected(f"line {line}", str(found[row])) for line, row in rows if row not in sound)
-    for first in rejected if not sound else ():
+    if rows and not sound:
+        first = next(rejected)
         message = f"none of the {len(rows):,} rows can be from a game: {first.why}"
         raise InvalidFileError(message, where=f"{where}, {first.where}")
     return sound, rejected

@@ -72,8 +72,9 @@ class Recorded(Policy):
             (unsound, "has numbers that are not probabilities of its free cells"),
             (again, "is in it twice"),
         ):
-            for row in np.flatnonzero(wrong)[:1].tolist():
-                raise InvalidFileError(why, where=f"{where}, position {positions.text(row)!r}")
+            if wrong.any():
+                text = positions.text(int(wrong.argmax()))
+                raise InvalidFileError(why, where=f"{where}, position {text!r}")
         # Without all positions it cannot be asked about any.
         self.external = space is None or len(order) < int(np.count_nonzero(~space.terminal))
 
@@ -92,9 +93,11 @@ class Recorded(Policy):
         (still_open,) = np.nonzero(~positions.terminal)
         codes = _codes(positions[still_open])
         rows = np.minimum(np.searchsorted(self._codes, codes), len(self) - 1)
-        for at in still_open[self._codes[rows] != codes][:1].tolist():
+        missing = still_open[self._codes[rows] != codes]
+        if len(missing):
+            what = f"holds no move for {positions.text(int(missing[0]))!r}"
             hint = "it may hold only the positions that its player can face"
-            raise TttError(f"holds no move for {positions.text(at)!r}", where=self._where, hint=hint)
+            raise TttError(what, where=self._where, hint=hint)
         found[still_open] = held[rows]
         return found
 
@@ -134,10 +137,11 @@ def _recorded(where: str, rules: Rules | None, moves: Iterable[Move]) -> Recorde
     played, opinions = np.zeros(positions.legal.shape), np.full(positions.legal.shape, nan)
     times, held = np.zeros(played.shape, np.int64), (np.frombuffer(at, "q"), np.frombuffer(cells, "b"))
     np.add.at(times, held, 1)
-    for row, cell in np.argwhere(times > 1)[:1].tolist():
-        raise InvalidFileError(
-            f"has move {cell + 1} twice", where=f"{where}, position {positions.text(row)!r}"
-        )
+    again = np.argwhere(times > 1)
+    if len(again):
+        row, cell = again[0].tolist()
+        place = f"{where}, position {positions.text(row)!r}"
+        raise InvalidFileError(f"has move {cell + 1} twice", where=place)
     played[held], opinions[held] = np.frombuffer(probabilities), np.frombuffer(values)
     return Recorded(where, positions, played, opinions)
 
