@@ -171,10 +171,11 @@ def refuse_loss(path: Path) -> None:
             raise UsageError(f"is {what}, which would be lost", where=str(path), hint="name another file")
 
 
-def would_lose_runs(state: State, path: Path) -> bool:
-    """Whether the file at ``path`` holds experience that ``state``, about to replace it, lacks.
+def needs_backup(state: State, path: Path) -> bool:
+    """Whether the file at ``path`` becomes a backup when ``state`` replaces it, because it holds experience
+    that the state lacks.
 
-    :raises UsageError: if it cannot be replaced by this state: it is a log, a state of another learner or for
+    :raises UsageError: if the state may not replace it: it is a log, a state of another learner or for
         another game, or has the name of another kind of file.
     """
     learner, rules = state.learner, state.rules
@@ -276,7 +277,7 @@ def digest(state: State) -> str:
 
 def try_saving(state: State, path: Path) -> None:
     """Raise TttError if ``save`` would, before any work is lost by that."""
-    would_lose_runs(state, path)
+    needs_backup(state, path)  # refuses what may not be replaced
     if path.is_file() or not path.exists():  # the reader of a pipe would see its end
         try_writing(path)
 
@@ -285,9 +286,9 @@ def save(state: State, path: Path) -> Path | None:
     """Write a state to ``path``; if the file that it replaces holds runs that the state lacks, that becomes a
     backup, which is returned.
 
-    :raises UsageError: as ``would_lose_runs``.
+    :raises UsageError: as ``needs_backup``.
     """
-    kept = would_lose_runs(state, path)
+    kept = needs_backup(state, path)
     with no_collection(), writing(path, parents=True, keep_backup=kept) as file:
         if file.mode == "ab":  # a device or a pipe, where nothing can be changed afterwards
             file.write(content(state))
