@@ -195,7 +195,7 @@ class Error(Document, name="error"):
 
     @classmethod
     def of(cls, error: TttError) -> "Error":
-        return cls(error.message, error.where, error.hint, int(error.exit_code))
+        return cls(error.message, error.where, error.flags or error.hint, int(error.exit_code))
 
     def as_line(self) -> str:
         return f"error: {TttError(self.error, where=self.where, hint=self.hint)}"

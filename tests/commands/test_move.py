@@ -31,6 +31,7 @@ def test_one_bad_line_costs_only_its_own_answer(ttt: Run, command: list[str]) ->
     first, short, full, again = found.out.splitlines()
     assert found.code == 1 and found.err == "" and first == again
     assert short.startswith("error: ") and "'XO'" in short and full.startswith("error: ")
+    assert short.endswith("(--board names another board)") and "--board" not in full
     found = ttt(*command, "--json", stdin=lines)
     schemas = [orjson.loads(line)["schema"] for line in found.out.splitlines()]
     assert schemas == [schemas[0], "ttt-error", "ttt-error", schemas[0]]

@@ -15,7 +15,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.analysis import Analysis, Opinion, analyse, consult
 from ttt_cli.shell.common import resolved
-from ttt_cli.shell.line_filter import answer_lines
+from ttt_cli.shell.line_filter import answer_lines, read_position
 from ttt_cli.shell.options import PositionGiven, complete, given_rules, option
 from ttt_cli.views.board import board, ended, worth
 from ttt_cli.views.numbers import OUTCOMES, in_plies, percent
@@ -107,4 +107,4 @@ def analyze(
 
     if position == "-":
         return answer_lines(env, rules, results)
-    return results([Position.parse(position, rules)])[0]
+    return results([read_position(position, rules)])[0]

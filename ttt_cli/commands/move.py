@@ -12,7 +12,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.shell.common import resolved
-from ttt_cli.shell.line_filter import answer_lines
+from ttt_cli.shell.line_filter import answer_lines, read_position
 from ttt_cli.shell.options import AgentName, PositionGiven, flag, number
 
 
@@ -71,4 +71,4 @@ def move(
 
     if position == "-":
         return answer_lines(env, rules, play, anew=sample or policy.external)
-    return play([Position.parse(position, rules)])[0]
+    return play([read_position(position, rules)])[0]

@@ -13,6 +13,7 @@ from ttt_cli.engine.solver import Proof, Solver
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, Stopped
 from ttt_cli.evaluation.analysis import Board
+from ttt_cli.shell.line_filter import read_position
 from ttt_cli.shell.options import argument, given_rules, number, option
 from ttt_cli.views.board import board, ended
 from ttt_cli.views.numbers import OUTCOMES, cells, counted
@@ -86,7 +87,7 @@ def solve(
       ttt solve --board 8x8 --line 5 --seconds 600
     """
     rules = given_rules(env) or STANDARD
-    asked = Position.start(rules) if position is None else Position.parse(position, rules)
+    asked = Position.start(rules) if position is None else read_position(position, rules)
     with progress(env, nodes, title="solve", unit="nodes") as tick:
         solver = Solver(rules)
         try:

@@ -56,8 +56,7 @@ class Position:
         rows = re.split(r"\s*/\s*|\s+", text.strip())
         if len(rows) > 1 and [len(row) for row in rows] != [rules.cols] * rules.rows:
             fault = f"separated rows must be {rules.rows} of {rules.cols} cells each"
-            flags = "--board names another board"
-            raise NotationError(f"not a position of {rules.describe()}: {text!r}: {fault}", flags=flags)
+            raise NotationError(f"not a position of {rules.describe()}: {text!r}: {fault}")
         position = cls.reached("".join(rows).translate(_NORMAL), rules)
         position._check(text)
         return position
@@ -65,8 +64,7 @@ class Position:
     def _check(self, text: str) -> None:
         """Raise NotationError if no game leads to this board, which was written as ``text``."""
         if fault := self.fault():
-            flags = "--board names another board" * (len(self.text) != self.rules.cells)
-            raise NotationError(f"not a position of {self.rules.describe()}: {text!r}: {fault}", flags=flags)
+            raise NotationError(f"not a position of {self.rules.describe()}: {text!r}: {fault}")
 
     def fault(self) -> str:
         """Why no game leads to this board; empty if one does."""

@@ -10,7 +10,7 @@ from ttt_cli.documents import Document, Error, dumped
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import ExitCode, TttError
+from ttt_cli.errors import ExitCode, NotationError, TttError
 
 KEPT = 1 << 18
 """How many answers are remembered."""
@@ -56,13 +56,23 @@ def _arriving(env: Environment) -> Iterator[list[str]]:
     yield [rest.decode("utf-8", "backslashreplace").strip()]
 
 
+def read_position(text: str, rules: Rules) -> Position:
+    """Read a position by ``Position.parse``; for a board of another size, the error says how to name that."""
+    try:
+        return Position.parse(text, rules)
+    except NotationError as error:
+        if len(text) - sum(map(text.count, "/ \t")) != rules.cells:
+            error.flags = "--board names another board"
+        raise
+
+
 def _answers(texts: Sequence[str], rules: Rules, answer: Answer) -> Iterator[Document]:
     """Answer lines; those with errors are found by bisection, so that the others are answered."""
     try:
         for text in texts:
             if len(text) >= LONGEST:
                 raise TttError(f"{text[:40]!r}… is longer than any position")
-        yield from answer([Position.parse(text, rules) for text in texts]) if texts else ()
+        yield from answer([read_position(text, rules) for text in texts]) if texts else ()
     except TttError as error:
         if len(texts) == 1:
             yield Error.of(error)
