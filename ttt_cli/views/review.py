@@ -62,9 +62,10 @@ def moves_table(moves: Sequence[MoveReview], width: int, turning_point: int | No
     the better moves."""
     rows = []
     for number, move in enumerate(moves, 1):
-        remark = "turning point: " * (number == turning_point) + _remark(move)
+        remark = f"turning point: {_remark(move)}" if number == turning_point else _remark(move)
         if move.probability is not None and move.probability < 1:
-            remark = f"in {percent(move.probability)} of such games" + f"; {remark}" * bool(remark)
+            often = f"in {percent(move.probability)} of such games"
+            remark = f"{often}; {remark}" if remark else often
         cell = "resigns" if move.cell is None else str(move.cell + 1)
         rows.append([str(number), move.side.name, cell, worth(move.before), worth(move.after), remark])
     padding = (0, 2 if width > 40 else 1, 0, 0)
