@@ -275,7 +275,7 @@ USAGE = [
     ("train td --games 9 -o new.csv", "new.csv: a td state is JSON (-o new.json)"),
     ("train td --resume --alpha .2", "--alpha does not go with --resume"),
     ("evaluate good.json:spelling.foo=1", "good.json"),
-    ("train td --games 9 -o -", "-: stdin and stdout cannot be used here"),
+    ("train td --games 9 -o -", "-: a state cannot be written to stdout"),
     ("evaluate random --games 9 --check unbeatable", "--check does not go with --games"),
     ("evaluate random --games-to g.jsonl", "--games-to goes with --games"),
     ("import nosuch", "there is no such file\n"),

@@ -67,6 +67,7 @@ def test_a_state_is_never_lost_to_an_export(ttt, store):
         assert (store / "graph.json").read_bytes() == graph
         named = ttt(*write, "-o", "graph")
         assert named.code == 2 and "-o graph: names a state, not a file (-o " in named.err
+    assert ttt("merge", "td", "-o", "./graph").code == 0 and Path("graph").is_file()
     library.save(State.empty(learner_of("td", "default"), Rules(3, 4, 3)), Path("wide.json"))
     native = ttt("export", "wide.json", "--format", "state", "-o", store / "td.json")
     assert native.code == 2 and "holds a state for 3x3, 3 in a row, not 3x4" in native.err

@@ -7,7 +7,7 @@ import pytest
 
 from tests.store.conftest import continued
 from tests.ttt import Run
-from ttt_cli.commands.train import Call, Options
+from ttt_cli.commands.train import Options, resume_command
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment
 from ttt_cli.store import library
@@ -44,9 +44,10 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
 
 def test_resuming_needs_the_store_and_the_program_to_be_typed_again() -> None:
     env = Environment(*[StringIO()] * 3, store=Path("my store"))
-    call = Call(env, "td", {}, Options(opponent="exec:my bot", until="unbeatable"))
+    options = Options(opponent="exec:my bot", until="unbeatable")
     resumed = "ttt train td --resume -o 'my store/td.json' --store 'my store'"
-    assert call._resuming() == f"{resumed} --until unbeatable --opponent 'exec:my bot'"
+    again = resume_command(env, "td", Path("my store/td.json"), options)
+    assert again == f"{resumed} --until unbeatable --opponent 'exec:my bot'"
 
 
 def test_the_cost_of_a_table_on_a_large_board_is_said_once(ttt):
@@ -67,7 +68,7 @@ def test_another_programs_table_is_never_trained_into(ttt: Run) -> None:
         (["merge", "q", "-o", "theirs.csv"], 2, "a q state is JSON"),
     ):
         found = ttt(*call)
-        assert (found.code, said in found.err, "games in" in found.out) == (code, True, False), found.err
+        assert (found.code, said in found.err, "training td" in found.err) == (code, True, False), found.err
     assert Path("theirs.csv").read_text() == table
 
 

@@ -9,7 +9,7 @@ from ttt_cli.documents import Count, Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import offer_file
-from ttt_cli.shell.common import locked, save_state
+from ttt_cli.shell.common import locked, output_file, save_state
 from ttt_cli.shell.options import Out, argument, file_help, flag, given_rules, option
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Rejected
@@ -74,7 +74,10 @@ def import_(
         message = "is already a ttt state: there is nothing to import"
         raise InvalidFileError(message, where=str(source), hint="ttt merge merges it with others")
     state = found.state
-    path = out or library.path_in(env.store, source.stem, state.learner.name)
+    if out is None:
+        path = library.path_in(env.store, source.stem, state.learner.name)
+    else:
+        path = output_file(env, out)
     if path.exists() and path.samefile(source):
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
     with locked(env, path, "imported"):

@@ -9,7 +9,7 @@ from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.shell.common import locked, save_state
+from ttt_cli.shell.common import locked, output_file, save_state
 from ttt_cli.shell.options import FileNames, Out, flag, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Loaded
@@ -67,7 +67,8 @@ def merge(
     """
     if out is None and not dry_run:
         raise UsageError("no output file given", where="-o", hint="-o FILE, or --dry-run")
-    rules, target = given_rules(env), None if dry_run else out
+    rules = given_rules(env)
+    target = None if dry_run or out is None else output_file(env, out)
     with nullcontext() if target is None else locked(env, target, "merged", wait=30.0):
         inputs: list[Loaded] = []
         for text in files:

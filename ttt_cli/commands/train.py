@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -19,7 +20,7 @@ from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners import LEARNERS, learner_class, offer, offer_file, typed_as
 from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
-from ttt_cli.shell.common import locked
+from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, flag, given_rules, number, option
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store import library
@@ -52,7 +53,7 @@ class Options:
     until: Annotated[
         Literal["unbeatable"] | None, option(None, "Stop once proved; exit 1 if it never is.")
     ] = None
-    out: Annotated[Path | None, option("FILE", "The state; by default the store's.", "--out", "-o")] = None
+    out: Annotated[str | None, option("FILE", "The state; by default the store's.", "--out", "-o")] = None
     source: Annotated[str | None, option("FILE", "Start from another state.", "--from")] = None
     fresh: Annotated[bool, flag("--fresh", "Start from nothing; recorded games are learned again.")] = False
     resume: Annotated[bool, flag("--resume", "Resume the unfinished run in the file.")] = False
@@ -121,14 +122,23 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: Option
       ttt train q --games 50000 --opponent random --seed 1
       ttt train ./mine.py:MyLearner
     """
-    call = Call(env, learner, given, options)
-    call.check()
-    with locked(env, call.path, "trained"):
-        if not options.only_recorded:
-            return call.train(call.prepare())
-        state = call.taught(call.start())
-        library.save(state, call.path)
-        return call.result(state)
+    _check(learner, given, options)
+    if options.out is None:
+        name = library.Trained(learner, options.preset is not None, given_rules(env) or STANDARD).name
+        path = library.path_in(env.store, name, learner)
+    else:
+        path = output_file(env, options.out)
+    with locked(env, path, "trained"):
+        if options.resume:
+            return _carry_out(env, options, _resumed_run(env, learner, path, options.opponent))
+        state = _taught(env, path, _start(env, learner, given, path, options), options.games_from)
+        if options.only_recorded:
+            library.save(state, path)
+            return _result(env, path, state)
+        seed = secrets.randbits(32) if options.seed is None else options.seed
+        games, opponent = options.games, options.opponent
+        run = new_run(path, state, seed=seed, games=games, opponent=opponent, store=env.store)
+        return _carry_out(env, options, run)
 
 
 HELP = """{title}.
@@ -182,190 +192,182 @@ def make_subcommand(name: str, kind: Any) -> Any:
     return make_command(name, run, [*options_of(Options), *parameters], doc=doc)
 
 
-class Call:
-    """One call of ``ttt train``, from its options to a run and its report.
+def _check(learner: str, given: Mapping[str, Any], options: Options) -> None:
+    """Raise a ``UsageError`` if options do not go together.
 
-    :ivar path: the file of the state.
-    :ivar name: the name of the state in game records: its name in the store, or its path.
+    :param given: the parameters of the learner that were given.
     """
+    typed = typed_as(learner)
+    program = is_program(options.opponent or "")
+    kept_in_file = ["games", "seed", "symmetry", *["opponent"] * (not program)]
+    about_games = ["opponent", "seed", "until", "checkpoint", "curve", "workers", "cluster"]
+    exclusive = {
+        "--resume, which takes it from the file": (options.resume, [*kept_in_file, *given]),
+        "--resume": (options.resume, ["fresh", "source", "games_from"]),
+        "--fresh": (options.fresh, ["source", "games_from"]),
+        "--from": (options.source, ["games_from"]),
+        "--games-from, which plays no games without --games": (options.only_recorded, about_games),
+        "--preset: merging changes the author's method": (options.preset, ["workers", "cluster"]),
+        f"{options.opponent}, which other machines may not have": (program, ["cluster"]),
+        f"{typed}: make it a plug-in, as examples/plugin is": (typed != learner, ["cluster"]),
+    }
+    for what, (chosen, names) in exclusive.items():
+        for name in names:
+            if chosen and (name in given or options.given(name)):
+                option = "from" if name == "source" else name.replace("_", "-")
+                raise UsageError(f"--{option} does not go with {what}")
 
-    def __init__(self, env: Environment, learner: str, given: dict[str, Any], options: Options) -> None:
-        self.env, self.learner, self.given, self.options = env, learner, given, options
-        rules, article = given_rules(env) or STANDARD, options.preset is not None
-        name = library.Trained(learner, article, rules).name
-        self.path = options.out or library.path_in(env.store, name, learner)
-        self.name = library.display_name(env.store, self.path)
 
-    def check(self) -> None:
-        """Raise a ``UsageError`` if options do not go together."""
-        options, typed = self.options, typed_as(self.learner)
-        program = is_program(options.opponent or "")
-        own = ["games", "seed", "symmetry", *["opponent"] * (not program)]
-        unused = ["opponent", "seed", "until", "checkpoint", "curve", "workers", "cluster"]
-        apart = {
-            "--resume, which takes it from the file": (options.resume, own),
-            "--resume": (options.resume, ["fresh", "source", "games_from"]),
-            "--fresh": (options.fresh, ["source", "games_from"]),
-            "--from": (options.source, ["games_from"]),
-            "--games-from, which plays no games without --games": (options.only_recorded, unused),
-            "--preset: merging changes the author's method": (options.preset, ["workers", "cluster"]),
-            f"{options.opponent}, which other machines may not have": (program, ["cluster"]),
-            f"{typed}: make it a plug-in, as examples/plugin is": (typed != self.learner, ["cluster"]),
-        }
-        wrong = [(name, what) for what, (chosen, names) in apart.items() if chosen for name in names]
-        wrong = [(name, what) for name, what in wrong if options.given(name)]
-        wrong += [(name, "--resume, which takes it from the file") for name in self.given if options.resume]
-        if wrong:
-            name, what = wrong[0]
-            option = "from" if name == "source" else name.replace("_", "-")
-            raise UsageError(f"--{option} does not go with {what}")
+def _resumed_run(env: Environment, learner: str, path: Path, opponent: str | None) -> TrainingRun:
+    state = library.load(path).state
+    if state.learner.name != learner:
+        raise InvalidFileError(f"holds a {state.learner.name} state, not {learner}", where=str(path))
+    return resumed_run(path, state, env.store, opponent)
 
-    def prepare(self) -> TrainingRun:
-        """Return the run to carry out."""
-        options, store = self.options, self.env.store
-        if options.resume:
-            state = library.load(self.path).state
-            if state.learner.name != self.learner:
-                what = f"holds a {state.learner.name} state, not {self.learner}"
-                raise InvalidFileError(what, where=str(self.path))
-            return resumed_run(self.path, state, store, options.opponent)
-        start = self.taught(self.start())
-        seed = secrets.randbits(32) if options.seed is None else options.seed
-        games, opponent = options.games, options.opponent
-        return new_run(self.path, start, seed=seed, store=store, games=games, opponent=opponent)
 
-    def start(self) -> State:
-        """Return the state to start from: that of the file or of --from, or an empty one."""
-        options, rules, preset = self.options, given_rules(self.env), self.options.preset
-        origin = self.path if self.path.exists() and not options.fresh else None
-        if options.source is not None:
-            origin = library.existing(self.env.store, options.source, rules)
-        if origin is None:
-            learner = learner_of(self.learner, preset or "default").changed(**self.given)
-            return State.empty(learner, rules or STANDARD, symmetric=options.symmetry)
-        # An empty file is an empty graph.
-        loaded = library.load(origin, FileOptions(learner=None if origin.stat().st_size else self.learner))
-        self.env.remark(loaded.remarks)
-        state, fault, hint = loaded.state, "", "-o another file"
-        if not loaded.native and origin == self.path:
-            fault = f"is a {loaded.format} file, which training never writes to"
-            hint = f"{command_line('ttt', 'import', origin)} first"
-        elif state.learner.name != self.learner:
-            fault = f"holds a {state.learner.name} state, not {self.learner}"
-        elif rules not in (None, state.rules):
-            fault = f"is for {state.rules.describe()}, not {rules.describe()}"
-        elif options.symmetry and not state.symmetric:
-            fault = "was trained without --symmetry"
-        elif preset and state.learner.choice != preset:
-            fault = f"has the choice rule {state.learner.choice}"
-        if fault:
-            raise InvalidFileError(fault, where=str(origin), hint=hint)
-        if (left := state.unfinished) is not None and origin == self.path:
-            stopped = f"the run stopped after {left.games:,} of {left.details['planned']:,} games"
-            self.env.say(f"{stopped} can no longer be resumed")
-        return replace(state, learner=state.learner.changed(**self.given))
+def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, options: Options) -> State:
+    """Return the state to start from: that of the file or of --from, or an empty one."""
+    rules, preset = given_rules(env), options.preset
+    origin = path if path.exists() and not options.fresh else None
+    if options.source is not None:
+        origin = library.existing(env.store, options.source, rules)
+    if origin is None:
+        empty = learner_of(learner, preset or "default").changed(**given)
+        return State.empty(empty, rules or STANDARD, symmetric=options.symmetry)
+    # An empty file is an empty graph.
+    loaded = library.load(origin, FileOptions(learner=None if origin.stat().st_size else learner))
+    env.remark(loaded.remarks)
+    state, fault, hint = loaded.state, "", "-o another file"
+    if not loaded.native and origin == path:
+        fault = f"is a {loaded.format} file, which training never writes to"
+        hint = f"{command_line('ttt', 'import', origin)} first"
+    elif state.learner.name != learner:
+        fault = f"holds a {state.learner.name} state, not {learner}"
+    elif rules not in (None, state.rules):
+        fault = f"is for {state.rules.describe()}, not {rules.describe()}"
+    elif options.symmetry and not state.symmetric:
+        fault = "was trained without --symmetry"
+    elif preset and state.learner.choice != preset:
+        fault = f"has the choice rule {state.learner.choice}"
+    if fault:
+        raise InvalidFileError(fault, where=str(origin), hint=hint)
+    if (unfinished := state.unfinished) is not None and origin == path:
+        stopped = f"after {unfinished.games:,} of {unfinished.details['planned']:,} games"
+        env.say(f"the run stopped {stopped} can no longer be resumed")
+    return replace(state, learner=state.learner.changed(**given))
 
-    def taught(self, state: State) -> State:
-        """Return the state after it has learned the games that wait for it, and those of --games-from."""
-        games_from = self.options.games_from
-        lesson = teach_waiting(state, self.env.store, self.path)
-        if lesson.learnt:
-            self.env.say(f"learned {counted(lesson.learnt, 'game')} recorded for {self.name} in games.jsonl")
-        if games_from is None:
-            return lesson.state
-        games = library.games_in(self.env.store, games_from)
-        lesson = teach(lesson.state, games, self.name)
-        skipped = f"; {counted(lesson.skipped, 'game')} that teach it nothing" if lesson.skipped else ""
-        skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""
-        if games.fault:
-            skipped += f"; {counted(games.left_out, 'line')} cannot be read, the first: {games.fault}"
-        self.env.say(f"learned {counted(lesson.learnt, 'game')} from {games_from}{skipped}")
+
+def _taught(env: Environment, path: Path, state: State, games_from: Path | None) -> State:
+    """Return the state after it has learned the games that wait for it, and those of --games-from."""
+    name = library.display_name(env.store, path)
+    lesson = teach_waiting(state, env.store, path)
+    if lesson.learnt:
+        env.say(f"learned {counted(lesson.learnt, 'game')} recorded for {name} in games.jsonl")
+    if games_from is None:
         return lesson.state
+    games = library.games_in(env.store, games_from)
+    lesson = teach(lesson.state, games, name)
+    report = [f"learned {counted(lesson.learnt, 'game')} from {games_from}"]
+    if lesson.skipped:
+        report.append(f"{counted(lesson.skipped, 'game')} that teach it nothing")
+    if lesson.repeated:
+        report.append(f"{lesson.repeated:,} were known already")
+    if games.fault:
+        report.append(f"{counted(games.left_out, 'line')} cannot be read, the first: {games.fault}")
+    env.say("; ".join(report))
+    return lesson.state
 
-    def _workers(self, run: TrainingRun) -> AbstractContextManager[ShardMap]:
-        from ttt_cli.training.workers import cluster_workers, local_workers
 
-        workers, cluster = self.options.workers, self.options.cluster
-        if cluster is not None:
-            return cluster_workers(cluster)
-        if workers > 1 and run.plan.shards_a_block > 1:
-            return local_workers(workers)
-        if workers > 1:
-            self.env.say(f"a run of fewer than {SHARDED_FROM:,} games is not split: one worker trains it")
-        return nullcontext(map)
+def _carry_out(env: Environment, options: Options, run: TrainingRun) -> Training:
+    """Carry out the run; --until and the progress bar look at it between its blocks."""
+    library.try_saving(run.state, run.path)
+    learner, rules, curve = run.state.learner, run.state.rules, None
+    name = library.Trained(learner.name, learner.choice == "article").name
+    env.say(f"training {name} for {counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
+    if options.until and enumerated(rules) is None:
+        env.say("each block ends with a proof, which takes longer than its games")
+    if rules.cells >= MANY_CELLS and learner.name in LEARNERS and learner.name != "ntuple":
+        size = f"{MOVE_BYTES * rules.cells**2 // 2048} kB a game"  # half of the cells are free on average
+        env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
+    if options.curve or is_kept(rules):
+        curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
+    warm_up(run.state)
+    with (
+        _workers(env, options, run) as spread,
+        graceful(env, "stopping after this block (Ctrl-C again: back to the last save)") as stopping,
+        progress(env, run.plan.games, done=run.before, title=learner.name) as tick,
+    ):
 
-    def train(self, run: TrainingRun) -> Training:
-        """Carry out the run; --until and the progress bar look at it between its blocks."""
-        env, options, curve, rules = self.env, self.options, None, run.state.rules
-        learner = f"{self.learner}{'.article' * (run.state.learner.choice == 'article')}"
-        env.say(f"training {learner} for {counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
-        if options.until and enumerated(rules) is None:
-            env.say("each block ends with a proof, which takes longer than its games")
-        if rules.cells >= MANY_CELLS and self.learner in LEARNERS and self.learner != "ntuple":
-            size = f"{MOVE_BYTES * rules.cells**2 // 2048} kB a game"  # half of the cells are free on average
-            env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
-        if options.curve or is_kept(rules):
-            curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
-        warm_up(run.state)
-        with (
-            self._workers(run) as spread,
-            graceful(env, "stopping after this block (Ctrl-C again: back to the last save)") as stopping,
-            progress(env, run.plan.games, done=run.before, title=self.learner) as tick,
-        ):
+        def after_block(run: TrainingRun) -> bool:
+            tick(run.record.games or 0)
+            return bool(options.until and not stopping() and is_unbeatable(run.state.policy))
 
-            def after_block(run: TrainingRun) -> bool:
-                tick(run.record.games or 0)
-                return bool(options.until and not stopping() and is_unbeatable(run.state.policy))
-
-            execute(
-                run,
-                checkpoint=options.checkpoint,
-                curve=curve,
-                after_block=after_block,
-                stopping=stopping,
-                spread=spread,
-                store=env.store,
-            )
-        if run.backup:
-            env.say(f"the previous file is kept as {run.backup}")
-        result = self.result(run.state, run)
-        if stopping.exit_code is not None and not run.finished:
-            env.say("stopped; resume with:", self._resuming())
-            return replace(result, then="", ended=stopping.exit_code)
-        if options.until and not result.unbeatable:
-            env.say(f"not unbeatable after {counted(run.record.games or 0, 'game')}")
-            return replace(result, ended=ExitCode.FAILED)
-        return result
-
-    def result(self, state: State, run: TrainingRun | None = None) -> Training:
-        """Return the result of the call, with the games of a run."""
-        typed = typed_as(self.learner)
-        own = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
-        play, evaluate = (command_line("ttt", name, self.name, *own) for name in ("play", "evaluate"))
-        budget = PROOF if run is None or run.finished else PROOF // 10
-        games, seconds = (run.games, run.seconds) if run else (0, 0.0)
-        won = run.results if run else dict.fromkeys(ENDS, 0)
-        return Training(
-            learner=self.learner,
-            games=games,
-            total_games=state.games,
-            seconds=seconds,
-            games_per_second=games / seconds if seconds else 0.0,
-            seed=run.plan.seed if run else None,
-            x_wins=won["x"],
-            o_wins=won["o"],
-            draws=won["draw"],
-            positions=state.positions,
-            file=str(self.path),
-            unbeatable=(run is not None and run.enough) or is_unbeatable(state.policy, budget=budget),
-            name=self.name,
-            then=f"{play}, or {evaluate}",
+        execute(
+            run,
+            checkpoint=options.checkpoint,
+            curve=curve,
+            after_block=after_block,
+            stopping=stopping,
+            spread=spread,
+            store=env.store,
         )
+    if run.backup:
+        env.say(f"the previous file is kept as {run.backup}")
+    result = _result(env, run.path, run.state, run)
+    if stopping.exit_code is not None and not run.finished:
+        env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
+        return replace(result, then="", ended=stopping.exit_code)
+    if options.until and not result.unbeatable:
+        env.say(f"not unbeatable after {counted(run.record.games or 0, 'game')}")
+        return replace(result, ended=ExitCode.FAILED)
+    return result
 
-    def _resuming(self) -> str:
-        """Return the command that resumes the run."""
-        again = ["until", "checkpoint", "curve", "workers", "cluster"]
-        again += ["opponent"] * is_program(self.options.opponent or "")
-        given = [(f"--{name}", getattr(self.options, name)) for name in again if self.options.given(name)]
-        words = ["train", typed_as(self.learner), "--resume", "-o", self.path, *self.env.store_option]
-        return command_line("ttt", *words, *chain.from_iterable(given))
+
+def _workers(env: Environment, options: Options, run: TrainingRun) -> AbstractContextManager[ShardMap]:
+    from ttt_cli.training.workers import cluster_workers, local_workers
+
+    if options.cluster is not None:
+        return cluster_workers(options.cluster)
+    if options.workers > 1 and run.plan.shards_a_block > 1:
+        return local_workers(options.workers)
+    if options.workers > 1:
+        env.say(f"a run of fewer than {SHARDED_FROM:,} games is not split: one worker trains it")
+    return nullcontext(map)
+
+
+def _result(env: Environment, path: Path, state: State, run: TrainingRun | None = None) -> Training:
+    """Return the result of the call, with the games of a run."""
+    learner, name = state.learner.name, library.display_name(env.store, path)
+    common = list(env.store_option)
+    if (typed := typed_as(learner)) != learner:
+        common += ["--learner", typed]
+    play, evaluate = (command_line("ttt", command, name, *common) for command in ("play", "evaluate"))
+    budget = PROOF if run is None or run.finished else PROOF // 10
+    games, seconds = (run.games, run.seconds) if run else (0, 0.0)
+    won = run.results if run else dict.fromkeys(ENDS, 0)
+    return Training(
+        learner=learner,
+        games=games,
+        total_games=state.games,
+        seconds=seconds,
+        games_per_second=games / seconds if seconds else 0.0,
+        seed=run.plan.seed if run else None,
+        x_wins=won["x"],
+        o_wins=won["o"],
+        draws=won["draw"],
+        positions=state.positions,
+        file=str(path),
+        unbeatable=(run is not None and run.enough) or is_unbeatable(state.policy, budget=budget),
+        name=name,
+        then=f"{play}, or {evaluate}",
+    )
+
+
+def resume_command(env: Environment, learner: str, path: Path, options: Options) -> str:
+    """Return the command that resumes a run; what it does not find in the file is given again."""
+    again = ["until", "checkpoint", "curve", "workers", "cluster"]
+    if is_program(options.opponent or ""):
+        again.append("opponent")
+    given = [(f"--{name}", getattr(options, name)) for name in again if options.given(name)]
+    words = ["ttt", "train", typed_as(learner), "--resume", "-o", path, *env.store_option]
+    return command_line(*words, *chain.from_iterable(given))

@@ -23,14 +23,24 @@ def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Age
     return agents
 
 
+def output_file(env: Environment, out: str) -> Path:
+    """Return the file that ``-o`` names.
+
+    :raises UsageError: if it is stdout, or the name of a state; ``./q`` is a file called q.
+    """
+    if out == "-":
+        raise UsageError("a state cannot be written to stdout", where="-", hint="name a file")
+    if stored := next(filter(Path.exists, library.named(env.store, out)), None):
+        raise UsageError("names a state, not a file", where=f"-o {out}", hint=f"-o {stored}, or -o ./{out}")
+    return Path(out)
+
+
 def locked(env: Environment, path: Path, doing: str, *, wait: float = 0.0) -> ExitStack:
     """Lock a state for writing; create missing folders of the store. The arguments are those of ``lock``.
 
-    :raises UsageError: if a built-in player has the state's name, or a state is named instead of a file.
+    :raises UsageError: if a built-in player has the state's name.
     """
     stored = library.is_stored(env.store, path)
-    if meant := next(filter(Path.exists, library.named(env.store, str(path))), None):
-        raise UsageError("names a state, not a file", where=f"-o {path}", hint=f"-o {meant}")
     if stored and path.stem in BUILT_IN:
         hint = f"-o {path.with_name(f'{path.stem}2{path.suffix}')}"
         raise UsageError("is the name of a built-in player", where=path.stem, hint=hint)

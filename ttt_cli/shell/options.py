@@ -83,7 +83,7 @@ Games = Annotated[int | None, number("Number of games; by default the method's o
 Opponent = Annotated[
     str | None, option("AGENT", "By default itself, or the article's opponent.", autocompletion=complete)
 ]
-Out = Annotated[Path | None, option("FILE", "The state to write.", "--out", "-o")]
+Out = Annotated[str | None, option("FILE", "The state to write.", "--out", "-o")]
 Report = Annotated[str, option("FILE", "The file to write; - is stdout.", "--out", "-o")]
 Seed = Annotated[int | None, number("Random seed.", least=0)]
 Symmetry = Annotated[bool, flag("--symmetry", "Rotations and reflections of a position share an entry.")]

@@ -12,15 +12,15 @@ from ttt_cli.views.numbers import cells
 from ttt_cli.views.play_screen import PlayScreen, fitted
 
 ARROWS = "arrows    move; Enter or Space plays\n"
+BEAT = "b         beat it: what each cell can get you against this player\n"
 HELP = """\
 a number  plays that cell{enter}
 {arrows}h         hint: what each free cell is worth against perfect play
-b         beat it: what each cell can get you against this player
-u         takes back your last move
+{beat}u         takes back your last move
 q         leaves, and so does Ctrl-D"""
 """The keys, so short that a window of 40 columns and 12 lines shows them."""
 
-USUAL = "number, or arrows and Enter; h hint, b beat it, u take back, ? keys, q leave"
+USUAL = "number, or arrows and Enter; h hint, {beat}u take back, ? keys, q leave"
 
 _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
@@ -28,7 +28,8 @@ _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 class Person:
     """A person at the board, for one game.
 
-    :ivar help: the keys that exist here.
+    :ivar help: the keys that exist here, with their effects.
+    :ivar usual: those of a game in progress, in one line.
     :ivar cursor: the cell that Enter plays.
     :ivar typed: the digits typed so far.
     :ivar said: what has happened since the last key: the answer to it, or the machine's move.
@@ -39,7 +40,10 @@ class Person:
         self.screen, self.keys, self.env, self.session = screen, keys, screen.env, screen.session
         rules = self.session.rules
         enter = " with Enter" if keys.by_keys and rules.cells > 9 else ""
-        self.help = HELP.format(enter=enter, arrows=ARROWS if keys.by_keys else "")
+        machine = not all(player.is_person for player in self.session.players)
+        arrows, beat = ARROWS if keys.by_keys else "", BEAT if machine else ""
+        self.help = HELP.format(enter=enter, arrows=arrows, beat=beat)
+        self.usual = USUAL.format(beat="b beat it, " if machine else "")
         self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
         self.typed = self.said = ""
         self.heading = screen.heading()
@@ -124,7 +128,7 @@ class Person:
             return
         screen, advice = self.screen, self.advice
         turn = self._turn() + (f": {self.typed}, Enter plays it" if self.typed else "")
-        turn, keys = (turn, USUAL) if self.session.to_move.is_person else ("", "")
+        turn, keys = (turn, self.usual) if self.session.to_move.is_person else ("", "")
 
         def below(legend: str = "") -> str:
             lines = [self.said, advice.text if advice else "", legend, turn]
