@@ -23,7 +23,7 @@ from ttt_cli.learners import any_offered
 from ttt_cli.shell.command import make_command, split_examples
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
 from ttt_cli.store.system import fault
-from ttt_cli.streams import give_up, standard_streams
+from ttt_cli.streams import flush_or_drop, standard_streams
 from ttt_cli.user_code import describe_error, place_at_fault
 
 
@@ -74,10 +74,11 @@ class Commands(TyperGroup):
         if load := getattr(module, "load", None):
             return load(arguments, runs)
         function = getattr(module, module.__name__.rpartition(".")[2])
-        made = make_command(name, function, hidden=[key for key, names in IGNORED.items() if name in names])
+        ignored = [option for option, names in IGNORED.items() if name in names]
+        command = make_command(name, function, hidden=ignored)
         if more_help := getattr(module, "more_help", None):
-            made.epilog = "\n\n".join(filter(None, [made.epilog, more_help(arguments)]))
-        return name, made, arguments
+            command.epilog = "\n\n".join(filter(None, [command.epilog, more_help(arguments)]))
+        return name, command, arguments
 
 
 HELP = """Train tic-tac-toe players, play against them, prove how strong they are, and move what they have
@@ -129,7 +130,7 @@ def _options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """The options of ``ttt`` itself; alone, it shows the first steps."""
+    """The options of ``ttt`` itself; without a command, it shows the first steps."""
     if context.invoked_subcommand is None:
         commands = [f"  {key:<15}   {', '.join(names)}" for key, names in HEADINGS.items()]
         for line in (*FIRST_STEPS.splitlines(), *commands):
@@ -154,9 +155,9 @@ def _run(arguments: list[str], env: Environment) -> int:
                 result = command.invoke(context)
             env.stdout.flush()
         except typer.Exit as end:
-            result = end.exit_code if give_up(env.stdout) else ExitCode.FAILED
+            result = end.exit_code if flush_or_drop(env.stdout) else ExitCode.FAILED
         except BaseException as error:
-            give_up(env.stdout)
+            flush_or_drop(env.stdout)
             result = _report(error, env)
     return result
 
@@ -212,15 +213,16 @@ def _stopped(code: ExitCode) -> TttError:
 
 
 def _file_error(error: OSError) -> TttError:
-    unfit = FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError
-    unread = isinstance(error, unfit) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
+    bad_path = FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError
+    unreadable = isinstance(error, bad_path) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
     if isinstance(error.filename, str | bytes):
         where = os.fsdecode(error.filename)
     elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF):
         return fault(error, "standard output")
     else:
         where = ""
-    return (InvalidFileError if unread else TttError)((error.strerror or str(error)).lower(), where=where)
+    kind = InvalidFileError if unreadable else TttError
+    return kind((error.strerror or str(error)).lower(), where=where)
 
 
 def _usage_error(error: typer.TyperException) -> UsageError:
@@ -228,22 +230,22 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else ""
     message = " ".join(error.format_message().split()).rstrip(".").partition(" (Possible options: ")[0]
-    for wrong, known in (
+    for typers, ours in (
         (r"is not a valid int( range)?$", "is not a whole number"),
         (r"is not a valid float( range)?$", "is not a number"),
-        (r"^Got unexpected extra argument\(s\) \((.*)\)$", r"argument too many: \1"),
+        (r"^Got unexpected extra argument\(s\) \((.*)\)$", r"unexpected argument: \1"),
     ):
-        message = re.sub(wrong, known, message)
-    known_options = [name.lstrip("-") for name in getattr(error, "possibilities", None) or ()]
-    near = did_you_mean(getattr(error, "option_name", "").lstrip("-"), known_options).replace("'", "'--", 1)
+        message = re.sub(typers, ours, message)
+    options = [name.lstrip("-") for name in getattr(error, "possibilities", None) or ()]
+    meant = did_you_mean(getattr(error, "option_name", "").lstrip("-"), options).replace("'", "'--", 1)
     hint = f"see {path} --help" if path else "--help lists the options"
-    return UsageError(message[:1].lower() + message[1:], where=path, hint=f"{near} {hint}".strip())
+    return UsageError(message[:1].lower() + message[1:], where=path, hint=f"{meant} {hint}".strip())
 
 
 def main() -> None:
     """Run ``ttt`` as a process."""
     try:
-        # First, since a file that is opened may get a closed stream's number.
+        # Before any file is opened, which might get a closed stream's number.
         env = Environment(*standard_streams())
         stop_by_signals()
         gc.set_threshold(100_000)  # loading libraries makes many objects but little garbage

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
 from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
@@ -51,9 +50,11 @@ class Environment:
     @property
     def given_options(self) -> list[str]:
         """The options for store, game and learner as they were given, for suggested commands."""
-        given = {"--board": self.board, "--line": self.line, "--learner": self.learner}
-        words = [(name, str(value)) for name, value in given.items() if value is not None]
-        return [*self.store_option, *chain.from_iterable(words)]
+        words = self.store_option
+        for name, value in (("--board", self.board), ("--line", self.line), ("--learner", self.learner)):
+            if value is not None:
+                words += [name, str(value)]
+        return words
 
     @property
     def store_option(self) -> list[str]:
@@ -82,13 +83,13 @@ class Environment:
             return int(columns)
         for stream in (self.stdout, self.stderr):
             with suppress(OSError, ValueError):
-                if found := os.get_terminal_size(stream.fileno()).columns:
-                    return found
+                if width := os.get_terminal_size(stream.fileno()).columns:
+                    return width
         return 80
 
     def bounded(self, stream: TextIO) -> bool:
-        """Whether lines on ``stream`` must fit ``width``: it is a terminal, or ``COLUMNS`` is set. Otherwise
-        lines are not broken, for the sake of programs that read them."""
+        """Whether lines on ``stream`` must fit ``width``: it is a terminal, or ``COLUMNS`` is set. Other
+        lines are not broken, for the programs that read them."""
         return stream.isatty() or bool(self.variables.get("COLUMNS"))
 
     def folded(self, text: str, stream: TextIO, *, indent: int = 0) -> str:
@@ -174,9 +175,9 @@ class Environment:
             self.remark(player.remarks)
 
     def listen(self, show: Callable[[str], None] | None = None, bar: "Console | None" = None) -> None:
-        """Show log messages, and announce the compilation of kernels, with ``show`` or as notices.
+        """Show log messages and announcements of kernels being compiled, with ``show`` or as notices.
 
-        :param bar: the console of a progress bar, below which a spinner announces it.
+        :param bar: the console of a progress bar; a spinner below it announces compilations.
         """
         import logging
 
@@ -192,7 +193,8 @@ class Environment:
     def compiling(
         self, show: Callable[[str], None] | None, name: str, seconds: float, *, bar: "Console | None" = None
     ) -> Iterator[None]:
-        """Announce that a kernel is compiled, which takes about ``seconds``; a terminal shows a spinner."""
+        """Announce a kernel's compilation, the body, which takes about ``seconds``; a terminal shows a
+        spinner."""
         text = f"compiling {name}, once, about {max(seconds, 1):.0f} s"
         if show or not self.animated:
             (show or self.say)(text)

@@ -16,7 +16,7 @@ ALIKE = str.maketrans("│─┼█▒·→›▁▂▃▄▅▆▇", "|-+#=.>>.
 
 
 def _alike(error: UnicodeError) -> tuple[str, int]:
-    """Replace what a stream cannot encode by ASCII that looks alike, or as JSON escapes it."""
+    """Replace what a stream cannot encode with similar ASCII characters, else with JSON's escapes."""
     assert isinstance(error, UnicodeEncodeError)
     return json.dumps(error.object[error.start : error.end].translate(ALIKE))[1:-1], error.end
 
@@ -66,7 +66,7 @@ def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
     return sys.stdin or open(0, closefd=False), out, err
 
 
-def give_up(stream: TextIO) -> bool:
+def flush_or_drop(stream: TextIO) -> bool:
     """Flush a stream and return whether that worked; if not, drop the rest, or Python complains at exit."""
     try:
         stream.flush()

@@ -261,7 +261,7 @@ USAGE = [
     ("train q --alpha fast", "invalid value for '--alpha': 'fast' is not a number (see"),
     ("train q --workers 1.5", "invalid value for '--workers': '1.5' is not a whole number (see"),
     ("play --watch", "--x q --o random"),
-    ("play random minimax:depth=2", "argument too many: minimax:depth=2"),
+    ("play random minimax:depth=2", "unexpected argument: minimax:depth=2"),
     ("play --x random --o random --watch --delay nan", "--delay"),
     ("study q --vary alpha=2", "alpha"),
     ("study q --vary alpha", "nothing to vary in 'alpha' (NAME=VALUE,VALUE with one of"),

@@ -67,7 +67,7 @@ def test_what_has_been_trained_is_kept_whatever_ends_a_study(ttt, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(study, "carry_out", ending)
         patch.setattr(study, "write_bytes", write)
-        patch.setattr(study, "PACE", 1e9)
+        patch.setattr(study, "SAVE_INTERVAL", 1e9)
         assert "the power is going" in ttt(*CALL).err
     assert len(saved) == 2 and "2 of 6 trainings" in ttt(*CALL).err
 
@@ -103,7 +103,7 @@ def test_a_study_may_mix_methods_fix_values_and_keep_states(ttt):
     call += ("--vary", "gamma=0.9", "--vary", "alpha=0.3")
     assert ttt(*call, "--keep", "states").code == 0
     again = ttt(*call, "--keep", "others")
-    assert "no states are made of the 2 trainings that both.csv holds already" in again.err
+    assert "no states are kept of the 2 trainings that both.csv already holds" in again.err
     assert "td gamma=0.9, alpha=0.3" in again.out and "0 of 2 trainings" in again.err
     kept = [ttt("show", path, "--json").json for path in Path("states").glob("*.json")]
     assert [(state["games"], state["runs"][0]["params"]["alpha"]) for state in kept] == [(100, 0.3)] * 2

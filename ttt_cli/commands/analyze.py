@@ -34,10 +34,10 @@ class AnalysisResult(Document, name="analysis"):
 
     def as_line(self) -> str:
         """One line, such as ``X...O.... x draw 2:draw:7 3:loss:6``, ending with the players' choices."""
-        found = self.analysis
-        parts = [found.position.text, found.to_move.key if found.to_move is not None else "-"]
-        parts.append(WORDS.get(found.value, "?"))
-        for move in found.moves:
+        analysis = self.analysis
+        parts = [analysis.position.text, analysis.to_move.key if analysis.to_move is not None else "-"]
+        parts.append(WORDS.get(analysis.value, "?"))
+        for move in analysis.moves:
             distance = "" if move.plies is None else f":{move.plies}"
             parts.append(f"{move.cell + 1}:{WORDS.get(move.value, '?')}{distance}")
         for agent in self.agents or ():
@@ -46,22 +46,21 @@ class AnalysisResult(Document, name="analysis"):
         return " ".join(parts)
 
     def show(self, env: Environment) -> None:
-        found, position = self.analysis, self.analysis.position
-        notes = {move.cell: [worth(move.value, move.plies)] for move in found.moves}
-        env.draw(board(position, notes=notes))
+        position, value, moves = self.analysis.position, self.analysis.value, self.analysis.moves
+        env.draw(board(position, notes={move.cell: [worth(move.value, move.plies)] for move in moves}))
         env.out("")
         if position.terminal:
             env.out(ended(position))
             return
-        if found.value is None:
+        if value is None:
             env.out(f"{position.mover} to move; the value of this position has not been proved")
         else:
-            best = [move for move in found.moves if move.value == found.value]
-            plies = [move.plies for move in best if move.plies is not None and found.value]
-            distance = f" in {in_plies((min if found.value > 0 else max)(plies))}" if plies else ""
-            keep = " ".join(str(move.cell + 1) for move in best)
-            outcome = OUTCOMES[found.value] + distance
-            env.out(f"{position.mover} to move {outcome}; cells that keep this: {keep}")
+            best = [move for move in moves if move.value == value]
+            outcome = OUTCOMES[value]
+            if plies := [move.plies for move in best if move.plies is not None and value]:
+                outcome += f" in {in_plies(min(plies) if value > 0 else max(plies))}"
+            kept_by = " ".join(str(move.cell + 1) for move in best)
+            env.out(f"{position.mover} to move {outcome}; cells that keep this: {kept_by}")
         if self.agents:
             env.out("")
             self._show_opinions(env, self.agents)
@@ -71,11 +70,11 @@ class AnalysisResult(Document, name="analysis"):
         columns: list[list[str | Text]] = [[">cell", *(str(move.cell + 1) for move in moves), ""]]
         columns.append(["worth", *(worth(move.value) for move in moves), ""])
         for agent in agents:
-            shares = (percent(own.probability) if own.probability else "" for own in agent.moves)
+            shares = (percent(move.probability) if move.probability else "" for move in agent.moves)
             remark = "resigns" if agent.resigns else "unknown here" if agent.known is False else ""
             columns.append([f">{agent.name}", *(Text(share, "bold") for share in shares), remark])
             if agent.has_values:
-                values = ("" if own.value is None else f"{own.value:+.4f}" for own in agent.moves)
+                values = ("" if move.value is None else f"{move.value:+.4f}" for move in agent.moves)
                 columns.append([">value", *(Text(value, "dim") for value in values), ""])
         headings, *rows = zip(*columns, strict=True)
         groups = [1 + agent.has_values for agent in agents]
@@ -99,11 +98,16 @@ def analyze(
     agents = resolved(env, *(agent or []))
     rules = agents[0].rules if agents else given_rules(env) or STANDARD
 
-    def results(asked: list[Position]) -> list[AnalysisResult]:
-        here = Positions.batch(asked, rules)
-        opinions = zip(*(consult(one.name, one.policy, here) for one in agents), strict=True)
-        found = zip(analyse(here), opinions if agents else [None] * len(here), strict=True)
-        return [AnalysisResult(each, own, each.position.result) for each, own in found]
+    def results(positions: list[Position]) -> list[AnalysisResult]:
+        batch = Positions.batch(positions, rules)
+        analyses = analyse(batch)
+        if not agents:
+            return [AnalysisResult(analysis, None, analysis.position.result) for analysis in analyses]
+        opinions = zip(*(consult(player.name, player.policy, batch) for player in agents), strict=True)
+        return [
+            AnalysisResult(analysis, own, analysis.position.result)
+            for analysis, own in zip(analyses, opinions, strict=True)
+        ]
 
     if position == "-":
         return answer_lines(env, rules, results)

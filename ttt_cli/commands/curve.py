@@ -21,6 +21,9 @@ from ttt_cli.training.study import read as read_study
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.plot import picture, text_plot
 
+Samples = dict[str, list[tuple[Row, ...]]]
+"""Curves by name: for each number of games, a row per seed."""
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -43,7 +46,7 @@ class Curves(Document, name="curves"):
         if self.picture is not None:
             env.out(f"saved {self.picture} ({counted(len(self.curves), 'curve')})")
             return
-        env.out(*text_plot([(one.name, one.points, one.verdict) for one in self.curves], env.width))
+        env.out(*text_plot([(curve.name, curve.points, curve.verdict) for curve in self.curves], env.width))
 
 
 def curve(
@@ -71,22 +74,31 @@ def curve(
     if studies and len(files) > 1:
         alone = command_line("ttt", "curve", studies[0])
         raise UsageError("a study is drawn by itself", where=str(studies[0]), hint=alone)
-    study = read_study(studies[0], learner_class) if studies else None
-    if study is None:
-        plain = len({path.stem for path in paths}) == len(paths)
-        curves = [one for path in paths for one in _read(path, path.stem if plain else str(path))]
-        drawn = {one.name: [(row,) for row in one.points] for one in curves}
-        heading = f"How strong {curves[0].name if len(curves) == 1 else 'players'} became by training"
-    else:
-        groups = {study.named(one): [study.runs[key] for key in keys] for one, keys in study.groups.items()}
-        curves = [Curve(paths[0], middle(runs), name, _verdict(runs)) for name, runs in groups.items()]
-        drawn = {name: list(zip(*runs, strict=True)) for name, runs in groups.items()}
-        learners, seeds = dict.fromkeys(learner for learner, _ in study.calls), max(map(len, groups.values()))
-        shown = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
-        heading = f"{', '.join(learners)}: {shown}"
-    if out is not None and not write_report(env, out, picture(drawn, heading, kind)):
+    curves, samples, heading = _of_study(studies[0]) if studies else _of_players(paths)
+    if out is not None and not write_report(env, out, picture(samples, heading, kind)):
         return None
     return Curves(curves, out)
+
+
+def _of_players(paths: Sequence[Path]) -> tuple[list[Curve], Samples, str]:
+    """Return the curves in some files, the same as samples of one seed, and a heading."""
+    distinct = len({path.stem for path in paths}) == len(paths)
+    curves = [curve for path in paths for curve in _read(path, path.stem if distinct else str(path))]
+    samples: Samples = {curve.name: [(row,) for row in curve.points] for curve in curves}
+    who = curves[0].name if len(curves) == 1 else "players"
+    return curves, samples, f"How strong {who} became by training"
+
+
+def _of_study(path: Path) -> tuple[list[Curve], Samples, str]:
+    """Return the median curve of each setting of a study, the samples, and a heading."""
+    study = read_study(path, learner_class)
+    settings = {study.named(group): [study.runs[key] for key in keys] for group, keys in study.groups.items()}
+    curves = [Curve(path, middle(runs), name, _verdict(runs)) for name, runs in settings.items()]
+    samples = {name: list(zip(*runs, strict=True)) for name, runs in settings.items()}
+    learners = ", ".join(dict.fromkeys(learner for learner, _ in study.calls))
+    seeds = max(len(runs) for runs in settings.values())
+    shown = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
+    return curves, samples, f"{learners}: {shown}"
 
 
 def _verdict(runs: Sequence[Sequence[Row]]) -> str:

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from ttt_cli.agents.grammar import Agent
 from ttt_cli.documents import AgentFields, Document, aside
+from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.difference import MATTERING, Difference, compare
+from ttt_cli.evaluation.difference import MATTERING, Difference, Row, compare
 from ttt_cli.evaluation.matchup import own_play
 from ttt_cli.shell.common import resolved, write_report
 from ttt_cli.shell.options import argument, complete, option
@@ -24,39 +25,39 @@ from ttt_cli.views.tables import draw_table
 class DifferenceResult(Document, name="diff"):
     """How two players differ."""
 
-    DOCUMENT: ClassVar = ("a", "b", "*found")
+    DOCUMENT: ClassVar = ("a", "b", "*difference")
 
     a: AgentFields
     b: AgentFields
-    found: Difference
+    difference: Difference
     csv: str | None = aside()
 
     def show(self, env: Environment) -> None:
         """Print how often the two differ, and the positions in which it matters most."""
-        a, b, found = self.a.name, self.b.name, self.found
+        a, b, difference = self.a.name, self.b.name, self.difference
         a, b = (f"{a} (A)", f"{b} (B)") if a == b else (a, b)
-        counts = f"{found.different:,} of {found.positions:,} open positions"
+        counts = f"{difference.different:,} of {difference.positions:,} open positions"
         env.out(f"{a} and {b} choose differently in {counts}")
-        equal = found.different - found.a_better - found.b_better - found.unproven
+        unequal = difference.a_better + difference.b_better + difference.unproven
         facts = {
-            f"where the choice of {a} is worth more": found.a_better,
-            f"where the choice of {b} is worth more": found.b_better,
-            "where both are worth the same": equal,
-            "where the values are not proved": found.unproven,
-            f"known only to {a}": found.a_only,
-            f"known only to {b}": found.b_only,
+            f"where the choice of {a} is worth more": difference.a_better,
+            f"where the choice of {b} is worth more": difference.b_better,
+            "where both are worth the same": difference.different - unequal,
+            "where the values are not proved": difference.unproven,
+            f"known only to {a}": difference.a_only,
+            f"known only to {b}": difference.b_only,
         }
         env.out(*(f"  {number:>6,}  {what}" for what, number in facts.items() if number), indent=10)
-        most = found.order[:MATTERING]
+        most = difference.order[:MATTERING]
         rows = [
-            [text, side.upper(), cells_a, _signed(worth_a), cells_b, _signed(worth_b)]
-            for text, side, cells_a, worth_a, cells_b, worth_b, _ in _rows(found, most[found.differs[most]])
+            [row.position, row.to_move.name, cells_a, _signed(row.a_worth), cells_b, _signed(row.b_worth)]
+            for row, cells_a, cells_b in _listed(difference, most[difference.differs[most]])
         ]
         if rows:
             env.out("")
             draw_table(env, ["position", "to move", a, "worth", b, "worth"], rows, lead=2, groups=[2, 2])
-            if len(found.order) > len(rows) and self.csv is None:
-                rest = f"{len(found.order):,} positions in which they differ or that only one knows"
+            if len(difference.order) > len(rows) and self.csv is None:
+                rest = f"{len(difference.order):,} positions in which they differ or that only one knows"
                 env.say(f"these {len(rows)} matter most; --csv FILE writes all {rest}")
 
 
@@ -74,13 +75,17 @@ def diff(
       ttt diff q q.article --csv differences.csv
     """
     agents = resolved(env, a, b, estimated=True)
-    found = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
+    difference = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
     if csv is not None:
         header = ["position", "to_move", "a", "a_worth", "b", "b_worth", "known"]
-        if not write_report(env, csv, to_csv(chain([header], _rows(found, found.order)))):
+        rows = (
+            [row.position, row.to_move.key, cells_a, row.a_worth, cells_b, row.b_worth, row.known]
+            for row, cells_a, cells_b in _listed(difference, difference.order)
+        )
+        if not write_report(env, csv, to_csv(chain([header], rows))):
             return None
-        env.say(f"{len(found.order):,} rows written to {csv}")
-    return DifferenceResult(agents[0].fields(), agents[1].fields(), found, csv)
+        env.say(f"{len(difference.order):,} rows written to {csv}")
+    return DifferenceResult(agents[0].fields(), agents[1].fields(), difference, csv)
 
 
 def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
@@ -96,21 +101,21 @@ def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
     rules = agents[0].rules
     if enumerated(rules) is not None:
         return None
-    seen = [agent.loaded.state.seen for agent in agents if agent.loaded is not None]
-    found = [positions for positions in seen if positions is not None]
-    if not found:
+    loaded = [agent.loaded.state.seen for agent in agents if agent.loaded is not None]
+    seen = [positions for positions in loaded if positions is not None]
+    if not seen:
         raise UsageError(
             f"{rules.describe()} has too many positions to compare all, and neither player has seen any",
             hint="compare a learned state",
         )
     env.say("compared in the positions seen: the board has too many to compare all")
-    return Positions.concatenate(found).distinct()
+    return Positions.concatenate(seen).distinct()
 
 
-def _rows(found: Difference, places: Any) -> Iterator[list[Any]]:
-    for row in found.listed(places):
-        a, b = _choice(row.a, row.a_shares), _choice(row.b, row.b_shares)
-        yield [row.position, row.to_move.key, a, row.a_worth, b, row.b_worth, row.known]
+def _listed(difference: Difference, places: Int64s) -> Iterator[tuple[Row, str, str]]:
+    """Yield the rows of some positions with the cells that both players choose."""
+    for row in difference.listed(places):
+        yield row, _choice(row.a, row.a_shares), _choice(row.b, row.b_shares)
 
 
 def _signed(worth: float | None) -> str:

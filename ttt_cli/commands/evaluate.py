@@ -65,11 +65,10 @@ def evaluate(
       ttt evaluate downloaded.json --mistakes mistakes.csv
       ttt evaluate q random --games 1000 --seed 1 --games-to games.jsonl
     """
-    matched = games is not None and positions is None
-    proving = {"--explain": explain, "--mistakes": mistakes, "--check": check, "--exact": exact}
-    for name, value in proving.items():
+    matched, budget = games is not None and positions is None, positions or BUDGET
+    for name, value in {"explain": explain, "mistakes": mistakes, "check": check, "exact": exact}.items():
         if value and matched:
-            raise UsageError(f"{name} does not go with --games, whose match proves nothing")
+            raise UsageError(f"--{name} does not go with --games, whose match proves nothing")
     if games_to is not None and not matched:
         raise UsageError("--games-to goes with --games, without --positions")
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
@@ -77,18 +76,17 @@ def evaluate(
         others = others[: len(usual_opponents(player.rules))]
     if seed is not None and games is None and enumerated(player.rules) is not None:
         raise UsageError("goes with --games", where="--seed")
-    about, needed = (player.rules, check is not None), exact or mistakes is not None
-    if not matched and (verdict := _judge(env, player, others, positions, needed, games)) is not None:
-        _remark_ties(env, player, others[0])
-        result = Exact(player.fields(), verdict, *about, _explain(player, verdict.lines) if explain else None)
-        if mistakes is not None:
-            found = find_blunders(player.policy, [one.policy for one in others], budget=positions or BUDGET)
-            if not write_report(env, mistakes, to_csv(blunder_rows(found, [one.name for one in others]))):
-                return result.code
-            env.say(f"mistakes written to {mistakes}")
-        return result
     lines: dict[Side, tuple[int, ...]] = {}
     if not matched:
+        exact = exact or mistakes is not None
+        verdict = _judge(env, player, others, budget, games or GAMES, exact=exact)
+        if verdict is not None:
+            _remark_ties(env, player, others[0])
+            explanation = _explain(player, verdict.lines) if explain else None
+            result = Exact(player.fields(), verdict, player.rules, check is not None, explanation)
+            if mistakes is None or _write_mistakes(env, mistakes, player, others, budget):
+                return result
+            return result.code
         with suppress(UnsteadyError):
             lines = dict(losing_lines(player.policy))
         if explain and not lines:
@@ -96,37 +94,50 @@ def evaluate(
     seed = secrets.randbits(32) if seed is None else seed
     matches = _matches(env, player, others, games or GAMES, seed, games_to, lines)
     sample = Sample(matches, seed, dict(sorted(lines.items())))
-    return Sampled(player.fields(), sample, *about, _explain(player, lines) if explain else None)
+    explanation = _explain(player, lines) if explain else None
+    return Sampled(player.fields(), sample, player.rules, check is not None, explanation)
+
+
+more_help = file_help
 
 
 def _explain(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> dict[str, list[Step] | None]:
+    """Return each losing line move by move, by role."""
     return {
         f"as_{side.key}": explained(player.policy, side, lines[side]) if side in lines else None
         for side in Side
     }
 
 
-more_help = file_help
+def _write_mistakes(env: Environment, out: str, player: Agent, others: Sequence[Agent], budget: int) -> bool:
+    """Write the mistakes as CSV; return whether they went to a file, not to stdout."""
+    blunders = find_blunders(player.policy, [other.policy for other in others], budget=budget)
+    rows = blunder_rows(blunders, [other.name for other in others])
+    if not write_report(env, out, to_csv(rows)):
+        return False
+    env.say(f"mistakes written to {out}")
+    return True
 
 
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
-    """Say how the rates of another program's table depend on which of equal values that program takes, unless
-    the user has said which."""
+    """Say how the rates of another program's table depend on how that program breaks ties, unless the user
+    has said how."""
     loaded = player.loaded
     if loaded is None or loaded.native or enumerated(player.rules) is None:
         return
     state, stated = loaded.state, player.options.keys() & {"ties", "choice", "search", "epsilon"}
     known = state.learner.name not in PLAYED or state.learner.choice in state.learner.without_ties
-    if stated or known or (state.plays is not None and state.plays.choice == "draw"):  # of beads
+    draws_beads = state.plays is not None and state.plays.choice == "draw"
+    if stated or known or draws_beads:
         return
-    ways: dict[str, str] = {}
+    ties_by_rates: dict[str, str] = {}  # names equal rates once
     for ties in ("random", "first", "last", "first-learned"):
         as_x, as_o = both_sides(play_by(state, ties=ties, **player.options), other.policy)
         wins = f"{percent(as_x.win)} as X and {percent(as_o.win)} as O"
         losses = f"{percent(as_x.loss)} and {percent(as_o.loss)}"
-        ways.setdefault(f"it loses {losses}, and wins {wins}", ties)  # equal rates are named once
-    if len(ways) > 1:
-        rates = "; ".join(f"{text} by ties={ties}" for text, ties in ways.items())
+        ties_by_rates.setdefault(f"it loses {losses}, and wins {wins}", ties)
+    if len(ties_by_rates) > 1:
+        rates = "; ".join(f"{text} by ties={ties}" for text, ties in ties_by_rates.items())
         what = f"{player.source}: the file does not say which of equal values its program takes"
         env.remark([f"{what}; against {other.name} {rates}"])
 
@@ -135,27 +146,28 @@ def _judge(
     env: Environment,
     player: Agent,
     others: Sequence[Agent],
-    positions: int | None,
-    needed: bool,
-    games: int | None,
+    budget: int,
+    games: int,
+    *,
+    exact: bool,
 ) -> Verdict | None:
-    """Return the verdict, or None with a notice if there can be none.
+    """Return the verdict, or None with a notice that a match is played instead.
 
-    :param needed: whether to raise an error then.
+    :param games: the games of that match.
+    :param exact: whether to raise an error rather than return None.
     :raises OutgrownError: if too much can happen to visit all of it.
     :raises UnsteadyError: if a player's choices vary from one question to the next.
     """
-    budget = positions or BUDGET
     against = [(other.name, other.policy) for other in others]
     try:
         with progress(env, budget, title="walk", unit="positions") as tick:
             return judge(player.policy, against, budget=budget, tick=tick)
     except (OutgrownError, UnsteadyError) as error:
-        if needed:
+        if exact:
             raise
         who = f"{error.where}: " if error.where else ""
-        fewer = "" if games else " (--games N plays fewer)"
-        env.say(f"{who}{error.message}; {games or GAMES:,} games are played instead{fewer}")
+        fewer = " (--games N plays fewer)" if games == GAMES else ""
+        env.say(f"{who}{error.message}; {games:,} games are played instead{fewer}")
         return None
 
 
@@ -168,8 +180,8 @@ def _matches(
     games_to: Path | None,
     lines: dict[Side, tuple[int, ...]],
 ) -> list[Match]:
-    """Play a match against each opponent; write its games to ``games_to``, and the first that the player
-    loses as a side that need not lose to ``lines``."""
+    """Play a match against each opponent, and write its games to ``games_to``. The first game that the
+    player loses in a role that need not lose becomes its line in ``lines``."""
     matches = []
     if games_to is not None:
         refuse_loss(games_to)
@@ -195,7 +207,7 @@ def _matches(
 
 
 def _records(player: Agent, opponent: str, batch: Games, match: str) -> Iterator[bytes]:
-    """Return the games of a batch as lines of JSON; the same call gives them the same ids."""
+    """Yield the games of a batch as lines of JSON; the same call gives them the same ids."""
     match = digest_of([player.digest or player.name, opponent, match])[:12]
     own, other = as_text(player.name), as_text(opponent)
     for at, moves in enumerate(batch.moves.tolist()):

@@ -1,4 +1,4 @@
-"""``ttt show``: what a state holds; without a file, all states and players; the formats."""
+"""``ttt show``: what a state holds, the states and players there are, and the file formats."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,10 @@ VERDICTS = {True: ("unbeatable", "green"), False: ("beatable", "red"), None: ("n
 
 @dataclass(frozen=True)
 class StateSummary(Document, name="state-summary"):
-    """What a state holds; ``plays``: how a program plays by it, if it was another's table."""
+    """What a state holds.
+
+    :ivar plays: how the program that made an imported table plays by it.
+    """
 
     file: str
     format: str
@@ -73,8 +76,9 @@ def _describe_runs(runs: Sequence[RunFields]) -> Iterator[str]:
     """Describe the runs with most games, and count the others."""
     longest = sorted(runs, key=lambda run: (-(run["games"] or 0), run["id"]))
     yield from map(_describe_run, longest[:MOST])
-    if more := longest[MOST:]:
-        yield f"and {len(more):,} more, {sum(run['games'] or 0 for run in more):,} games; --json lists them"
+    if others := longest[MOST:]:
+        games = sum(run["games"] or 0 for run in others)
+        yield f"and {len(others):,} more, {games:,} games; --json lists them"
 
 
 def _describe_run(run: RunFields) -> str:
@@ -107,9 +111,10 @@ class BuiltIn(Document, name="player"):
 
 @dataclass(frozen=True)
 class StoredState:
-    """A state in the store, with null for what is not known, and why it cannot be read.
+    """A state in the store; what is not known of it is null.
 
     :ivar worst_case: ``as_x`` and ``as_o``: the highest probability of losing that any opponent can force.
+    :ivar fault: why it cannot be read, or empty.
     """
 
     name: str
@@ -157,15 +162,15 @@ class Store(Document, name="store"):
     def show(self, env: Environment) -> None:
         if self.states:
             headings = ["state", ">games", "verdict", ">lose as X", ">lose as O", "last written"]
-            draw_table(env, headings, [one.row() for one in self.states], lead=1)
-            for one in self.states:
-                if one.fault:
-                    env.out(f"{one.name}: {one.fault}", indent=2)
+            draw_table(env, headings, [state.row() for state in self.states], lead=1)
+            for state in self.states:
+                if state.fault:
+                    env.out(f"{state.name}: {state.fault}", indent=2)
             env.out("", f"in {self.store}", "")
         else:
             game = f" for {rules.describe()}" if (rules := given_rules(env)) else ""
             env.out(f"no states{game} in {self.store}", "")
-        env.draw(table(["player", "plays"], [[one.usage, one.about] for one in self.players]))
+        env.draw(table(["player", "plays"], [[player.usage, player.about] for player in self.players]))
         if not self.states:
             env.say("next:", library.Trained("q", rules=given_rules(env)).command(*env.store_option))
 
@@ -215,22 +220,22 @@ def show(
       ttt show --formats
     """
     if formats and file is not None:
-        raise UsageError("goes without a file", where="--formats")
-    rules = given_rules(env)
+        raise UsageError("takes no file", where="--formats")
     if formats:
         return _formats()
+    rules = given_rules(env)
     if file is None:
         states = [StoredState.of(path) for path in stored_files(env.store)]
         states = [state for state in states if rules in (None, state.rules)]
         return Store(str(env.store.absolute()), states, list(_players().values()))
-    known, named = _players(), re.split("[:,]", file)[0]
-    if named in known and not Path(file).exists():
-        if file != known[named].name:
-            resolve(file, env.store, rules)  # refuses what is no option of it
-        return known[named]
+    player = _players().get(re.split("[:,]", file)[0])
+    if player is not None and not Path(file).exists():
+        if file != player.name:
+            resolve(file, env.store, rules)  # raises UsageError for an unknown option
+        return player
     file, reading = file_and_reading(file, rules)
     if not library.is_path(file) and library.find(env.store, file, rules) is None:
-        resolve(file, env.store, rules)  # says what there is
+        resolve(file, env.store, rules)  # raises UsageError with similar names
     loaded = library.load(library.existing(env.store, file, rules), reading)
     env.remark(loaded.remarks)
     return _summary(loaded)
@@ -238,15 +243,15 @@ def show(
 
 def _players() -> dict[str, BuiltIn]:
     plugged = plugins(AGENT_PLUGINS, lambda name: plugin(AGENT_PLUGINS, name, AgentType))
-    found = [_built_in(one, "built-in") for one in players().values()]
-    found += [_built_in(one, "plug-in") for one in plugged]
+    listed = [_built_in(agent, "built-in") for agent in players().values()]
+    listed += [_built_in(agent, "plug-in") for agent in plugged]
     for name in ALIASES:
         same = str(meaning(name, None)).replace(":", " with ").replace(",", " and ")
-        found.append(BuiltIn(name, name, "alias", f"the same as {same}", {}))
+        listed.append(BuiltIn(name, name, "alias", f"the same as {same}", {}))
     for learner in plugged_learners():
         name = f"ttt train {learner.name}"
-        found.append(BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {}))
-    return {one.name: one for one in found}
+        listed.append(BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {}))
+    return {player.name: player for player in listed}
 
 
 def _built_in(agent: AgentType, kind: Literal["plug-in", "built-in"]) -> BuiltIn:
@@ -267,12 +272,13 @@ def _summary(loaded: Loaded) -> StateSummary:
     import numpy as np
 
     state = loaded.state
-    asked = enumerated(state.rules) or state.seen  # the positions whose moves can be counted
+    countable = enumerated(state.rules) or state.seen  # positions whose moves can be counted
     imported = bool(state.runs) and all(run.kind == "import" for run in state.runs)
-    by_entries = asked is None or imported
-    positions, moves = state.entries if by_entries else (state.positions, 0)
-    if asked is not None and not imported:
-        for part in asked.parts():
+    if countable is None or imported:
+        (positions, moves), units = state.entries, state.learner.units
+    else:
+        positions, moves, units = state.positions, 0, ("position", "move")
+        for part in countable.parts():
             values = state.policy.values(part)
             moves += 0 if values is None else int(np.isfinite(values).sum())
     runs = [{key: value for key, value in run.fields().items() if key != "curve"} for run in state.runs]
@@ -288,5 +294,5 @@ def _summary(loaded: Loaded) -> StateSummary:
         moves=moves,
         runs=cast("list[RunFields]", runs),
         plays=state.plays,
-        units=state.learner.units if by_entries else ("position", "move"),
+        units=units,
     )

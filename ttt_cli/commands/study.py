@@ -52,9 +52,9 @@ MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
     "exploitability": ("exploitability", "{:.3f}".format),
     "games_until_unbeatable": ("from games", "{:,.0f}".format),
 }
-"""The measures of a setting: heading, and how a value is shown."""
+"""The measures of a setting: the heading of each, and how a value is shown."""
 
-PACE = 5.0
+SAVE_INTERVAL = 5.0
 """Seconds between two saves of a study."""
 
 
@@ -82,17 +82,22 @@ class SettingFields:
     def of(cls, study: Study, group: Group, keys: Sequence[Key]) -> "SettingFields":
         (learner, preset), setting = group
         runs = [study.runs[key] for key in keys]
-        reached = [games for rows in runs if (games := unbeatable_from(rows)) is not None]
+        last = [rows[-1] for rows in runs]
+        until = [games for rows in runs if (games := unbeatable_from(rows)) is not None]
         seconds = [study.seconds[key] for key in keys if key in study.seconds]
         return cls(
-            learner,
-            preset,
-            dict(zip(study.varied, setting, strict=True)),
-            runs[0][-1].games,
-            len(runs),
-            **{name: Spread.of([getattr(rows[-1], name) for rows in runs]) for name in [*MEASURES][:5]},
-            unbeatable=len(reached),
-            games_until_unbeatable=Spread.of(reached) if reached else None,
+            learner=learner,
+            preset=preset,
+            parameters=dict(zip(study.varied, setting, strict=True)),
+            games=last[0].games,
+            seeds=len(runs),
+            x_win=Spread.of([row.x_win for row in last]),
+            o_win=Spread.of([row.o_win for row in last]),
+            worst_x=Spread.of([row.worst_x for row in last]),
+            worst_o=Spread.of([row.worst_o for row in last]),
+            exploitability=Spread.of([row.exploitability for row in last]),
+            unbeatable=len(until),
+            games_until_unbeatable=Spread.of(until) if until else None,
             seconds=median(seconds) if seconds else None,
             name=study.named(group),
         )
@@ -131,11 +136,11 @@ class StudyResult(Document, name="study"):
 
     def show(self, env: Environment) -> None:
         """Print a table: for each setting the medians, with the ranges below them."""
-        runs = sum(each.seeds for each in self.settings)
+        runs = sum(setting.seeds for setting in self.settings)
         env.out(f"{self.rules.describe()}: {counted(runs, 'training')}, each from nothing")
         env.out("medians over the seeds, and ranges" if runs > len(self.settings) else "one seed each", "")
         names = ["games", *(heading for heading, _ in MEASURES.values()), "unbeatable", "seconds"]
-        rows = [row for each in self.settings for row in each.rows()]
+        rows = [row for setting in self.settings for row in setting.rows()]
         draw_table(env, ["setting", *(f">{name}" for name in names)], rows, lead=1)
         if self.file is not None:
             picture = Path(self.file).with_suffix(".svg")
@@ -169,22 +174,22 @@ def study(
     """
     if not (learners or presets):
         raise UsageError("name a method", where="LEARNER", hint=f"one of {', '.join(LEARNERS)}, or --presets")
-    rules = given_rules(env) or STANDARD
-    designs, tried = [], range(1, 1 + (seeds or (10 if learners else 1)))
+    rules, designs = given_rules(env) or STANDARD, []
+    seeds = seeds or (10 if learners else 1)
     for name in dict.fromkeys(offer_file(name) if ":" in name else name for name in learners or LEARNERS):
         kind = learner_class(name)
+        settings, symmetric = variations(kind, vary or []), symmetry or kind.symmetric_only
         article = ["article"] if presets and "article" in kind.choices else []
         if presets and learners and not article:
             raise UsageError(f"{kind.name} has no article preset", where="--presets")
         for choice in [*article, "default"]:
             base = learner_of(name, choice)
             own_games = base.article_games if choice == "article" else base.default_games
-            settings, folded = variations(kind, vary or []), symmetry or kind.symmetric_only
-            trained = (games or own_games, opponent, folded, env.store)
-            designs.append(Design(base, rules, settings, tried, *trained))
-    for design in designs:  # what cannot be trained is reported before any training
-        for key in design.keys[:: len(design.seeds)]:
-            design.training(key)
+            training = (games or own_games, opponent, symmetric, env.store)
+            designs.append(Design(base, rules, settings, range(1, 1 + seeds), *training))
+    for design in designs:  # report what cannot be trained before any training
+        for one_per_setting in design.keys[::seeds]:
+            design.training(one_per_setting)
     remedy = "wait for it, or write to another file with -o"
     with lock(out, "filled by a study", remedy=remedy) if out else nullcontext():
         return _fill(env, designs, out, keep, workers or cpu_count() or 1)
@@ -192,10 +197,13 @@ def study(
 
 def more_help(arguments: Sequence[str]) -> str:
     """List the parameters of the methods that are named before ``--help``, with their defaults."""
-    kinds: list[Any] = [learner_class(name) for name in arguments if name in LEARNERS]
-    named = [item for kind in kinds for item in fields(kind)]
-    parameters = [item for item in named if item.name != "choice"]
-    lines = [f"  {item.name}={item.default}  {item.metadata.get('help', '')}" for item in parameters]
+    learners: list[Any] = [learner_class(name) for name in arguments if name in LEARNERS]
+    lines = [
+        f"  {parameter.name}={parameter.default}  {parameter.metadata.get('help', '')}"
+        for learner in learners
+        for parameter in fields(learner)
+        if parameter.name != "choice"
+    ]
     return "\n".join(["Parameters that --vary takes:", *lines]) if lines else ""
 
 
@@ -204,7 +212,7 @@ def _fill(
 ) -> StudyResult | ExitCode:
     study = Study(tuple(designs[0].varied))
     if out is not None and out.exists():
-        study = _begun(designs, out)
+        study = _incomplete(designs, out)
     keys = {key for design in designs for key in design.keys}
     done = saved = len(keys & study.runs.keys())
     due = 0.0  # the time of the next save
@@ -213,7 +221,7 @@ def _fill(
             try_writing(path)
     env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do")
     if keep is not None and done:
-        env.say(f"no states are made of the {counted(done, 'training')} that {out} holds already")
+        env.say(f"no states are kept of the {counted(done, 'training')} that {out} already holds")
     with (
         graceful(env, "stopping (again: at once)") as stopping,
         progress(env, len(keys), done=done, title="study", unit="trainings") as tick,
@@ -223,7 +231,7 @@ def _fill(
                 done += 1
                 if out is not None and monotonic() >= due:
                     write_bytes(out, to_csv(study))
-                    due, saved = monotonic() + PACE, done
+                    due, saved = monotonic() + SAVE_INTERVAL, done
                 tick(done)
         except OutgrownError as error:
             hint = "a study judges exactly; --board names a smaller board"
@@ -232,16 +240,16 @@ def _fill(
             if out is not None and done > saved:
                 write_bytes(out, to_csv(study))
     if stopping.exit_code is not None:
-        kept = f"; the same call goes on from {out}" if out and out.exists() else ""
+        kept = f"; the same call continues from {out}" if out and out.exists() else ""
         env.say(f"stopped after {done:,} of {len(keys):,} trainings{kept}")
         return stopping.exit_code
     return StudyResult.of(study, designs[0].rules, None if out is None else str(out))
 
 
-def _begun(designs: Sequence[Design], path: Path) -> Study:
-    """Read the study in a file.
+def _incomplete(designs: Sequence[Design], path: Path) -> Study:
+    """Read the study in a file, to continue it.
 
-    :raises UsageError: if it is not the one that the call asks for.
+    :raises UsageError: if it is another study than the call asks for.
     """
     study = read(path, learner_class)
     for design in designs:

@@ -18,7 +18,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode
-from ttt_cli.evaluation.match import Sample
+from ttt_cli.evaluation.match import Match, Sample
 from ttt_cli.evaluation.review import Step
 from ttt_cli.evaluation.verdict import Blunders, Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
@@ -29,12 +29,14 @@ from ttt_cli.views.tables import draw_table, table
 STYLES = ("green", "dim", "red")
 """The styles of wins, draws and losses."""
 
-BAR, NAMES, NUMBERS = 24, 14, 38
-"""The widths of a table of rates: of its bars, of its names if there is room, and of all between them."""
+BAR_WIDTH = 24
+NAME_WIDTH = 14
+NUMBERS_WIDTH = 38
+"""Columns of a table of rates: the longest bar, the opponent's name if there is room, all in between."""
 
 
 @dataclass(frozen=True)
-class _Evaluated(Document):
+class _Evaluation(Document):
     """An evaluation of either kind.
 
     :ivar checked: whether the verdict decides the exit code.
@@ -42,6 +44,7 @@ class _Evaluated(Document):
     """
 
     DOCUMENT: ClassVar = ("method", "agent", "*found", "explanation")
+    how: ClassVar[str]
 
     agent: AgentFields
     found: Verdict | Sample
@@ -56,37 +59,54 @@ class _Evaluated(Document):
     def show(self, env: Environment) -> None:
         name, source, games = self.agent.name, self.agent.source, self.agent.games
         experience = "" if games is None else f"learned from {counted(games, 'game')}"
-        exact = isinstance(self.found, Verdict)
-        how = "exact, over everything that can happen" if exact else "sampled"
         env.out(" · ".join(filter(None, dict.fromkeys([name, str(source or name), experience]))))
-        env.out(f"{self.rules.describe()} · {how}", "")
-        if isinstance(self.found, Verdict):
-            for part in _drawn(self.found, env.width):
-                env.draw(part)
-        else:
-            _show_sample(env, self.found)
+        env.out(f"{self.rules.describe()} · {self.how}", "")
+        self.show_results(env)
         for side in Side:
             if steps := (self.explanation or {}).get(f"as_{side.key}"):
                 _show_line(env, name, side, steps)
-        if exact and self.found.unbeatable is False and not self.explanation:
-            how = command_line("ttt", "evaluate", name, *env.given_options, "--explain")
-            env.say("how it loses:", how)
+
+    def show_results(self, env: Environment) -> None:
+        """Print what was found, between the heading and the explanation."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Exact(_Evaluated, name="evaluation"):
+class Exact(_Evaluation, name="evaluation"):
     """The exact verdict on a player."""
+
+    how: ClassVar = "exact, over everything that can happen"
 
     found: Verdict
     method: Literal["exact"] = "exact"
 
+    def show(self, env: Environment) -> None:
+        super().show(env)
+        if self.found.unbeatable is False and not self.explanation:
+            command = command_line("ttt", "evaluate", self.agent.name, *env.given_options, "--explain")
+            env.say("how it loses:", command)
+
+    def show_results(self, env: Environment) -> None:
+        for part in _drawn(self.found, env.width):
+            env.draw(part)
+
 
 @dataclass(frozen=True)
-class Sampled(_Evaluated, name="evaluation"):
+class Sampled(_Evaluation, name="evaluation"):
     """The result of sampled matches; null stands for what they cannot decide."""
+
+    how: ClassVar = "sampled"
 
     found: Sample
     method: Literal["sampled"] = "sampled"
+
+    def show_results(self, env: Environment) -> None:
+        for number, match in enumerate(self.found.results):
+            if number:
+                env.out("")
+            _show_match(env, match, self.found.seed)
+        for role, line in self.found.lines.items():
+            env.out("", f"beatable as {role.name}, by this line of play: {' '.join(map(str, line))}")
 
 
 def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:
@@ -99,15 +119,15 @@ def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:
 
 def _drawn(verdict: Verdict, width: int) -> list[Table]:
     """Draw the rates, with bars if there is room, and the facts that hold against any opponent."""
-    known = [[Text(label, "bold"), fact] for label, fact in _facts(verdict)]  # first: a proof may be compiled
+    facts = [[Text(label, "bold"), fact] for label, fact in _facts(verdict)]
     rates = [_rates(verdict, width)] if verdict.results else []
-    return [*rates, table(["", ""], known, padding=(0, 1))]
+    return [*rates, table(["", ""], facts, padding=(0, 1))]
 
 
 def _rates(verdict: Verdict, width: int) -> Table:
-    longest = max(NAMES, *(cell_len(result.opponent) for result in verdict.results))
-    room = min(width - longest - NUMBERS - 2, BAR)
-    bars, rows = room >= BAR // 2, []
+    longest = max(NAME_WIDTH, *(cell_len(result.opponent) for result in verdict.results))
+    room = min(width - longest - NUMBERS_WIDTH - 2, BAR_WIDTH)
+    bars, rows = room >= BAR_WIDTH // 2, []
     for result in verdict.results:
         for side, found in zip("XO", (result.as_x, result.as_o), strict=True):
             shares = (found.win, found.draw, found.loss)
@@ -115,8 +135,8 @@ def _rates(verdict: Verdict, width: int) -> Table:
             if bars:
                 row.append(Text.assemble(*zip(bar(shares, room), STYLES, strict=True)))
             rows.append(row)
-    narrow = width < NAMES + NUMBERS
-    least, others, padding = (9, 28, (0, 1, 0, 0)) if narrow else (NAMES, NUMBERS, (0, 1))
+    narrow = width < NAME_WIDTH + NUMBERS_WIDTH
+    least, others, padding = (9, 28, (0, 1, 0, 0)) if narrow else (NAME_WIDTH, NUMBERS_WIDTH, (0, 1))
     rates = table(["against", "as", ">win", ">draw", ">loss", *[""] * bars], rows, padding=padding)
     names = rates.columns[0]
     names.min_width, names.max_width, names.no_wrap = least, max(least, width - others), False
@@ -124,7 +144,7 @@ def _rates(verdict: Verdict, width: int) -> Table:
 
 
 def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
-    """Yield the facts that hold against any opponent, with labels; that of a second line is empty."""
+    """Yield labels and facts that hold against any opponent; a fact's second line has an empty label."""
     cases = tuple(zip(Side, (verdict.as_x, verdict.as_o), strict=True))
     for side, case in cases:
         yield "" if side is Side.O else "worst case", Text.assemble(f"as {side.name} it ", _worst(case))
@@ -146,16 +166,16 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         yield "experience", Text(own)
     yield "exploitability", Text(f"{verdict.exploitability:.6g} (NashConv {verdict.nash_conv:.6g})")
     if verdict.unbeatable:
-        whose = "as X and as O, whoever plays against it"
+        roles = "as X and as O, whoever plays against it"
         for side, case in cases:
             if case.guaranteed < 0:
-                whose = f"as {side.other.name}; as {side.name} even perfect play can be beaten"
-        yield "verdict", Text(f"unbeatable {whose}", "bold green")
+                roles = f"as {side.other.name}; as {side.name} even perfect play can be beaten"
+        yield "verdict", Text(f"unbeatable {roles}", "bold green")
     elif verdict.unbeatable is None:
         yield "verdict", Text("not known, since the value of the game is not proved", "bold yellow")
     else:
-        roles = [f"as {side.name}" for side in Side if verdict.holds_as(side) is False]
-        yield "verdict", Text(f"beatable {' and '.join(roles)}", "bold red")
+        beatable = [f"as {side.name}" for side in Side if verdict.holds_as(side) is False]
+        yield "verdict", Text(f"beatable {' and '.join(beatable)}", "bold red")
 
 
 def _worst(case: WorstCase) -> Text:
@@ -177,20 +197,15 @@ def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -
     env.draw(moves_table(steps, env.width))
 
 
-def _show_sample(env: Environment, sample: Sample) -> None:
-    for number, match in enumerate(sample.results):
-        if number:
-            env.out("")
-        games = f"{counted(match.games, 'game')} against {match.opponent}"
-        distinct = f"{match.distinct_games:,} of them distinct (--seed {sample.seed})"
-        env.draw(Text(f"{games}, {distinct}", "bold"))
-        rows = []
-        for side, found in zip("XO", (match.as_x, match.as_o), strict=True):
-            shares = (found.win, found.win_ci), (found.draw, found.draw_ci), (found.loss, found.loss_ci)
-            rows.append([side, *(_sampled(share, *interval) for share, interval in shares)])
-        draw_table(env, ["as", ">win (95 %)", ">draw (95 %)", ">loss (95 %)"], rows, lead=1)
-    for role, line in sample.lines.items():
-        env.out("", f"beatable as {role.name}, by this line of play: {' '.join(map(str, line))}")
+def _show_match(env: Environment, match: Match, seed: int) -> None:
+    games = f"{counted(match.games, 'game')} against {match.opponent}"
+    distinct = f"{match.distinct_games:,} of them distinct (--seed {seed})"
+    env.draw(Text(f"{games}, {distinct}", "bold"))
+    rows = []
+    for side, rates in zip("XO", (match.as_x, match.as_o), strict=True):
+        shares = (rates.win, rates.win_ci), (rates.draw, rates.draw_ci), (rates.loss, rates.loss_ci)
+        rows.append([side, *(_sampled(share, *interval) for share, interval in shares)])
+    draw_table(env, ["as", ">win (95 %)", ">draw (95 %)", ">loss (95 %)"], rows, lead=1)
 
 
 def _sampled(share: float | None, low: float, high: float) -> str:
