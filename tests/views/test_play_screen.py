@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tests.ttt import Terminal
+from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import Environment
@@ -26,11 +27,13 @@ def placed(
     typed: str = "",
     advice: Advice | None = None,
     key: str = "",
+    machine: Player | None = None,
 ) -> str:
     """What stands on a screen of this size."""
     variables = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": str(lines), "NO_COLOR": "1"}
     env = Environment(Terminal(), out := Terminal(), Terminal(), variables)
-    person = Person(PlayScreen(env, Session(rules, (Player("human"), Player("human")))), keys := Mock())
+    session = Session(rules, (Player("human"), machine or Player("human")))
+    person = Person(PlayScreen(env, session), keys := Mock())
     person.cursor, person.typed, person.advice = 0, typed, advice
     person.tell(person._do(key) if key else "")
     Console(file=out, width=columns, height=lines, color_system=None).print(keys.paint.call_args[0][0])
@@ -63,8 +66,13 @@ def test_hints_and_their_legend_appear_only_where_they_fit():
 
 def test_all_keys_fit_a_small_screen():
     for rules in (STANDARD, Rules(8, 8, 5)):
-        shown = placed(40, 12, rules, key="?")
-        assert "arrows" in shown and "q         leaves" in shown and "press any key to go on" in shown
+        shown = placed(40, 12, rules, key="?", machine=Player("random", Uniform(rules)))
+        assert (
+            "arrows" in shown
+            and "beat it" in shown
+            and "q         leaves" in shown
+            and "press any key to go on" in shown
+        )
         assert ("with Enter" in shown) == (rules.cells > 9)
 
 

@@ -25,8 +25,8 @@ from ttt_cli.store.source import Source
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
-MOST_REACHED = 4_000_000
-"""How many positions the walk through a player's own play may visit."""
+MAX_REACHED = 4_000_000
+"""The most positions that the walk through a player's own play may visit."""
 
 PICTURE_DEPTH = 2
 """Plies of the game tree that a picture shows by default; more would not fit on a screen."""
@@ -47,8 +47,8 @@ class Export(Document, name="export"):
 
 def written() -> list[Format]:
     """Return the formats that players can be written in, those of a single method first."""
-    found = [form for form in all_formats() if form.written and form.holds not in ("games", "measures")]
-    return sorted(found, key=lambda form: not form.learner)
+    formats = [form for form in all_formats() if form.written and form.holds not in ("games", "measures")]
+    return sorted(formats, key=lambda form: not form.learner)
 
 
 def names(formats: Iterable[Format]) -> list[str]:
@@ -125,8 +125,8 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
     if not agent.policy.external and (keeps_positions or enumerated(agent.rules) is not None):
         return None
     try:
-        with progress(env, MOST_REACHED, title="walk", unit="positions") as tick:
-            return own_play(agent.policy, budget=MOST_REACHED, tick=tick)[0]
+        with progress(env, MAX_REACHED, title="walk", unit="positions") as tick:
+            return own_play(agent.policy, budget=MAX_REACHED, tick=tick)[0]
     except OutgrownError as error:
         what = f"has a {agent.rules.describe()} policy too large for a file: {error.message}"
         hint = "of a trained table, only the positions it has seen are written"
@@ -136,18 +136,18 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
 def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
     """Remark on a table that plays differently from its source once it is read back, with both figures."""
     try:
-        found = form.read(Source(form.name, content), DEFAULTS)
+        loaded = form.read(Source(form.name, content), DEFAULTS)
     except InvalidFileError:  # an empty table
         return
-    assert isinstance(found, Loaded)
-    again, positions = found.state.policy, StateSpace.of(agent.rules)
+    assert isinstance(loaded, Loaded)
+    again, positions = loaded.state.policy, StateSpace.of(agent.rules)
     difference = again.probabilities(positions) - agent.policy.probabilities(positions)
     if np.abs(difference).max() > 1e-9:
         rates = [both_sides(policy, Uniform(agent.rules)) for policy in (agent.policy, again)]
-        was, now = (f"{percent(x.win)} as X and {percent(o.win)} as O" for x, o in rates)
+        before, after = (f"{percent(x.win)} as X and {percent(o.win)} as O" for x, o in rates)
         what = f"a {form.name} file plays differently from {agent.name}"
-        own = f", as {agent.name} does" if was == now else f"; {agent.name} wins {was}"
-        yield f"{what}: read back, it wins {now} against random{own}"
+        own = f", as {agent.name} does" if before == after else f"; {agent.name} wins {before}"
+        yield f"{what}: read back, it wins {after} against random{own}"
 
 
 def _format(player: ExportSource, out: str, asked: str | None) -> Format:
@@ -155,23 +155,27 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
 
     :raises UsageError: if there is none, or several.
     """
-    known, ending = written(), Path(out).suffix.lower()
-    if asked and asked not in FORMATS and (plugged := get(asked)) is not None and plugged.written:
-        known.append(plugged)
-    fitting = [form for form in known if form.fits(player.state)]
+    forms = [form for form in written() if form.fits(player.state)]
     if asked is not None:
-        found = [form for form in fitting if form.name in (asked, f"ttt-{asked}")]
-        if not found:
-            near = "" if asked in (*FORMATS, "state") else did_you_mean(asked, names(fitting))
-            hint = near or f"it has {', '.join(names(fitting))}"
-            raise UsageError(f"{player.name} has no {asked} form", where="--format", hint=hint)
-        return found[0]
-    found = [form for form in fitting if out != "-" and ending in form.endings]
-    if not found:
-        fitting += [form for form in plugged_formats() if form.written and form.fits(player.state)]
-        found = [form for form in fitting if out != "-" and ending in form.endings]
-    if len(found) != 1:
-        what = "could be several formats" if found else "cannot tell the format from the file's name"
-        hint = f"--format with one of {', '.join(names(found or fitting))}; ttt show --formats describes them"
+        if (
+            asked not in FORMATS
+            and (plugged := get(asked))
+            and plugged.written
+            and plugged.fits(player.state)
+        ):
+            return plugged
+        if chosen := [form for form in forms if form.name in (asked, f"ttt-{asked}")]:
+            return chosen[0]
+        near = "" if asked in (*FORMATS, "state") else did_you_mean(asked, names(forms))
+        hint = near or f"it has {', '.join(names(forms))}"
+        raise UsageError(f"{player.name} has no {asked} form", where="--format", hint=hint)
+    ending = None if out == "-" else Path(out).suffix.lower()
+    fitting = [form for form in forms if ending in form.endings]
+    if not fitting:
+        forms += [form for form in plugged_formats() if form.written and form.fits(player.state)]
+        fitting = [form for form in forms if ending in form.endings]
+    if len(fitting) != 1:
+        what = "could be several formats" if fitting else "cannot tell the format from the file's name"
+        hint = f"--format with one of {', '.join(names(fitting or forms))}; ttt show --formats describes them"
         raise UsageError(what, where=out, hint=hint)
-    return found[0]
+    return fitting[0]

@@ -14,7 +14,7 @@ from ttt_cli.shell.options import Out, argument, file_help, flag, given_rules, o
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Rejected
 from ttt_cli.store.state import State
-from ttt_cli.views.numbers import what_is_held
+from ttt_cli.views.numbers import table_size
 from ttt_cli.views.tables import print_facts
 
 SHOWN = 10
@@ -37,15 +37,15 @@ class Import(Document, name="import"):
     state: State = aside()
 
     def show(self, env: Environment) -> None:
-        kind = self.state.learner
-        lines = [("format", self.format), *(("", note) for note in self.notes)]
-        lines.append(("holds", what_is_held((self.positions, self.moves), kind.units)))
-        lines += [("repaired", text) for text in self.repaired]
-        lines += [("left out", f"{one.where}: {one.why}") for one in self.rejected[:SHOWN]]
+        learner = self.state.learner
+        facts = [("format", self.format), *(("", note) for note in self.notes)]
+        facts.append(("holds", table_size(self.positions, self.moves, learner.units)))
+        facts += [("repaired", text) for text in self.repaired]
+        facts += [("left out", f"{fault.where}: {fault.why}") for fault in self.rejected[:SHOWN]]
         if more := self.rejected[SHOWN:]:
-            lines.append(("", f"and {len(more):,} more; --json lists them"))
-        lines.append(("saved", f"{self.file} ({self.learner}, choice rule {kind.choice})"))
-        print_facts(env, lines)
+            facts.append(("", f"and {len(more):,} more; --json lists them"))
+        facts.append(("saved", f"{self.file} ({self.learner}, choice rule {learner.choice})"))
+        print_facts(env, facts)
         env.say("next:", command_line("ttt", "evaluate", self.file))
 
 
@@ -69,25 +69,22 @@ def import_(
     name, reading = file_and_reading(file, given_rules(env))
     source = Path(name) if Path(name).exists() else library.existing(env.store, name, what="file")
     learner = offer_file(learner) if learner and ":" in learner else learner
-    found = library.load(source, replace(reading, strict=strict, learner=learner))
-    if found.native:
+    loaded = library.load(source, replace(reading, strict=strict, learner=learner))
+    if loaded.native:
         message = "is already a ttt state: there is nothing to import"
         raise InvalidFileError(message, where=str(source), hint="ttt merge merges it with others")
-    state = found.state
-    if out is None:
-        path = library.path_in(env.store, source.stem, state.learner.name)
-    else:
-        path = output_file(env, out)
+    state = loaded.state
+    usual = library.path_in(env.store, source.stem, state.learner.name)
+    path = usual if out is None else output_file(env, out)
     if path.exists() and path.samefile(source):
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
     with locked(env, path, "imported"):
         if out is None and path.exists():
-            raise UsageError(
-                "already exists", where=str(path), hint="-o FILE saves elsewhere; ttt merge joins files"
-            )
+            hint = "-o FILE saves elsewhere; ttt merge joins files"
+            raise UsageError("already exists", where=str(path), hint=hint)
         save_state(env, state, path)
-    held = found.format, state.learner.name, state.games, *state.entries
-    return Import(path, *held, found.repaired, found.rejected, found.notes, state)
+    contents = loaded.format, state.learner.name, state.games, *state.entries
+    return Import(path, *contents, loaded.repaired, loaded.rejected, loaded.notes, state)
 
 
 more_help = file_help

@@ -12,12 +12,12 @@ from ttt_cli.errors import UsageError
 from ttt_cli.shell.common import locked, output_file, save_state
 from ttt_cli.shell.options import FileNames, Out, flag, given_rules
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Loaded
+from ttt_cli.store.formats.format import Loaded, Options
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.views.numbers import counted
 
-KEPT = 4
-"""How many tables are kept in memory; those of further files are read again when they are merged."""
+TABLES_IN_MEMORY = 4
+"""The tables of further files are left in the files and read when they are merged."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class Merge(Document, name="merge"):
     runs: int = aside()
 
     def show(self, env: Environment) -> None:
-        for one in self.inputs:
-            if not one.used:
-                env.say(f"{one.file} adds nothing: another input contains its runs")
-        goal = "would hold" if self.file is None else f"saved to {self.file}:"
+        for file in self.inputs:
+            if not file.used:
+                env.say(f"{file.file} adds nothing: another input contains its runs")
+        outcome = "would hold" if self.file is None else f"saved to {self.file}:"
         positions = counted(self.positions or 0, "position")
-        env.out(f"{goal} {counted(self.games, 'game')} in {counted(self.runs, 'run')}, {positions}")
+        env.out(f"{outcome} {counted(self.games, 'game')} in {counted(self.runs, 'run')}, {positions}")
 
 
 def merge(
@@ -70,17 +70,22 @@ def merge(
     rules = given_rules(env)
     target = None if dry_run or out is None else output_file(env, out)
     with nullcontext() if target is None else locked(env, target, "merged", wait=30.0):
-        inputs: list[Loaded] = []
+        loaded: list[Loaded] = []
         for text in files:
-            name, options = file_and_reading(text, rules)
-            path, kept = library.existing(env.store, name, rules, what="file"), len(inputs) < KEPT
-            loaded = library.load(path, replace(options, table=kept))
-            env.remark(loaded.remarks)
-            inputs.append(loaded if kept else replace(loaded, state=replace(loaded.state, table=None)))
-        merged = merge_states(inputs, allow_overlap=allow_overlap)
-        rows = [Input(it.path, it.state.games, it not in merged.contained) for it in inputs]
+            name, reading = file_and_reading(text, rules)
+            path = library.existing(env.store, name, rules, what="file")
+            loaded.append(_load(env, path, replace(reading, table=len(loaded) < TABLES_IN_MEMORY)))
+        merged = merge_states(loaded, allow_overlap=allow_overlap)
+        inputs = [Input(file.path, file.state.games, file not in merged.contained) for file in loaded]
         state, duplicates = merged.state, list(merged.duplicates)
-        del inputs, loaded, merged  # releases their tables before the state is written
+        del loaded, merged  # releases their tables before the state is written
         if target is not None:
             save_state(env, state, target)
-    return Merge(rows, state.games, state.positions, duplicates, target, len(state.runs))
+    return Merge(inputs, state.games, state.positions, duplicates, target, len(state.runs))
+
+
+def _load(env: Environment, path: Path, reading: Options) -> Loaded:
+    """Read a state; without its table if ``reading`` says so."""
+    loaded = library.load(path, reading)
+    env.remark(loaded.remarks)
+    return loaded if reading.table else replace(loaded, state=replace(loaded.state, table=None))

@@ -51,23 +51,28 @@ def move(
     """
     if seed is not None and not sample:
         raise UsageError("goes with --sample", where="--seed")
-    players = resolved(env, agent)
-    policy, rules = players[0].policy, players[0].rules
+    (player,) = resolved(env, agent)
+    policy, rules = player.policy, player.rules
     rng = np.random.default_rng(seed)
 
-    def play(asked: list[Position]) -> list[Move]:
-        if over := [one.text for one in asked if one.terminal]:
+    def play(positions: list[Position]) -> list[Move]:
+        if over := [position.text for position in positions if position.terminal]:
             raise UsageError(f"the game is over in {over[0]!r}")
-        here, shares = Positions.batch(asked, rules), [None] * len(asked)
+        batch, numbers = Positions.batch(positions, rules), np.arange(len(positions))
         if policy.external:
-            cells = policy.choose(here, np.arange(len(asked)), rng.random(len(asked)))
+            cells = policy.choose(batch, numbers, rng.random(len(numbers)))
+            shares = [None] * len(numbers)
         else:
-            played = policy.probabilities(here)
-            likeliest = np.where(played.any(axis=1), played.argmax(axis=1), -1)
-            cells = drawn(thresholds(played), rng.random(len(asked))) if sample else likeliest
-            shares = np.where(cells < 0, 1.0, played[np.arange(len(asked)), cells]).tolist()
-        chosen = zip(asked, cells.tolist(), shares, strict=True)
-        return [Move(agent, one.text, None if cell < 0 else cell, share) for one, cell, share in chosen]
+            played = policy.probabilities(batch)
+            if sample:
+                cells = drawn(thresholds(played), rng.random(len(numbers)))
+            else:
+                cells = np.where(played.any(axis=1), played.argmax(axis=1), -1)
+            shares = np.where(cells < 0, 1.0, played[numbers, cells]).tolist()
+        return [
+            Move(agent, position.text, None if cell < 0 else cell, share)
+            for position, cell, share in zip(positions, cells.tolist(), shares, strict=True)
+        ]
 
     if position == "-":
         return answer_lines(env, rules, play, anew=sample or policy.external)

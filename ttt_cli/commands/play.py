@@ -102,10 +102,9 @@ def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) 
 def _agents(env: Environment, pairing: tuple[str, str]) -> list[Agent]:
     """Resolve both players; offer to train a learner that has no file yet."""
     agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
-    untrained = {one.source: one.loaded for one in agents if one.loaded and not one.loaded.path.exists()}
-    if sum(_train(env, loaded) for loaded in untrained.values()):
-        return resolve_all(pairing, env.store, given_rules(env), fresh=True)
-    return agents
+    files = {agent.source: agent.loaded for agent in agents if agent.loaded}
+    trained = [_train(env, loaded) for loaded in files.values() if not loaded.path.exists()]
+    return resolve_all(pairing, env.store, given_rules(env), fresh=True) if any(trained) else agents
 
 
 def _train(env: Environment, loaded: Loaded) -> bool:
@@ -117,23 +116,23 @@ def _train(env: Environment, loaded: Loaded) -> bool:
         trained = library.Trained(learner.name, preset is not None, rules)
         env.say(f"{name} has learned nothing yet; this trains it:", trained.command(*env.store_option))
         return False
-    from ttt_cli.commands.train import Options as Training
+    from ttt_cli.commands.train import Options as TrainOptions
     from ttt_cli.commands.train import train
 
     options = [(f"train {name} first", f"{games:,} games"), ("play it untrained", "")]
     if choose(env, f"{name} has learned nothing yet.", options) == 1:
         return False
     board, line = f"{rules.rows}x{rules.cols}", rules.line
-    apart = replace(env, stdout=env.stderr, json=False, board=board, line=line)  # stdout is for the games
-    done = train(apart, learner.name, {}, Training(preset=preset))
-    if put(apart, replace(done, then="")) != ExitCode.DONE:
-        raise Stopped(done.code)
+    on_stderr = replace(env, stdout=env.stderr, json=False, board=board, line=line)  # stdout is for games
+    training = train(on_stderr, learner.name, {}, TrainOptions(preset=preset))
+    if put(on_stderr, replace(training, then="")) != ExitCode.DONE:
+        raise Stopped(training.code)
     return True
 
 
 def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
     """Say how much the machines have learned, and which of them will not learn."""
-    for agent in {one.source: one for one in agents}.values():
+    for agent in {agent.source: agent for agent in agents}.values():
         if (loaded := agent.loaded) is None:
             continue
         env.remark(agent.remarks)
@@ -141,8 +140,8 @@ def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
         if loaded.path.exists():
             env.say(f"{agent.name} knows {counted(loaded.state.positions, 'position')}{games}")
         if epsilon := exploration(agent, loaded.state):
-            often = f"{percent(epsilon, 0)} of its moves are random, as in its author's program"
-            env.say(f"{often}; with the option epsilon=0 it plays as evaluate judges it")
+            share = f"{percent(epsilon, 0)} of its moves are random, as in its author's program"
+            env.say(f"{share}; with the option epsilon=0 it plays as evaluate judges it")
         if learn and not loaded.native:
             what = f"{loaded.path} is a {loaded.format} file, which is read-only here"
             env.say(f"{what}; to teach it, first:", command_line("ttt", "import", loaded.path))

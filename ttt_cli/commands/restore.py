@@ -15,8 +15,8 @@ from ttt_cli.views.numbers import counted
 
 @dataclass(frozen=True)
 class Backups(Document, name="backups"):
-    """The backups of a state, newest first, and the file that was restored from one; none of a state that is
-    named is a failure."""
+    """The backups of a state, newest first, and the file that was restored from one. It is a failure if a
+    named state has none."""
 
     backups: list[Backup]
     restored: Path | None
@@ -30,8 +30,8 @@ class Backups(Document, name="backups"):
         if self.restored is not None:
             env.out(f"{self.restored} is restored from {self.source}")
             return
-        for one in self.backups:
-            env.out(f"{one.file}: {counted(one.games, 'game')}")
+        for backup in self.backups:
+            env.out(f"{backup.file}: {counted(backup.games, 'game')}")
         if self.backups:
             env.say("to bring one back:", command_line("ttt", "restore", self.backups[0].file))
         else:
@@ -54,13 +54,13 @@ def restore(
       ttt restore state_store/q.json.bak
     """
     if file is None:
-        known = {original(path) for path in env.store.glob("*.bak")}
-        return Backups([one for path in sorted(filter(None, known)) for one in backups(path)], None, None)
+        originals = filter(None, {original(path) for path in env.store.glob("*.bak")})
+        return Backups([backup for path in sorted(originals) for backup in backups(path)], None, None)
     if (path := original(Path(file))) is not None and Path(file).exists():
         if previous := library.restore(Path(file), path):
             env.say(f"the previous file is kept as {previous}")
         return Backups(backups(path), path, file)
     rules = given_rules(env)
-    meant = (*library.named(env.store, file, rules), Path(file))
-    path = next(filter(backups, meant), None) or library.existing(env.store, file, rules, what="file")
+    candidates = (*library.named(env.store, file, rules), Path(file))
+    path = next(filter(backups, candidates), None) or library.existing(env.store, file, rules, what="file")
     return Backups(backups(path), None, file)

@@ -46,22 +46,22 @@ def review(
     for place, (at, record) in enumerate(picked):
         if place and not env.json:
             env.out("")
-        played = (record.id, record.rules, record.x, record.o, record.result)
-        yield ReviewedGame(*played, review_game(record.game()), at, record, boards)
+        header = (record.id, record.rules, record.x, record.o, record.result)
+        yield ReviewedGame(*header, review_game(record.game()), at, record, boards)
 
 
 def _picked(games: SoundGames, game: str | None, last: int | None) -> list[tuple[int, GameRecord]]:
     """Return the games asked for with their numbers in the log, from 1: one by its number or id, the ``last``
     ones, or else the last with a person, if any, or the very last."""
-    found, human = deque[tuple[int, GameRecord]](maxlen=last or 1), list[tuple[int, GameRecord]]()
+    latest, with_person = deque[tuple[int, GameRecord]](maxlen=last or 1), list[tuple[int, GameRecord]]()
     for at, record in enumerate(games, 1):
-        found.append((at, record))
+        latest.append((at, record))
         if game in (str(at), record.id):
-            return list(found)
+            return list(latest)
         if "human" in (record.x, record.o):
-            human = [(at, record)]
-    if not found:
+            with_person = [(at, record)]
+    if not latest:
         raise InvalidFileError("holds no games", where=str(games.path), hint="ttt play records games")
     if game is not None:
-        raise UsageError(f"no game {game!r} among {found[-1][0]:,} of {games.path}", where="--game")
-    return list(found) if last is not None else human or list(found)
+        raise UsageError(f"no game {game!r} among {latest[-1][0]:,} of {games.path}", where="--game")
+    return list(latest) if last is not None else with_person or list(latest)

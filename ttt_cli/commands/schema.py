@@ -17,8 +17,8 @@ class Schemas(Document, name="schemas"):
     schemas: dict[str, str]
 
     def show(self, env: Environment) -> None:
-        for name, what in self.schemas.items():
-            env.out(f"{name:<15}{what}", indent=15)
+        for name, description in self.schemas.items():
+            env.out(f"{name:<15}{description}", indent=15)
 
 
 def schema(

@@ -40,10 +40,11 @@ class Solution(Document, name="solution"):
 
     @classmethod
     def of(cls, proof: Proof, ended_by: ExitCode = ExitCode.FAILED) -> "Solution":
-        position, seconds = proof.position, round(proof.seconds, 3)
+        position, proven, seconds = proof.position, proof.value is not None, round(proof.seconds, 3)
         to_move = None if position.terminal else Side.to_move(position.plies)
-        found = (proof.value, proof.value is not None, proof.line, proof.nodes, seconds, proof.ruled_out)
-        return cls(position, position.rules, to_move, *found, ended_by)
+        effort = proof.nodes, seconds
+        result = to_move, proof.value, proven, proof.line
+        return cls(position, position.rules, *result, *effort, proof.ruled_out, ended_by)
 
     @property
     def code(self) -> ExitCode:

@@ -54,6 +54,9 @@ MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
 }
 """The measures of a setting: the heading of each, and how a value is shown."""
 
+STRENGTHS = ("x_win", "o_win", "worst_x", "worst_o", "exploitability")
+"""The measures of a single player's strength."""
+
 SAVE_INTERVAL = 5.0
 """Seconds between two saves of a study."""
 
@@ -91,11 +94,7 @@ class SettingFields:
             parameters=dict(zip(study.varied, setting, strict=True)),
             games=last[0].games,
             seeds=len(runs),
-            x_win=Spread.of([row.x_win for row in last]),
-            o_win=Spread.of([row.o_win for row in last]),
-            worst_x=Spread.of([row.worst_x for row in last]),
-            worst_o=Spread.of([row.worst_o for row in last]),
-            exploitability=Spread.of([row.exploitability for row in last]),
+            **{name: Spread.of([getattr(row, name) for row in last]) for name in STRENGTHS},
             unbeatable=len(until),
             games_until_unbeatable=Spread.of(until) if until else None,
             seconds=median(seconds) if seconds else None,
@@ -198,12 +197,8 @@ def study(
 def more_help(arguments: Sequence[str]) -> str:
     """List the parameters of the methods that are named before ``--help``, with their defaults."""
     learners: list[Any] = [learner_class(name) for name in arguments if name in LEARNERS]
-    lines = [
-        f"  {parameter.name}={parameter.default}  {parameter.metadata.get('help', '')}"
-        for learner in learners
-        for parameter in fields(learner)
-        if parameter.name != "choice"
-    ]
+    parameters = [item for kind in learners for item in fields(kind) if item.name != "choice"]
+    lines = [f"  {item.name}={item.default}  {item.metadata.get('help', '')}" for item in parameters]
     return "\n".join(["Parameters that --vary takes:", *lines]) if lines else ""
 
 

@@ -21,20 +21,20 @@ from ttt_cli.views.tables import draw_table
 class Standings(Document, name="tournament"):
     """The result of a tournament: the players by points, then every pairing."""
 
-    DOCUMENT: ClassVar = ("*found",)
+    DOCUMENT: ClassVar = ("*result",)
 
-    found: Tournament
+    result: Tournament
 
     def show(self, env: Environment) -> None:
-        players, scores, rows = self.found.players, self.found.scores, []
-        for at, player in enumerate(players):
+        players, rows = self.result.players, []
+        for place, (player, scores) in enumerate(zip(players, self.result.scores, strict=True), 1):
             cells = [
-                Text("-", "dim") if other == at else Text(f"{score:.2f}")
-                for other, score in enumerate(scores[at])
+                Text("-", "dim") if other == place else Text(f"{score:.2f}")
+                for other, score in enumerate(scores, 1)
             ]
             rating = round(player.rating)
             totals = (f"{player.points:.3f}", f"{rating:+d}" if rating else "0")
-            rows.append([str(at + 1), player.agent.name, *cells, *(Text(total, "bold") for total in totals)])
+            rows.append([str(place), player.agent.name, *cells, *(Text(total, "bold") for total in totals)])
         places = [f">{place}" for place in range(1, len(players) + 1)]
         draw_table(env, [">", "player", *places, ">points", ">rating"], rows, lead=2)
         games = players[0].of
@@ -63,9 +63,9 @@ def tournament(
     entered = [(player.fields(), player.policy) for player in players]
     pairings = len(entered) * (len(entered) - 1) // 2
     with progress(env, pairings, title="tournament", unit="pairings") as tick:
-        found = play_tournament(entered, budget=positions or BUDGET, tick=tick)
-    if found.sampled:
-        pairs = ", ".join(dict.fromkeys(" and ".join(sorted((one.x, one.o))) for one in found.sampled))
+        result = play_tournament(entered, budget=positions or BUDGET, tick=tick)
+    if result.sampled:
+        pairs = ", ".join(dict.fromkeys(" and ".join(sorted((game.x, game.o))) for game in result.sampled))
         why = "too much can happen, or a player's choices vary"
         env.remark([f"sampled, by a match of {GAMES:,} games, since {why}: {pairs}"])
-    return Standings(found)
+    return Standings(result)

@@ -12,12 +12,12 @@ from ttt_cli.errors import ExitCode
 from ttt_cli.shell.options import FileNames, flag, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Verification
-from ttt_cli.views.numbers import what_is_held
+from ttt_cli.views.numbers import table_size
 
 
 @dataclass(frozen=True)
 class Check(Document, name="verification"):
-    """The problems of a file; ``accepted`` is whether it was given a new digest."""
+    """The problems of a file; ``accepted`` says whether it was given a new digest."""
 
     DOCUMENT = ("file", "*found", "accepted")
 
@@ -32,16 +32,20 @@ class Check(Document, name="verification"):
         return ExitCode.FAILED if self.found.rejected or self.found.repaired else ExitCode.DONE
 
     def show(self, env: Environment) -> None:
-        holds, found = "not usable", self.found
+        found, verdict = self.found, "not usable"
         if not found.unfit:
-            held = what_is_held((found.positions, found.moves), found.units)
-            holds = f"{found.format}, {held}{' up to symmetry' if found.symmetric else ''}"
-        valid = ", valid" if self.code is ExitCode.DONE else ""
-        sealed = "; accepted, with a new digest" if self.accepted else ""
-        env.out(f"{self.file}: {holds}{valid}{sealed}")
+            verdict = f"{found.format}, {table_size(found.positions, found.moves, found.units)}"
+        if found.symmetric:
+            verdict += " up to symmetry"
+        if self.code is ExitCode.DONE:
+            verdict += ", valid"
+        if self.accepted:
+            verdict += "; accepted, with a new digest"
+        env.out(f"{self.file}: {verdict}")
         problems = [f"can be repaired: {text}" for text in found.repaired]
-        for text in (*problems, *(f"{one.where}: {one.why}" for one in found.rejected)):
-            env.out(f"  {text}", indent=4)
+        problems += [f"{fault.where}: {fault.why}" for fault in found.rejected]
+        for problem in problems:
+            env.out(f"  {problem}", indent=4)
 
 
 def verify(

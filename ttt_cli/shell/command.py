@@ -1,4 +1,4 @@
-"""From a function to a command.
+"""How a function becomes a command of ``ttt``.
 
 A command is a function in a module of the same name, ``ttt_cli/commands/solve.py`` (``import_.py`` if the
 name is a Python keyword). Its first parameter, ``env: Environment``, stands for the common options; the
@@ -41,7 +41,7 @@ KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 class Command(TyperCommand):
-    """A command whose errors name it, also where an option has no value."""
+    """A command whose errors name it, even if an option lacks its value."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         try:
@@ -66,7 +66,8 @@ def make_command(
     :param hidden: options to leave out of the help.
     """
     options = options_of(function) if options is None else options
-    common = [option for option in _common() if option.name not in {one.name for one in options}]
+    own_names = {option.name for option in options}
+    common = [option for option in _common_options() if option.name not in own_names]
 
     def call(context: typer.Context, **values: Any) -> ExitCode:
         for key, value in values.items():
@@ -87,10 +88,10 @@ def make_command(
     text, examples = split_examples(doc or function.__doc__ or "")
     single = typer.Typer(add_completion=False)
     single.command(name, cls=Command, help=text, epilog=examples)(call)
-    made: Any = typer.main.get_command(single)
-    for parameter in made.params:
+    command: Any = typer.main.get_command(single)
+    for parameter in command.params:
         parameter.hidden = parameter.hidden or parameter.name in hidden
-    return made
+    return command
 
 
 def _prepare(env: Environment) -> None:
@@ -113,7 +114,7 @@ def _prepare(env: Environment) -> None:
     env.listen()
 
 
-def _common() -> list[inspect.Parameter]:
+def _common_options() -> list[inspect.Parameter]:
     hints, options = get_type_hints(Environment), []
     for item in fields(Environment):
         if item.metadata:
@@ -125,8 +126,8 @@ def _common() -> list[inspect.Parameter]:
 
 def options_of(source: Callable[..., Any]) -> list[inspect.Parameter]:
     """Return an option for each parameter of a function or a dataclass but its ``Environment``."""
-    own = inspect.signature(source, eval_str=True).parameters.values()
-    return [one.replace(kind=KEYWORD) for one in own if one.annotation is not Environment]
+    parameters = inspect.signature(source, eval_str=True).parameters.values()
+    return [option.replace(kind=KEYWORD) for option in parameters if option.annotation is not Environment]
 
 
 def parameters_of(learner: Any) -> list[inspect.Parameter]:
@@ -159,6 +160,6 @@ def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def split_examples(doc: str) -> tuple[str, str]:
     """Split a docstring into its text, with each paragraph on one line, and its examples, line by line."""
-    text, found, examples = inspect.cleandoc(doc).partition("\nExamples:\n")
+    text, heading, examples = inspect.cleandoc(doc).partition("\nExamples:\n")
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
-    return "\n\n".join(paragraphs), f"Examples:\n{dedent(examples)}" if found else ""
+    return "\n\n".join(paragraphs), f"Examples:\n{dedent(examples)}" if heading else ""

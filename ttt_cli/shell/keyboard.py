@@ -25,7 +25,7 @@ LEAVE = ("q", "quit", "exit", "escape", "ctrl-d")
 """Keys and words that leave a game; in menus letters only spell names."""
 
 _KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
-_BEGUN = b"\x1b", b"\x1b[", b"\x1bO"
+_INCOMPLETE = b"\x1b", b"\x1b[", b"\x1bO"
 _ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 _NAMED = {
     **{f"\x1b{start}{end}": name for start in "[O" for end, name in _ARROWS.items()},
@@ -43,7 +43,7 @@ RESIZE_TIME = 0.2
 
 
 class Lines:
-    """Input by lines, one for each key."""
+    """Input by lines, each of which stands for a key."""
 
     by_keys = False
 
@@ -118,13 +118,13 @@ class Keys(Lines):
         while not self._typed:
             if self._hears(RESIZE_TIME):
                 read = os.read(self._number, 1024)
-                while read.endswith(_BEGUN) and self._hears(ESCAPE_TIME):
+                while read.endswith(_INCOMPLETE) and self._hears(ESCAPE_TIME):
                     if not (more := os.read(self._number, 1024)):
                         break
                     read += more
                 self._typed = _KEY.findall(read.decode(errors="ignore")) if read else ["\x04"]
-            elif (now := os.get_terminal_size(self._number)) != self._size:
-                self._size = now
+            elif (size := os.get_terminal_size(self._number)) != self._size:
+                self._size = size
                 return "resize"
         key = self._typed.pop(0)
         if key == CTRL_Z:
@@ -199,8 +199,8 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
         with keyboard(env) as person:
             while True:
                 below = typed or "arrows, a number or a name, then Enter; Esc leaves"
-                marked = (at, below, max(env.console.height - 3, 1))
-                person.paint(menu(question, options, *(marked if person.by_keys else ())))
+                mark = (at, below, max(env.console.height - 3, 1)) if person.by_keys else ()
+                person.paint(menu(question, options, *mark))
                 key = person.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
                 if key == "enter":
                     break
@@ -211,8 +211,8 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
                 elif key == "backspace":
                     typed = typed[:-1]
                 elif not person.by_keys:
-                    if len(found := _matching(key, options)) == 1:
-                        return found[0]
+                    if len(matching := _matching(key, options)) == 1:
+                        return matching[0]
                     person.tell("no such name; Ctrl-D leaves")
                 elif len(key) == 1:
                     typed = next((text for text in (typed + key, key) if _matching(text, options)), typed)

@@ -12,13 +12,14 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, NotationError, TttError
 
-KEPT = 1 << 18
-"""How many answers are remembered."""
+MAX_REMEMBERED = 1 << 18
+"""The most answers that are remembered."""
 
-LONGEST = 400
-"""More characters than any spelling of a position takes."""
+MAX_LENGTH = 400
+"""More characters than any spelling of a position has."""
 
 Answer = Callable[[list[Position]], Sequence[Document]]
+"""A function that answers positions, in their order."""
 
 
 def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool = False) -> ExitCode:
@@ -27,21 +28,21 @@ def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool =
     :param anew: whether to ask again about a position that is repeated.
     :returns: ``FAILED`` if there were lines that could not be answered; these get an error line.
     """
-    known: dict[str, str] = {}
+    remembered: dict[str, str] = {}
     code = ExitCode.DONE
     for lines in _arriving(env):
-        texts = [line[:LONGEST] for line in lines if line]
-        asked = texts if anew else [text for text in dict.fromkeys(texts) if text not in known]
-        answers = list(_answers(asked, rules, answer))
-        if any(isinstance(found, Error) for found in answers):
+        texts = [line[:MAX_LENGTH] for line in lines if line]
+        asked = texts if anew else [text for text in dict.fromkeys(texts) if text not in remembered]
+        results = list(_answers(asked, rules, answer))
+        if any(isinstance(result, Error) for result in results):
             code = ExitCode.FAILED
-        written = [printable(dumped(found) if env.json else found.as_line()) for found in answers]
+        answers = [printable(dumped(result) if env.json else result.as_line()) for result in results]
         if not anew:
-            known.update(zip(asked, written, strict=True))
-            written = [known[text] for text in texts]
-            if len(known) > KEPT:
-                known.clear()
-        env.stdout.write("".join(f"{line}\n" for line in written))
+            remembered.update(zip(asked, answers, strict=True))
+            answers = [remembered[text] for text in texts]
+            if len(remembered) > MAX_REMEMBERED:
+                remembered.clear()
+        env.stdout.write("".join(f"{line}\n" for line in answers))
     return code
 
 
@@ -51,13 +52,13 @@ def _arriving(env: Environment) -> Iterator[list[str]]:
     rest = b""
     while chunk := binary.read1(1 << 17):
         *lines, rest = (rest + chunk).split(b"\n")
-        rest = rest[:LONGEST]
+        rest = rest[:MAX_LENGTH]
         yield [line.decode("utf-8", "backslashreplace").strip() for line in lines]
     yield [rest.decode("utf-8", "backslashreplace").strip()]
 
 
 def read_position(text: str, rules: Rules) -> Position:
-    """Read a position by ``Position.parse``; for a board of another size, the error says how to name that."""
+    """Read a position as ``Position.parse``; if its size is wrong, the error suggests ``--board``."""
     try:
         return Position.parse(text, rules)
     except NotationError as error:
@@ -67,10 +68,10 @@ def read_position(text: str, rules: Rules) -> Position:
 
 
 def _answers(texts: Sequence[str], rules: Rules, answer: Answer) -> Iterator[Document]:
-    """Answer lines; those with errors are found by bisection, so that the others are answered."""
+    """Answer lines. Bisection finds those with errors, so that the others are answered."""
     try:
         for text in texts:
-            if len(text) >= LONGEST:
+            if len(text) >= MAX_LENGTH:
                 raise TttError(f"{text[:40]!r}… is longer than any position")
         yield from answer([read_position(text, rules) for text in texts]) if texts else ()
     except TttError as error:

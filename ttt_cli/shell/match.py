@@ -38,7 +38,7 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
                         continue
                     person.wait(f"{screen.called(player)} is thinking")
                     if (cell := session.machine_move()) is not None:
-                        person.said = f"{screen.called(player)} plays {cell + 1}"
+                        person.message = f"{screen.called(player)} plays {cell + 1}"
             env.listen()
             _record(env, session)
             person.finish()
@@ -61,14 +61,16 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
 def _again(env: Environment, session: Session, screen: PlayScreen, last: Review) -> bool:
     """Ask whether to begin another game, retry the last one from the mistake, see its review, or leave.
     Return whether a game has begun."""
-    answers, moves = {"n": "next game", "r": "review"}, enumerate(last.moves, 1)
-    mistakes = [at for at, move in moves if move.lost_value and session.player(move.side).is_person]
-    if mistakes:
-        answers["t"] = f"take back move {mistakes[-1]}"
+    answers, mistake = {"n": "next game", "r": "review"}, 0
+    for number, move in enumerate(last.moves, 1):
+        if move.lost_value and session.player(move.side).is_person:
+            mistake = number
+    if mistake:
+        answers["t"] = f"take back move {mistake}"
     while (key := press(env, answers) if env.interactive else "n") == "r":
         screen.show_review(last, moves=True)
     if key == "t":
-        session.retry(mistakes[-1] - 1)
+        session.retry(mistake - 1)
     elif key == "n":
         session.next_game()
     return key in answers
@@ -84,20 +86,20 @@ def play_machines(
     screen = PlayScreen(env, session)
     boards = watch or games is None
     games = games or (None if watch else 1)
-    moves = env.stdout.isatty() and not env.json and env.variables.get("TERM") != "dumb"
-    drawing = screen.live(boards=watch) if moves and (games != 1 or watch) else None
-    notice = "" if drawing else "stopping (Ctrl-C again: at once)"  # it would tear what is drawn
+    redraws = env.stdout.isatty() and not env.json and env.variables.get("TERM") != "dumb"
+    live = screen.live(boards=watch) if redraws and (games != 1 or watch) else None
+    notice = "" if live else "stopping (Ctrl-C again: at once)"  # it would tear the live display
     with (
         graceful(env, notice) as stopping,
-        holding(partial(drawing.start, refresh=True), drawing.stop) if drawing else nullcontext(),
+        holding(partial(live.start, refresh=True), live.stop) if live else nullcontext(),
     ):
         while not stopping() and session.score.games != games:
             if session.over:
                 session.next_game()
             while not (session.over or stopping()):
                 session.machine_move()
-                if drawing and watch:
-                    drawing.refresh()
+                if live and watch:
+                    live.refresh()
                     sleep(delay)
             if session.record is None:
                 break
@@ -105,11 +107,11 @@ def play_machines(
                 _record(env, session)
                 for learner in session.learners:
                     learner.follow(session.record)
-            if not (drawing or env.json):
+            if not (live or env.json):
                 screen.show_line(boards=boards, alone=games == 1)
             _document(env, session)
-    if drawing and watch:
-        env.draw(drawing.get_renderable())
+    if live and watch:
+        env.draw(live.get_renderable())
     for learner in session.learners:
         env.say(what_was_learned(learner, learner.catch_up()))
     if learn and stopping.exit_code is not None:

@@ -25,10 +25,10 @@ def whole(least: int = 1, most: int = MOST) -> Callable[[Any], int]:
 
     def number(text: Any) -> int:
         if match := _NUMBER.fullmatch(_BETWEEN_THOUSANDS.sub("", str(text).strip())):
-            found = Decimal(match[1]) * _UNITS[match[2].lower()]
-            if found == int(found) and least <= found <= most:
-                return int(found)
-            if found > most:
+            value = Decimal(match[1]) * _UNITS[match[2].lower()]
+            if value == int(value) and least <= value <= most:
+                return int(value)
+            if value > most:
                 raise typer.BadParameter(f"{text} is too large: at most {most:,}")
         limit = "up, such as 5000, 10k or 1.5M" if most == MOST else f"to {most:,}"
         raise typer.BadParameter(f"expected a whole number from {least:,} {limit}, not {text!r}")
@@ -39,17 +39,17 @@ def whole(least: int = 1, most: int = MOST) -> Callable[[Any], int]:
 def stored_files(store: Path) -> list[Path]:
     """Return the files of a store that may be states, sorted by name."""
     try:
-        found = [path for path in store.iterdir() if path.suffix in (".json", ".csv") and path.is_file()]
+        files = [path for path in store.iterdir() if path.suffix in (".json", ".csv") and path.is_file()]
     except OSError:
         return []
-    return sorted(found, key=lambda path: path.stem)
+    return sorted(files, key=lambda path: path.stem)
 
 
 def complete(context: typer.Context, incomplete: str) -> list[str]:
-    """Complete the name of a player or a state; where none fits, the shell completes file names."""
+    """Complete the name of a player or a state; if none fits, the shell completes file names."""
     stored = stored_files(Path(context.params.get("store") or DEFAULT_STORE))
     names = dict.fromkeys([*BUILT_IN, *ALIASES, *(path.stem for path in stored)])
-    # Anybody may have named a file, and zsh evaluates what it is offered.
+    # Others may have named the files, and zsh evaluates what it is offered.
     return [name for name in names if name.startswith(incomplete) and re.fullmatch(r"[\w.,:=@%+/ ~-]*", name)]
 
 
@@ -91,7 +91,7 @@ Walked = Annotated[int | None, number("Visit at most N positions; by default 10,
 
 
 def file_help(arguments: Sequence[str]) -> str:
-    """The ``more_help`` of commands that read other programs' files: how their readings are stated."""
+    """The ``more_help`` of commands that read other programs' files: options that say how to read them."""
     from ttt_cli.agents.grammar import FILE_OPTIONS, STATE_OPTIONS
     from ttt_cli.store.foreign.search import FACETS
 

@@ -18,7 +18,7 @@ a number  plays that cell{enter}
 {arrows}h         hint: what each free cell is worth against perfect play
 {beat}u         takes back your last move
 q         leaves, and so does Ctrl-D"""
-"""The keys, so short that a window of 40 columns and 12 lines shows them."""
+"""The keys, short enough for a window of 40 columns and 12 lines."""
 
 USUAL = "number, or arrows and Enter; h hint, {beat}u take back, ? keys, q leave"
 
@@ -32,7 +32,7 @@ class Person:
     :ivar usual: those of a game in progress, in one line.
     :ivar cursor: the cell that Enter plays.
     :ivar typed: the digits typed so far.
-    :ivar said: what has happened since the last key: the answer to it, or the machine's move.
+    :ivar message: what has happened since the last key: the answer to it, or the machine's move.
     :ivar heading: the game and its players.
     """
 
@@ -45,7 +45,7 @@ class Person:
         self.help = HELP.format(enter=enter, arrows=arrows, beat=beat)
         self.usual = USUAL.format(beat="b beat it, " if machine else "")
         self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
-        self.typed = self.said = ""
+        self.typed = self.message = ""
         self.heading = screen.heading()
         self.advice: Advice | None = None
         self._shown: object = None
@@ -84,14 +84,14 @@ class Person:
             self.cursor, self.advice = cell, None
         else:
             fault = "is taken" if 0 <= cell < session.rules.cells else "does not exist"
-            listed = f"; free cells: {cells(free)}" if len(free) <= 16 else ""
-            return f"cell {key[:20]} {fault}{listed}"
+            free_cells = f"; free cells: {cells(free)}" if len(free) <= 16 else ""
+            return f"cell {key[:20]} {fault}{free_cells}"
         return ""
 
     def tell(self, text: str) -> None:
         """Show a text below the board until the next key, or on stderr."""
         if self.keys.by_keys:
-            self.said = text
+            self.message = text
             self._draw()
         else:
             self.keys.tell(text)
@@ -100,20 +100,20 @@ class Person:
         """Show a text while something is computed; with lines, only on boards where that takes long."""
         if self.keys.by_keys:
             self.tell(text)
-            self.said = ""
+            self.message = ""
         elif self.env.interactive and self.session.rules.cells > 12:
             self.env.say(text)
 
     def show(self) -> None:
-        """Print the board and what has been said, unless both are still those printed last."""
+        """Print the board and the message, unless the board and its advice were printed last."""
         board = self.session.game.moves, self.advice
         if board != self._shown:
-            self.env.out(*filter(None, (self.heading, self.said)), "")
+            self.env.out(*filter(None, (self.heading, self.message)), "")
             self.env.draw(self.screen.board(advice=self.advice))
             self.env.out("")
             if self.advice:
                 self.env.out(*filter(None, (self.advice.text, self.advice.legend)), "")
-            self.heading, self.said, self._shown = "", "", board
+            self.heading, self.message, self._shown = "", "", board
 
     def finish(self) -> None:
         """Print the last board of a finished game, the result, and the score."""
@@ -122,16 +122,16 @@ class Person:
         self.screen.show_result()
 
     def _draw(self) -> None:
-        if self.said == self.help:
-            listed = self.env.folded(self.help, self.env.stdout, indent=10)
-            self.keys.paint(Text(f"{listed}\n\npress any key to go on"))
+        if self.message == self.help:
+            keys = self.env.folded(self.help, self.env.stdout, indent=10)
+            self.keys.paint(Text(f"{keys}\n\npress any key to go on"))
             return
         screen, advice = self.screen, self.advice
         turn = self._turn() + (f": {self.typed}, Enter plays it" if self.typed else "")
         turn, keys = (turn, self.usual) if self.session.to_move.is_person else ("", "")
 
         def below(legend: str = "") -> str:
-            lines = [self.said, advice.text if advice else "", legend, turn]
+            lines = [self.message, advice.text if advice else "", legend, turn]
             return "\n".join(filter(None, lines))
 
         boards = [(screen.board(self.cursor, advice), below(advice.legend))] if advice else []
@@ -152,8 +152,8 @@ class Person:
         while True:
             self._draw()
             key = self.keys.read("")
-            if self.said == self.help and key not in ("resize", "ctrl-d", ""):
-                self.said = ""
+            if self.message == self.help and key not in ("resize", "ctrl-d", ""):
+                self.message = ""
             elif key in _STEPS:
                 (row, col), (down, right) = divmod(self.cursor, rules.cols), _STEPS[key]
                 row, col = min(max(row + down, 0), rules.rows - 1), min(max(col + right, 0), rules.cols - 1)
@@ -163,5 +163,5 @@ class Person:
                 self.typed = digits if int(digits or 0) <= rules.cells else key.strip("0")
                 self.cursor = int(self.typed or self.cursor + 1) - 1
             elif key not in ("resize", "escape", ""):
-                cell, self.typed, self.said = self.typed or str(self.cursor + 1), "", ""
+                cell, self.typed, self.message = self.typed or str(self.cursor + 1), "", ""
                 return {"enter": cell, "backspace": "u"}.get(key, key)

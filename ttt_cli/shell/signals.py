@@ -20,10 +20,14 @@ _CODES: dict[int, ExitCode] = {
     signal.SIGHUP: ExitCode.HUNG_UP,
 }
 
-GRACE, AT_ONCE = 1.5, 0.3
-"""Seconds that the main thread has to end the process after a signal, and after a second one."""
+GRACE = 1.5
+"""Seconds that the main thread has to end the process after a signal."""
 
-_given_back: list[Callable[[], object]] = []
+SECOND_GRACE = 0.3
+"""Likewise after a second signal."""
+
+_restorers: list[Callable[[], object]] = []
+"""What gives the terminal back if the process ends at once."""
 
 
 def _heeded() -> list[int]:
@@ -68,8 +72,8 @@ def _leave(code: ExitCode) -> None:
     if sys.__stderr__ is not None:  # Rich's replacement may wait for a lock
         sys.__stderr__.write(f"Error: {code.label}\n")
         sys.__stderr__.flush()
-    while _given_back:
-        _given_back.pop()()
+    while _restorers:
+        _restorers.pop()()
     os._exit(code)
 
 
@@ -83,7 +87,7 @@ def _watch(heard: int) -> None:
     while number := os.read(heard, 1)[0]:
         handler = signal.getsignal(number) if number in _CODES else None
         if handler is stop or (again and callable(handler)):  # not the first in ``graceful``
-            timer = Timer(AT_ONCE if again else GRACE, _leave, (_CODES[number],))
+            timer = Timer(SECOND_GRACE if again else GRACE, _leave, (_CODES[number],))
             timer.daemon = True
             timer.start()
         again = again or callable(handler)
@@ -94,12 +98,12 @@ def holding(take: Callable[[], object], give: Callable[[], object]) -> Iterator[
     """Hold the terminal during the body, in which SIGTSTP does nothing: ``take`` it, and ``give`` it back at
     the end, even if that is the end of the process."""
     handled = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
-    _given_back.append(give)
+    _restorers.append(give)
     try:
         take()
         yield
     finally:
-        _given_back.pop()()
+        _restorers.pop()()
         signal.signal(signal.SIGTSTP, handled)
 
 

@@ -1,4 +1,4 @@
-"""Numbers for people, never rounded to a certainty."""
+"""Numbers and cells as people read them. No probability is rounded to 0 or 100 %."""
 
 from collections.abc import Iterable, Sequence
 
@@ -21,7 +21,8 @@ def percent(share: float, digits: int = 2) -> str:
 
 
 def bar(shares: tuple[float, float, float], width: int) -> tuple[str, str, str]:
-    """Return strokes for wins, draws and losses, together ``width`` characters; none vanishes if not 0."""
+    """Return the parts of a bar for wins, draws and losses, ``width`` characters in all. Only a share of 0
+    has no character."""
     lengths = [max(round(share * width), int(share > 0)) for share in shares]
     lengths[shares.index(max(shares))] += width - sum(lengths)
     win, draw, loss = (mark * length for mark, length in zip("█▒·", lengths, strict=True))
@@ -41,11 +42,6 @@ def cells_in_words(cells: Sequence[Cell]) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def in_plies(number: int) -> str:
-    """``1 ply``, ``2 plies``."""
-    return f"{number} {'ply' if number == 1 else 'plies'}"
-
-
 def counted(number: int | None, thing: str) -> str:
     """``1 game``, ``2 games``; None: their number is not known."""
     if number is None:
@@ -53,7 +49,12 @@ def counted(number: int | None, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def what_is_held(numbers: tuple[int, int], units: tuple[str, str]) -> str:
-    """Format the sizes of a table in the learner's units: ``84 positions, 89 moves``."""
-    held = zip(numbers, units, strict=True) if numbers[1] else [(numbers[0], units[0])]
-    return ", ".join(counted(number, unit) for number, unit in held)
+def in_plies(number: int) -> str:
+    """``1 ply``, ``2 plies``."""
+    return f"{number} {'ply' if number == 1 else 'plies'}"
+
+
+def table_size(entries: int, moves: int, units: tuple[str, str]) -> str:
+    """Format the size of a table in the learner's units: ``84 positions, 89 moves``."""
+    size = counted(entries, units[0])
+    return f"{size}, {counted(moves, units[1])}" if moves else size
