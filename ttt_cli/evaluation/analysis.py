@@ -1,4 +1,4 @@
-"""The analysis of positions, many at a time: by perfect play, and by players."""
+"""The values of positions and moves, in batches: the proved values, and the values and choices of players."""
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
@@ -19,8 +19,8 @@ Board = Annotated[Position, note(type="string", pattern="^[XO.]+$", description=
 
 @dataclass(frozen=True)
 class MoveWorth:
-    """The value of a move, and the plies to the end of perfect play, the move included; null where not known.
-    Distances are known on boards with a state space only."""
+    """The value of a move, and the plies to the end under perfect play, the move included; None where they
+    are not known. Plies are known only on boards with a state space."""
 
     cell: Cell
     value: Worth | None
@@ -42,13 +42,16 @@ class Analysis:
 
     @property
     def best(self) -> tuple[Cell, ...]:
-        """The moves of the highest value, of these the quickest wins and the slowest losses; none if an
+        """The moves with the highest value, of these the quickest wins and the slowest losses; none if an
         unproved move might be better."""
-        known = [move for move in self.moves if move.value is not None]
-        worth = {move.cell: (move.value or 0, -(move.value or 0) * (move.plies or 0)) for move in known}
-        top = max(worth.values(), default=(-1, 0))
-        proved = len(known) == len(self.moves) or top[0] == 1
-        return tuple(cell for cell in worth if worth[cell] == top) if proved else ()
+        ranks = {
+            move.cell: (move.value, -move.value * (move.plies or 0))
+            for move in self.moves
+            if move.value is not None
+        }
+        top = max(ranks.values(), default=(-1, 0))
+        complete = len(ranks) == len(self.moves) or top[0] == 1
+        return tuple(cell for cell, rank in ranks.items() if rank == top) if complete else ()
 
     @property
     def to_move(self) -> Side | None:
@@ -57,28 +60,28 @@ class Analysis:
 
 
 def analyse(positions: Positions, *, nodes: int = NODES) -> list[Analysis]:
-    """Analyse positions by the state space if there is one, else by proofs of at most ``nodes`` each."""
+    """Analyse positions: by the state space if there is one, else by proofs of at most ``nodes`` each."""
     values, moves = values_of(positions, nodes=nodes), move_values_of(positions, nodes=nodes)
     plies = None if enumerated(positions.rules) is None else move_plies(positions)
-    found = []
-    for at, (text, legal) in enumerate(zip(positions.texts(), positions.legal, strict=True)):
+    analyses = []
+    for row, (text, legal) in enumerate(zip(positions.texts(), positions.legal, strict=True)):
         options = [
-            MoveWorth(cell, proved(moves[at, cell]), None if plies is None else int(plies[at, cell]))
+            MoveWorth(cell, proved(moves[row, cell]), None if plies is None else int(plies[row, cell]))
             for cell in np.flatnonzero(legal).tolist()
         ]
-        here = Position.reached(text, positions.rules)
-        found.append(Analysis(here, proved(values[at]), tuple(options)))
-    return found
+        position = Position.reached(text, positions.rules)
+        analyses.append(Analysis(position, proved(values[row]), tuple(options)))
+    return analyses
 
 
 def proved(value: np.int8) -> int | None:
-    """Return a value; None if it is not proved."""
+    """Return a value of the solver as an int; None if it is not proved."""
     return None if value == UNPROVEN else int(value)
 
 
 @dataclass(frozen=True)
 class OwnMove:
-    """A player's probability of a move, and its estimate of the move's value in the player's own unit."""
+    """A player's probability of a move, and the value that it gives the move, in its own unit."""
 
     cell: Cell
     probability: Share
@@ -89,7 +92,7 @@ class OwnMove:
 class Opinion:
     """A player's view of a position.
 
-    :ivar known: whether it has learned something there; None for players that need no experience.
+    :ivar known: whether it has learned about the position; None for players that need no experience.
     """
 
     DOCUMENT: ClassVar = ("name", "known", "resigns", "moves")
@@ -100,7 +103,7 @@ class Opinion:
 
     @property
     def has_values(self) -> bool:
-        """Whether it has the value of a move."""
+        """Whether it gives any move a value."""
         return any(move.value is not None for move in self.moves)
 
     @property
@@ -110,13 +113,13 @@ class Opinion:
 
 
 def consult(name: str, policy: Policy, positions: Positions) -> list[Opinion]:
-    """Ask a player about some positions."""
+    """Ask a player about positions."""
     played, values, known = policy.probabilities(positions), policy.values(positions), policy.known(positions)
-    found = []
-    for at, legal in enumerate(positions.legal):
+    opinions = []
+    for row, legal in enumerate(positions.legal):
         moves = []
         for cell in np.flatnonzero(legal).tolist():
-            value = None if values is None or np.isnan(values[at, cell]) else float(values[at, cell])
-            moves.append(OwnMove(cell, float(played[at, cell]), value))
-        found.append(Opinion(name, None if known is None else bool(known[at]), tuple(moves)))
-    return found
+            value = None if values is None or np.isnan(values[row, cell]) else float(values[row, cell])
+            moves.append(OwnMove(cell, float(played[row, cell]), value))
+        opinions.append(Opinion(name, None if known is None else bool(known[row]), tuple(moves)))
+    return opinions

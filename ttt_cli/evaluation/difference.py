@@ -16,10 +16,10 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.walk import WALK_BATCH
 
 ROUNDING = 1e-12
-"""Probabilities and values closer than this are equal but for rounding."""
+"""Probabilities and values that differ by less are equal but for rounding."""
 
 MATTERING = 10
-"""Rows in the document."""
+"""The most rows in the document."""
 
 Knowing = Literal["neither", "a", "b", "both"]
 KNOWN_BY: tuple[Knowing, ...] = get_args(Knowing)
@@ -27,8 +27,12 @@ KNOWN_BY: tuple[Knowing, ...] = get_args(Knowing)
 
 @dataclass(frozen=True)
 class Row:
-    """A position in which two players choose differently, or that only one of them knows: the cells that each
-    plays (none: it resigns), their probabilities, and the value of the choice."""
+    """A position in which two players choose differently, or that only one of them knows.
+
+    :ivar a: the cells that the first player may play; none if it resigns.
+    :ivar a_shares: their probabilities.
+    :ivar a_worth: the expected game value of the choice; None if it is not known.
+    """
 
     position: PositionText
     to_move: Side
@@ -46,11 +50,12 @@ class Difference:
     """Two policies compared in ``n`` open positions.
 
     :ivar asked: the positions.
-    :ivar differs: bool[n], whether their probabilities differ.
-    :ivar worth: float64[2, n]: the expected game value of each player's choice for the mover; -1 if it
+    :ivar differs: bool[n], where their probabilities differ.
+    :ivar worth: float64[2, n], the expected game value of each player's choice for the mover; -1 if it
         resigns; NaN where it is not known.
-    :ivar known: bool[2, n]: what each has learned about; everything for players that need no experience.
-    :ivar order: int64[k]: the positions in which they differ or that only one knows, by difference in value.
+    :ivar known: bool[2, n], what each has learned about; everything for players that need no experience.
+    :ivar order: int64[k], the positions in which they differ or that only one knows, the largest difference
+        in value first.
     """
 
     DOCUMENT: ClassVar = ("positions", "different", "a_better", "b_better", "a_only", "b_only", "rows")
@@ -75,45 +80,46 @@ class Difference:
         return list(self.listed(self.order[:MATTERING]))
 
     def listed(self, places: Int64s) -> Iterator[Row]:
-        """Yield the rows of some positions."""
+        """Yield the rows of the positions with these indices in ``asked``."""
         for start in range(0, len(places), WALK_BATCH):
             batch = places[start : start + WALK_BATCH]
             positions = self.asked[batch]
-            played = [player.probabilities(positions) for player in self.players]
+            played_a, played_b = (player.probabilities(positions) for player in self.players)
             for at, (place, text) in enumerate(zip(batch.tolist(), positions.texts(), strict=True)):
-                a, b = (_choice(played[player][at], self.worth[player, place]) for player in (0, 1))
+                a = _choice(played_a[at], self.worth[0, place])
+                b = _choice(played_b[at], self.worth[1, place])
                 known = KNOWN_BY[int(self.known[0, place]) + 2 * int(self.known[1, place])]
                 yield Row(text, Side.to_move(int(positions.plies[at])), *a, *b, known)
 
 
 def _choice(played: Floats, worth: np.float64) -> tuple[list[Cell], list[Share], float | None]:
+    """The fields of a player's choice in a ``Row``: cells, shares and worth."""
     cells = np.flatnonzero(played)
-    return cells.tolist(), played[cells].tolist(), None if np.isnan(worth) else float(worth) + 0.0
+    return cells.tolist(), played[cells].tolist(), None if np.isnan(worth) else float(worth) + 0.0  # no -0.0
 
 
 def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Difference:
     """Compare two policies of one game.
 
-    :param positions: in their order; None: all, on a board with a state space.
+    :param positions: where to compare them, in order; None: everywhere, on a board with a state space.
     """
     if positions is None:
         positions = StateSpace.of(a.rules)
     positions = positions[~positions.terminal]
-    players, number = (a, b), len(positions)
-    compared = [_compared(players, part) for part in positions.parts()]
-    differs, worth, known = (np.concatenate(arrays, axis=-1) for arrays in zip(*compared, strict=True))
+    parts = [_compared((a, b), part) for part in positions.parts()]
+    differs, worth, known = (np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True))
     a_only, b_only = known[0] & ~known[1], known[1] & ~known[0]
     gain = worth[0] - worth[1]
     listed = np.flatnonzero(differs | a_only | b_only)
     stake = np.nan_to_num(np.round(np.abs(gain[listed]), 12))
     return Difference(
-        positions,
-        players,
-        differs,
-        worth,
-        known,
-        listed[np.lexsort((listed, ~differs[listed], -stake))],
-        positions=number,
+        asked=positions,
+        players=(a, b),
+        differs=differs,
+        worth=worth,
+        known=known,
+        order=listed[np.lexsort((listed, ~differs[listed], -stake))],
+        positions=len(positions),
         different=int(differs.sum()),
         a_better=int((differs & (gain > ROUNDING)).sum()),
         b_better=int((differs & (gain < -ROUNDING)).sum()),
@@ -124,18 +130,20 @@ def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Differe
 
 
 def _compared(players: Sequence[Policy], positions: Positions) -> tuple[Bools, Floats, Bools]:
-    """``Difference.differs``, ``worth`` and ``known`` in some positions."""
+    """``Difference.differs``, ``worth`` and ``known`` in some open positions."""
     values = move_values_of(positions)
-    shares = [player.probabilities(positions) for player in players]
-    learned = [player.known(positions) for player in players]
-    known = [np.ones(len(positions), np.bool_) if each is None else each for each in learned]
-    differs: Bools = np.any(np.abs(shares[0] - shares[1]) > ROUNDING, axis=1)
-    return differs, np.array([_worth(each, values) for each in shares]), np.array(known)
+    played_a, played_b = (player.probabilities(positions) for player in players)
+    differs: Bools = np.any(np.abs(played_a - played_b) > ROUNDING, axis=1)
+    known = np.ones((len(players), len(positions)), np.bool_)
+    for row, player in zip(known, players, strict=True):
+        if (learned := player.known(positions)) is not None:
+            row[:] = learned
+    return differs, np.array([_worth(played_a, values), _worth(played_b, values)]), known
 
 
 def _worth(probabilities: Floats, values: Int8s) -> Floats:
     """float64[n]: the expected values of a policy's choices, given the value of each move."""
     played = probabilities > 0
-    after = (probabilities * np.where(played, values, 0)).sum(axis=1)
-    after[(played & (values == UNPROVEN)).any(axis=1)] = np.nan
-    return np.where(played.any(axis=1), after, -1.0)
+    expected = (probabilities * np.where(played, values, 0)).sum(axis=1)
+    expected[(played & (values == UNPROVEN)).any(axis=1)] = np.nan
+    return np.where(played.any(axis=1), expected, -1.0)

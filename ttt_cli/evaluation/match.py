@@ -1,8 +1,8 @@
 """Sampled matches, with confidence intervals.
 
-All games of a match are played at the same time, ply by ply. The agent is X in the 1st, 3rd, 5th … game. Two
-greedy players repeat a few games, so distinct games are counted, and intervals are Wilson's (1927), which
-hold for rates of 0 and 1 too.
+The games of a batch are played at the same time, ply by ply. The agent is X in the 1st, 3rd, 5th … game. Two
+greedy players repeat a few games, so distinct games are counted too. Intervals are Wilson's (1927), which hold
+for rates of 0 and 1 too.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,10 +20,10 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
 
 GAMES = 10_000
-"""Games of a match, by default."""
+"""The games of a match by default."""
 
 MATCH_BATCH = 1 << 14
-"""Games played at a time. A change changes the games of a seed."""
+"""Games played at a time. To change it changes the games that belong to a seed."""
 
 QUANTILE = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
@@ -45,7 +45,7 @@ def wilson(count: int, games: int) -> tuple[float, float]:
 class Games:
     """A batch of ``k`` games.
 
-    :ivar first: the number of the first in the match, from 0; the agent is X in games 0, 2, 4 …
+    :ivar first: the number of the first game in the match, from 0; the agent is X in games 0, 2, 4 …
     :ivar moves: int8[k, cells], cells from 0, -1 after the end.
     :ivar results: int8[k], +1 X won, -1 O won, 0 drawn.
     :ivar resigned: bool[k].
@@ -57,7 +57,7 @@ class Games:
     resigned: Bools
 
     def losing_line(self, side: Side) -> tuple[int, ...] | None:
-        """Return the cells (from 1) of the first game that the agent has lost as ``side``, to a line."""
+        """Return the cells (from 1) of the first game that the agent lost as ``side`` without resigning."""
         own = slice(side, None, 2)
         lost = self.moves[own][(self.results[own] * side.sign < 0) & ~self.resigned[own]]
         return tuple(cell + 1 for cell in lost[0].tolist() if cell >= 0) if len(lost) else None
@@ -65,7 +65,7 @@ class Games:
 
 @dataclass(frozen=True)
 class SampledRates:
-    """Shares of the games of a match, with 95 % intervals; null of no games."""
+    """The shares of games won, drawn and lost, with 95 % intervals; None if there are no games."""
 
     win: Share | None
     draw: Share | None
@@ -77,7 +77,7 @@ class SampledRates:
 
     @classmethod
     def of(cls, counts: Sequence[int]) -> "SampledRates":
-        """The rates of so many wins, draws and losses."""
+        """The rates for these numbers of wins, draws and losses."""
         games = sum(counts)
         win, draw, loss = (count / games if games else None for count in counts)
         win_ci, draw_ci, loss_ci = (wilson(count, games) for count in counts)
@@ -86,9 +86,9 @@ class SampledRates:
 
 @dataclass(frozen=True)
 class Match:
-    """A match against an opponent.
+    """The results of a match against an opponent.
 
-    :ivar distinct_games: games that differ in their moves or in who is X.
+    :ivar distinct_games: the number of games that differ in their moves or in who is X.
     """
 
     opponent: str
@@ -100,7 +100,7 @@ class Match:
 
 @dataclass(frozen=True)
 class LosingLine:
-    """A line of play by which a player loses; how often it can be made to lose is not known."""
+    """A line of play by which a player loses; with what probability it can be made to lose is not known."""
 
     loss: None
     line: tuple[CellFromOne, ...] | None
@@ -108,9 +108,9 @@ class LosingLine:
 
 @dataclass(frozen=True)
 class Sample:
-    """A player's match results, and lines of play by which it loses; what matches cannot tell is None.
+    """A player's match results, and lines of play by which it loses; None for what matches cannot tell.
 
-    :ivar lines: by side, as far as they were found.
+    :ivar lines: the line as each side, where one was found.
     """
 
     DOCUMENT: ClassVar = (
@@ -138,8 +138,9 @@ class Sample:
     @property
     def worst_case(self) -> dict[str, LosingLine] | None:
         """Losing lines by role."""
-        found = {f"as_{side.key}": LosingLine(None, self.lines.get(side)) for side in Side}
-        return found if self.lines else None
+        if not self.lines:
+            return None
+        return {f"as_{side.key}": LosingLine(None, self.lines.get(side)) for side in Side}
 
     @property
     def unbeatable(self) -> Literal[False] | None:
@@ -162,7 +163,7 @@ def play_match(
     """
     agent, opponent = (player.tabulated().forfeiting() for player in (agent, opponent))
     cells, rng = agent.rules.cells, np.random.default_rng(seed)
-    counts = np.zeros((2, 3), np.int64)
+    counts = np.zeros((2, 3), np.int64)  # wins, draws and losses of the agent as each side
     seen: tuple[set[bytes], set[bytes]] = set(), set()
     for first in range(0, games, MATCH_BATCH):
         number = min(MATCH_BATCH, games - first)
@@ -171,7 +172,8 @@ def play_match(
         uniforms = rng.random((number, cells))
         for side in Side:  # the agent's; every batch begins with a game in which it is X
             own = np.arange(side, number, 2)
-            _play((agent, opponent) if side is Side.X else (opponent, agent), batch, own, uniforms)
+            xo = (agent, opponent) if side is Side.X else (opponent, agent)
+            _play(xo, batch, own, uniforms)
             np.add.at(counts[side], 1 - side.sign * batch.results[own], 1)
             seen[side].update((moves[own] + 1).view(f"S{cells}").ravel().tolist())  # games as bytes
         watch(batch)
@@ -179,21 +181,21 @@ def play_match(
     return Match(name, as_x, as_o, games, sum(map(len, seen)))
 
 
-def _play(xo: tuple[Policy, Policy], batch: Games, going: NDArray[np.intp], uniforms: Floats) -> None:
-    """Play the games ``going`` of a batch between X and O; ask each once for each distinct position."""
+def _play(xo: tuple[Policy, Policy], batch: Games, open_games: NDArray[np.intp], uniforms: Floats) -> None:
+    """Play these games of a batch between X and O, asking them once about each distinct position."""
     rules = xo[0].rules
     positions = Positions.start(rules)
-    at: NDArray[Any] = np.zeros(len(going), np.intp)  # the position each game is in
+    rows: NDArray[Any] = np.zeros(len(open_games), np.intp)  # the position of each open game
     for ply in range(rules.cells):
-        cells = xo[ply % 2].choose(positions, at, uniforms[going, ply])
+        cells = xo[ply % 2].choose(positions, rows, uniforms[open_games, ply])
         plays = cells >= 0
-        batch.resigned[going[~plays]] = True
-        batch.results[going[~plays]] = -1 if ply % 2 == 0 else 1
-        going, cells = going[plays], cells[plays]
-        batch.moves[going, ply] = cells
-        positions, at = positions.after(at[plays], cells)
-        over = positions.terminal[at]
-        batch.results[going[over]] = positions.results[at[over]]
-        going, at = going[~over], at[~over]
-        if not len(going):
+        batch.resigned[open_games[~plays]] = True
+        batch.results[open_games[~plays]] = -1 if ply % 2 == 0 else 1
+        open_games, cells = open_games[plays], cells[plays]
+        batch.moves[open_games, ply] = cells
+        positions, rows = positions.after(rows[plays], cells)
+        over = positions.terminal[rows]
+        batch.results[open_games[over]] = positions.results[rows[over]]
+        open_games, rows = open_games[~over], rows[~over]
+        if not len(open_games):
             break

@@ -1,4 +1,8 @@
-"""Exact results of one policy against another, from the probability of every position that they can reach."""
+"""Exact results of one policy against another, from the probability of every position that they can reach.
+
+``ExactGames`` carries these probabilities along a walk, so that a verdict needs only one walk for all
+opponents.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +20,7 @@ from ttt_cli.evaluation.walk import BUDGET, Layer, Tick, walk
 
 @dataclass(frozen=True)
 class Rates:
-    """How likely a player's games end in each way."""
+    """The probabilities of each result of a player's games."""
 
     win: Share
     draw: Share
@@ -24,10 +28,10 @@ class Rates:
 
     @classmethod
     def summing_to_one(cls, *rates: float) -> "Rates":
-        """Rates whose largest takes up the rounding errors, so that a certainty is exactly 1."""
-        most = rates.index(max(rates))
-        rest = sum(rate for at, rate in enumerate(rates) if at != most)
-        return cls(*(1 - rest if at == most else rate for at, rate in enumerate(rates)))
+        """Rates of which the largest takes up the rounding errors, so that a certainty is exactly 1."""
+        exact, largest = [*rates], rates.index(max(rates))
+        exact[largest] = 1 - sum(rate for at, rate in enumerate(rates) if at != largest)
+        return cls(*exact)
 
     @property
     def points(self) -> float:
@@ -40,45 +44,46 @@ class Rates:
 
 
 class ExactGames:
-    """The games of a walk's policy against some opponents, played as it walks.
+    """A policy's games against several opponents, played ply by ply along its walk.
 
-    :ivar reach: float64[opponents, k], how likely each position of the next layer is reached.
+    :ivar reach: float64[opponents, k], the probability of reaching each position of the next layer.
     """
 
     def __init__(self, opponents: Sequence[Policy | None]) -> None:
-        """:param opponents: who plays the side that can play anything; None in a walk with an opponent."""
+        """:param opponents: who chooses where the walk follows every legal move; None if it has an opponent
+        of its own."""
         self._opponents = opponents
         self.reach = np.ones((len(opponents), 1))
-        self._ends = np.zeros((len(opponents), 3))  # probabilities that O wins, a draw, that X wins
+        self._ends = np.zeros((len(opponents), 3))  # probabilities: O wins, draw, X wins
 
     def play(self, positions: Positions, layer: Layer) -> None:
-        """Play one ply. To resign (no moves in an open position) is to lose."""
+        """Play one ply. A player without a move in an open position resigns, and loses."""
         after = np.zeros((len(self.reach), layer.following))
-        for some, part in layer.parts():
-            batch, over = positions[some], ~part.open
-            at = None if part.probabilities is not None else part.rows * batch.cells + part.cells
+        for rows, part in layer.parts():
+            batch, over = positions[rows], ~part.open
+            moves = part.rows * batch.cells + part.cells if part.probabilities is None else None
             for game, opponent in enumerate(self._opponents):
-                reach, chances, gone = self.reach[game, some], part.probabilities, part.resigning
-                if chances is None:
-                    assert opponent is not None and at is not None
-                    live = part.open & (reach > 0)
+                reach, probabilities, resigning = self.reach[game, rows], part.probabilities, part.resigning
+                if probabilities is None:
+                    assert opponent is not None and moves is not None
+                    asked = part.open & (reach > 0)
                     played = np.zeros((len(batch), batch.cells))
-                    played[live] = opponent.probabilities(batch if live.all() else batch[live])
-                    gone = live & (played @ np.ones(batch.cells) == 0)
-                    chances = played.ravel().take(at)
-                np.add.at(after[game], part.targets, reach.repeat(part.counts) * chances)
+                    played[asked] = opponent.probabilities(batch if asked.all() else batch[asked])
+                    resigning = asked & (played @ np.ones(batch.cells) == 0)
+                    probabilities = played.ravel().take(moves)
+                np.add.at(after[game], part.targets, reach.repeat(part.counts) * probabilities)
                 np.add.at(self._ends[game], part.results[over] + 1, reach[over])
-                self._ends[game, layer.ply % 2 * 2] += reach[gone].sum()
+                self._ends[game, layer.ply % 2 * 2] += reach[resigning].sum()
         self.reach = after
 
     @property
     def rates(self) -> list[Rates]:
-        """How the games have ended for X against each opponent."""
+        """The rates of X against each opponent, after the last ply."""
         return [Rates.summing_to_one(*ends[::-1]) for ends in self._ends.tolist()]
 
 
 def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
-    """Return how games between ``x`` as X and ``o`` as O end for ``x``.
+    """Return the rates of ``x`` as X against ``o`` as O.
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
@@ -100,24 +105,24 @@ def own_play(
     budget: int = BUDGET,
     tick: Tick = lambda positions: None,
 ) -> tuple[Positions, Floats]:
-    """Return the open positions in which the policy can be to move in either role, in their order; and
-    float64[k, opponents], how likely they are reached against each opponent.
+    """Return the ``k`` open positions in which the policy can be to move in either role, in order; and
+    float64[k, opponents], the probability of reaching each of them against each opponent.
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
-    parts: list[tuple[int, Positions, Floats]] = []
+    plies: dict[int, tuple[Positions, Floats]] = {}
     for side in Side:
         games = ExactGames(opponents)
         for positions, layer in walk(policy, side, budget=budget, tick=tick):
             if layer.ply % 2 == side:
-                parts.append((layer.ply, positions[layer.open], games.reach[:, layer.open].T))
+                plies[layer.ply] = positions[layer.open], games.reach[:, layer.open].T
             games.play(positions, layer)
-    parts.sort(key=lambda part: part[0])
-    return Positions.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
+    own, reach = zip(*(plies[ply] for ply in sorted(plies)), strict=True)
+    return Positions.concatenate(own), np.concatenate(reach)
 
 
 def within_reach(policy: Policy) -> PolicyTable:
-    """Return a policy as a table, asked once for each position that it can reach; uniform elsewhere.
+    """Return a policy as a table, asked once about each position that it can reach; uniform elsewhere.
 
     :raises OutgrownError: if it can reach too many positions.
     """
@@ -125,7 +130,8 @@ def within_reach(policy: Policy) -> PolicyTable:
     rows = space.rows(own)
     played, known = uniform(space.legal), np.zeros(len(space), np.bool_)
     played[rows], known[rows] = policy.probabilities(own), True
-    values, own_values = np.full(played.shape, np.nan), policy.values(own)
+    values, own_values = None, policy.values(own)
     if own_values is not None:
+        values = np.full(played.shape, np.nan)
         values[rows] = own_values
-    return PolicyTable(space, played, None if own_values is None else values, known)
+    return PolicyTable(space, played, values, known)

@@ -1,8 +1,8 @@
 """A quick search for a game that a policy can lose, on any board, without a whole walk.
 
-A beam search: it tries all moves of the opponent and all that the policy can make, and keeps the positions of
-each ply in which the opponent's lines are longest. It starts with a narrow beam and widens it. To find
-nothing proves nothing.
+A beam search tries all moves of the opponent and all that the policy can make, and keeps the positions of
+each ply in which the opponent's lines are longest. The beam is narrow at first, then wider. Finding nothing
+proves nothing.
 """
 
 import numpy as np
@@ -13,11 +13,11 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
 
 BEAM_WIDTHS = (16, 256, 2048)
-"""The positions kept of each ply, in successive attempts."""
+"""Positions kept in each ply, in successive attempts."""
 
 
 def losing_line(policy: Policy, side: Side) -> tuple[int, ...] | None:
-    """Return the cells (from 1) of a game that ``policy`` can lose as ``side``, None if the search finds
+    """Return the cells (from 1) of a game that ``policy`` can lose as ``side``; None if the search finds
     none. If the policy resigns, the line ends on an open board."""
     lines = (_search(policy, side, width) for width in BEAM_WIDTHS)
     return next((line for line in lines if line is not None), None)
@@ -25,7 +25,7 @@ def losing_line(policy: Policy, side: Side) -> tuple[int, ...] | None:
 
 def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
     positions = Positions.start(policy.rules)
-    lines: list[tuple[int, ...]] = [()]  # one to each position
+    lines: list[tuple[int, ...]] = [()]  # a line to each position
     while len(positions):
         if len(lines[0]) % 2 == side:
             played = policy.probabilities(positions) > 0
@@ -35,7 +35,7 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
             played = positions.legal
         cells, rows = np.nonzero(played.T)
         after, places = positions.after(rows, cells)
-        moves = np.unique(places, return_index=True)[1]  # the first to each position
+        _, moves = np.unique(places, return_index=True)  # the first move to each position
         lost = np.flatnonzero(after.results * side.sign < 0)
         kept = lost[:1] if lost.size else np.flatnonzero(~after.terminal)
         if len(kept) > width:
@@ -49,11 +49,12 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
 
 
 def _threat(positions: Positions, side: Side) -> Floats:
-    """float64[k]: how long the open lines of ``side`` are, those of the other side counting against it."""
+    """float64[k]: how threatening the open lines of ``side`` are; open lines of the other side count against
+    it."""
     mine, theirs = (positions.x, positions.o) if side == Side.X else (positions.o, positions.x)
     score = np.zeros(len(positions))
     for line in positions.rules.line_masks:
         mask = np.uint64(line)
         own, other = np.bitwise_count(mine & mask), np.bitwise_count(theirs & mask)
         score += np.where(other == 0, 8.0**own, 0.0) - np.where(own == 0, 2.0**other, 0.0)
-    return score if not positions.rules.misere else -score
+    return -score if positions.rules.misere else score

@@ -16,17 +16,17 @@ from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.analysis import Analysis, Board, MoveWorth, analyse, proved
 
 FEW_NODES = 2_000
-"""Nodes that each proof may take in a review, on a board without a state space."""
+"""Nodes that each proof of a review may take, on a board without a state space."""
 
 
 @dataclass(frozen=True)
 class MoveReview:
     """A move, the values for the mover before and after it, and the cells that keep the value.
 
-    :ivar here: the position before the move.
+    :ivar here: the analysis of the position before the move.
     :ivar cell: None if the mover resigns.
     :ivar after: the value of the move; None if it is not proved.
-    :ivar probability: how likely the player whose line is explained makes the move; None for other players.
+    :ivar probability: of the move by the player whose losing line is explained; None for its opponent.
     """
 
     DOCUMENT: ClassVar[tuple[str, ...]] = ("cell", "side", "before", "after", "best", "proven")
@@ -69,11 +69,13 @@ class MoveReview:
     def is_choice(self) -> bool | None:
         """Whether the legal moves differ in value; None if that is not known."""
         values = {self.before, *self.values.values()}
-        return True if len(values - {None}) > 1 else None if None in values else False
+        if len(values - {None}) > 1:
+            return True
+        return None if None in values else False
 
     @property
     def proven(self) -> bool:
-        """Whether it is known if the move kept the value."""
+        """Whether it is proved if the moves differ in value, and if this one kept the value."""
         return self.before is not None and self.after is not None and self.is_choice is not None
 
     @property
@@ -84,7 +86,7 @@ class MoveReview:
 
 @dataclass(frozen=True)
 class Step(MoveReview):
-    """A move of a line by which a player loses; ``perfect`` are the cells that keep the position's value."""
+    """A move of a line by which a player loses; ``perfect`` lists the cells that keep the value."""
 
     DOCUMENT = ("position", "to_move", "cell", "probability", "perfect", "before", "after")
 
@@ -95,8 +97,8 @@ class Step(MoveReview):
 class Choices:
     """How often one side kept the value of the position.
 
-    :ivar choices: its moves in positions whose moves differ in value.
-    :ivar unproven: its moves that are not counted, since their values are not proved.
+    :ivar choices: the number of its moves in positions whose legal moves differ in value.
+    :ivar unproven: the number of its moves that are not counted because values are not proved.
     """
 
     kept: Count
@@ -121,26 +123,24 @@ class Review:
     @property
     def choices(self) -> dict[str, Choices]:
         """The choices of each side, ``x`` and ``o``."""
-        found = {}
+        by_side = {}
         for side in Side:
             own = [move for move in self.moves if move.side is side]
             kept = [not move.lost_value for move in own if move.proven and move.is_choice]
-            found[side.key] = Choices(sum(kept), len(kept), sum(not move.proven for move in own))
-        return found
+            by_side[side.key] = Choices(sum(kept), len(kept), sum(not move.proven for move in own))
+        return by_side
 
     @property
     def accuracy(self) -> dict[str, Share | None]:
         """The share of each side's choices that kept the value; None if it had none."""
-        return {
-            key: found.kept / found.choices if found.choices else None for key, found in self.choices.items()
-        }
+        return {key: own.kept / own.choices if own.choices else None for key, own in self.choices.items()}
 
     @property
     def turning_point(self) -> Count | None:
         """The number, from 1, of the loser's move that gave up its last chance of a better result.
 
-        None if the game was drawn, if the loser had no better result in reach or resigned a better position,
-        and where that is not proved.
+        None if the game was drawn, if the loser never had such a chance, if it resigned a better position, or
+        if none of this is proved.
         """
         winner = self.game.result.winner if self.game.result is not None else None
         if winner is None or (self.game.resigned and self.resigned != -1):
@@ -161,13 +161,13 @@ def review(game: Game, *, nodes: int = FEW_NODES) -> Review:
     boards = [Position.reached(text, game.rules) for text in game.texts()]
     positions = Positions.batch(boards, game.rules)
     values = values_of(positions, nodes=nodes)
-    reached = negated(values)
+    for_last_mover = negated(values)
     known = np.flatnonzero(values[: len(game.moves)] != UNPROVEN)
     analyses = dict(zip(known.tolist(), analyse(positions[known], nodes=nodes), strict=True))
     moves = []
     for ply, (board, cell) in enumerate(zip(boards, game.moves, strict=False)):
         unknown = Analysis(board, None, tuple(MoveWorth(option, None, None) for option in board.legal))
-        moves.append(MoveReview(analyses.get(ply, unknown), cell, proved(reached[ply + 1])))
+        moves.append(MoveReview(analyses.get(ply, unknown), cell, proved(for_last_mover[ply + 1])))
     return Review(game, tuple(moves), proved(values[-1]) if game.resigned else None)
 
 

@@ -1,7 +1,7 @@
 """Round-robin tournaments with exact results, and ratings.
 
-Ratings are those of the Bradley-Terry model (1952) fitted to the expected scores: players of strengths p and
-q share a game's point as p : q. A virtual draw in each pairing keeps all strengths finite.
+Ratings are the strengths of the Bradley-Terry model (1952), fitted to the expected scores: players of
+strengths p and q share the point of a game as p : q. A virtual draw in each pairing keeps strengths finite.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ from ttt_cli.evaluation.matchup import Rates, play_exact
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 
 ELO = 400.0
-"""Rating points of a tenfold strength."""
+"""Rating points that stand for ten times the strength."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A player's expected points, a draw being worth one half, the points at stake, and its rating on the Elo
-    scale with mean 0."""
+    """A player's expected points (a draw is worth one half) of how many, and its rating on the Elo scale; the
+    mean rating is 0."""
 
     DOCUMENT: ClassVar = ("*agent", "points", "of", "rating")
 
@@ -39,7 +39,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Pairing:
-    """The rates of two players' games, for X; ``games`` is how many were played if they were sampled."""
+    """The rates of X in the games of two players; ``games`` counts them if they were sampled."""
 
     DOCUMENT: ClassVar = ("x", "o", "*rates", "games")
 
@@ -53,8 +53,8 @@ class Pairing:
 class Tournament:
     """The players by points, and all pairings.
 
-    :ivar scores: float64[players, players], in the order of ``players``: the expected points of one player
-        against another in two games, one as X and one as O; 0 on the diagonal.
+    :ivar scores: float64[players, players], in the order of ``players``: the expected points of the row's
+        player against the column's in two games, one as X and one as O; 0 on the diagonal.
     """
 
     DOCUMENT: ClassVar = ("method", "players", "pairings")
@@ -80,10 +80,10 @@ def play_tournament(
     budget: int = BUDGET,
     tick: Callable[[int], None] = lambda pairings: None,
 ) -> Tournament:
-    """Let all players meet as both sides. Pairings that reach more than ``budget`` positions, or whose
-    players choose at random from outside, are sampled.
+    """Let all players meet as both sides. A pairing that can reach more than ``budget`` positions, or in which
+    an external player varies its choices, is sampled.
 
-    :param tick: called with the number of pairings after each of them.
+    :param tick: called after each pairing with the number of pairings so far.
     """
     players = [policy.tabulated().forfeiting() for _, policy in agents]
     scores = np.zeros((len(players), len(players)))
@@ -91,30 +91,33 @@ def play_tournament(
     for pair in combinations(range(len(players)), 2):
         a, b = (players[at] for at in pair)
         try:
-            found, games = [play_exact(a, b, budget=budget), play_exact(b, a, budget=budget)], None
+            rates_of_x, games = [play_exact(a, b, budget=budget), play_exact(b, a, budget=budget)], None
         except (OutgrownError, UnsteadyError):
             match, games = play_match(a, b, GAMES, seed=0), GAMES // 2
-            found = [_rates(match.as_x), _rates(match.as_o).turned()]
-        for (x, o), rates in zip((pair, pair[::-1]), found, strict=True):
+            rates_of_x = [_rates(match.as_x), _rates(match.as_o).turned()]
+        for (x, o), rates in zip((pair, pair[::-1]), rates_of_x, strict=True):
             pairings[x, o] = Pairing(agents[x][0].name, agents[o][0].name, rates, games)
             scores[x, o] += rates.points
             scores[o, x] += 1 - rates.points
         tick(len(pairings) // 2)
     points, ratings = scores.sum(axis=1), bradley_terry(scores)
     ranking = np.argsort(-np.round(points, 12), kind="stable").tolist()
-    of = 2 * (len(players) - 1)
-    standings = [Standing(agents[at][0], float(points[at]), of, float(ratings[at])) for at in ranking]
+    games_each = 2 * (len(players) - 1)
+    standings = [Standing(agents[at][0], float(points[at]), games_each, float(ratings[at])) for at in ranking]
     ordered = [pairing for _, pairing in sorted(pairings.items(), key=itemgetter(0))]
     return Tournament(standings, ordered, scores[np.ix_(ranking, ranking)])
 
 
-def _rates(found: SampledRates) -> Rates:
-    return Rates.summing_to_one(found.win or 0.0, found.draw or 0.0, found.loss or 0.0)
+def _rates(sampled: SampledRates) -> Rates:
+    return Rates.summing_to_one(sampled.win or 0.0, sampled.draw or 0.0, sampled.loss or 0.0)
 
 
 def bradley_terry(scores: Floats) -> Floats:
-    """float64[players]: the maximum-likelihood ratings, with mean 0, for the scores of two games in each
-    pairing, by minorisation-maximisation (Hunter, 2004)."""
+    """float64[players]: the maximum-likelihood ratings, with mean 0, by minorisation-maximisation (Hunter,
+    2004).
+
+    :param scores: float64[players, players], as ``Tournament.scores``.
+    """
     players = len(scores)
     others = ~np.eye(players, dtype=bool)
     games = 3.0 * others  # two games and the virtual draw

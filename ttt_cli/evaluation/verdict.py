@@ -1,5 +1,6 @@
-"""The verdict on a policy: everything that ``ttt evaluate`` reports, computed over all it can reach; and its
-blunders, the moves that give up game value, even if the opponent does not take advantage."""
+"""The verdict on a policy: everything that ``ttt evaluate`` reports, computed over all positions that it can
+reach; and its blunders, the moves that give up game value, whether or not an opponent punishes them.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from ttt_cli.evaluation.walk import BUDGET, Layer, OutgrownError, Tick, layers_o
 from ttt_cli.evaluation.worst_case import WorstCase, worst_case
 
 MAX_PROVED = 20_000
-"""The most positions in each role whose mistakes are counted, on a board without a state space."""
+"""Mistakes are not counted in more positions than this in either role, on a board without a state space."""
 
 MISTAKE_NODES = 2_000
 """Nodes that the proof of each value may take."""
@@ -36,7 +37,7 @@ value, +1, 0 or -1, before and after the move."""
 
 @dataclass(frozen=True)
 class Result:
-    """How the policy fares against one opponent."""
+    """The rates of the policy against one opponent."""
 
     opponent: str
     as_x: Rates
@@ -53,9 +54,11 @@ class WorstCases:
 
 @dataclass(frozen=True)
 class MistakeCount:
-    """Open positions in which the policy can give up game value, those among them that its own play can
-    reach, and all open positions. Only the second are known of a player that is not asked about the whole
-    state space: the first are the same, and the third is null."""
+    """The open positions in which the policy can give up game value.
+
+    :ivar reachable: how many of them its own play can reach; all, if only such positions were examined.
+    :ivar of: the number of open positions in the state space; None if they were not all examined.
+    """
 
     positions: Count
     reachable: Count
@@ -64,7 +67,7 @@ class MistakeCount:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Of the open positions that the policy's own play can reach, those of which it has learned something."""
+    """The open positions that the policy's own play can reach, and how many of them it has learned about."""
 
     known: Count
     of: Count
@@ -74,7 +77,7 @@ class Coverage:
 class Verdict:
     """The truth about a policy.
 
-    :ivar mistakes: None if not all values of positions are known.
+    :ivar mistakes: None if there are too many positions to examine, or not all their values are proved.
     :ivar coverage: None for players that need no experience.
     """
 
@@ -108,7 +111,7 @@ class Verdict:
 
     @property
     def lines(self) -> dict[Side, tuple[int, ...]]:
-        """Lines of play by which it loses, by side."""
+        """The lines of play by which it loses, by its side."""
         cases = zip(Side, (self.as_x.line, self.as_o.line), strict=True)
         return {side: line for side, line in cases if line is not None}
 
@@ -146,53 +149,72 @@ def judge(
     :param tick: called with the number of positions visited so far.
     :raises OutgrownError: if there are more.
     """
-    policy, against = policy.tabulated(), [opponent.tabulated() for _, opponent in opponents]
-    own: list[Positions] = []  # the open positions in which it can be to move
-    few = True  # whether they are few enough to count mistakes
-    rates: list[list[Rates]] = []  # for X
-    worst: list[WorstCase] = []
-    asked: list[int] = []  # how many such positions there are
-    known: list[int] = []  # and of how many it knows something, by layers
-    for side in Side:
-        games, layers = ExactGames(against), list[Layer]()
-        asked.append(0)
-        for positions, layer in walk(policy, side, budget=budget, tick=tick):
-            games.play(positions, layer)
-            layers.append(layer)
-            if layer.ply % 2 == side:
-                asked[side] += int(layer.open.sum())
-                known += [] if layer.known is None else [layer.known]
-                few &= enumerated(policy.rules) is not None or asked[side] <= MAX_PROVED
-                own = [*own, positions[layer.open]] if few else []
-            del positions  # their memory is needed for the next ply
-        rates.append(games.rates)
-        worst.append(worst_case(layers, side))
-        del layers, layer  # and that of all layers for the other side
-    as_x, as_o = worst
+    policy, players = policy.tabulated(), [opponent.tabulated() for _, opponent in opponents]
+    x, o = (_judge_as(side, policy, players, budget, tick) for side in Side)
+    rates = zip(opponents, x.rates, o.rates, strict=True)
+    own, known = x.own + o.own, x.known + o.known
     return Verdict(
         policy.rules,
-        tuple(Result(name, x, o.turned()) for (name, _), x, o in zip(opponents, *rates, strict=True)),
-        as_x,
-        as_o,
-        _mistakes(policy, own) if few else None,
-        Coverage(sum(known), sum(asked)) if known else None,
+        tuple(Result(name, as_x, as_o.turned()) for (name, _), as_x, as_o in rates),
+        x.worst_case,
+        o.worst_case,
+        _mistakes(policy, own) if x.examined and o.examined else None,
+        Coverage(sum(known), x.positions + o.positions) if known else None,
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Role:
+    """What the walk of a policy in one role has found.
+
+    :ivar rates: the rates of X against each opponent.
+    :ivar positions: the number of open positions in which the policy is to move.
+    :ivar known: how many of these it has learned about, by ply; empty for players that need no experience.
+    :ivar examined: whether these are few enough to count mistakes in them.
+    :ivar own: these positions, by ply, if they are ``examined``.
+    """
+
+    rates: list[Rates]
+    worst_case: WorstCase
+    positions: int
+    known: list[int]
+    examined: bool
+    own: list[Positions]
+
+
+def _judge_as(side: Side, policy: Policy, opponents: Sequence[Policy], budget: int, tick: Tick) -> _Role:
+    games, layers = ExactGames(opponents), list[Layer]()
+    most_examined = MAX_PROVED if enumerated(policy.rules) is None else budget
+    number, known, own = 0, list[int](), list[Positions]()
+    for positions, layer in walk(policy, side, budget=budget, tick=tick):
+        games.play(positions, layer)
+        layers.append(layer)
+        if layer.ply % 2 == side:
+            number += int(layer.open.sum())
+            known += [] if layer.known is None else [layer.known]
+            own = [*own, positions[layer.open]] if number <= most_examined else []
+        del positions  # their memory is needed for the next ply
+    return _Role(games.rates, worst_case(layers, side), number, known, number <= most_examined, own)
+
+
 def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
-    """Count the positions in which the policy can give up game value; None if not all values are proved."""
+    """Count the positions in which the policy can give up game value; None if not all values are proved.
+
+    :param own: the open positions in which its own play can be to move. A table is examined everywhere.
+    """
     if isinstance(policy, PolicyTable):
         space = policy.space
         still_open = np.flatnonzero(~space.terminal)
-        rows = still_open[np.unique(wrong_moves(policy, space[still_open])[0]["row"])]
+        blunders, _ = wrong_moves(policy, space[still_open])
+        rows = still_open[np.unique(blunders["row"])]
         reachable = np.isin(rows, space.rows(Positions.concatenate(own))).sum()
         return MistakeCount(len(rows), int(reachable), len(still_open))
     count = 0
     for positions in own:
-        wrong, proved = wrong_moves(policy, positions, nodes=MISTAKE_NODES)
+        blunders, proved = wrong_moves(policy, positions, nodes=MISTAKE_NODES)
         if not proved:
             return None
-        count += len(np.unique(wrong["row"]))
+        count += len(np.unique(blunders["row"]))
     return MistakeCount(count, count, None)
 
 
@@ -200,9 +222,9 @@ def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
 class Blunders:
     """``k`` blunders of a policy, the worst first.
 
-    :ivar positions: the position of each.
+    :ivar positions: the position of each blunder.
     :ivar moves: ``BLUNDER``[k].
-    :ivar reach: float64[k, opponents], how likely the position is reached against each opponent.
+    :ivar reach: float64[k, opponents], the probability of reaching the position against each opponent.
     :ivar reachable: bool[k], whether the policy's own play can reach the position.
     """
 
@@ -226,17 +248,18 @@ def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> 
     rows, cells = np.nonzero(chosen)
     moves = cells < positions.cells
     left = values_of(positions.play(rows[moves], cells[moves]), nodes=nodes)
-    found = np.zeros(len(rows), BLUNDER)
-    found["row"], found["cell"], found["after"] = rows, np.where(moves, cells, RESIGNS), -1
-    found["probability"], found["before"] = chosen[rows, cells], values[rows]
-    found["after"][moves] = negated(left)
-    wrong = (found["before"] != UNPROVEN) & (found["after"] < found["before"])
-    return found[wrong], not ((values == UNPROVEN).any() or (left == UNPROVEN).any())
+    choices = np.zeros(len(rows), BLUNDER)
+    choices["row"], choices["cell"] = rows, np.where(moves, cells, RESIGNS)
+    choices["probability"], choices["before"] = chosen[rows, cells], values[rows]
+    choices["after"] = -1
+    choices["after"][moves] = negated(left)
+    wrong = (choices["before"] != UNPROVEN) & (choices["after"] < choices["before"])
+    return choices[wrong], not ((values == UNPROVEN).any() or (left == UNPROVEN).any())
 
 
 def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: int = BUDGET) -> Blunders:
-    """Return all blunders of a policy: of a table in all open positions, of any other player in those that
-    its own play can reach and whose value is known.
+    """Return all blunders of a policy. A policy that can be tabulated is examined in all open positions, any
+    other in those that its own play can reach and whose value is proved.
 
     They are ordered by expected cost against these opponents, then by whether its own play can reach them,
     then by cost times probability, then by position.
@@ -260,11 +283,14 @@ def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: i
 
 
 def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
-    """Whether a guaranteed result is no worse for ``side`` than the game's value; None if not proved."""
+    """Whether a guaranteed result is no worse for ``side`` than the game's value; None if that value is not
+    proved, and matters."""
     bounds = (-1 if rules.misere else 0), 1  # of the game's value for X, by strategy stealing
     lowest, highest = sorted(side.sign * bound for bound in bounds)
-    if not lowest <= guaranteed < highest:  # whatever the value is
-        return guaranteed >= highest
+    if guaranteed < lowest:
+        return False
+    if guaranteed >= highest:
+        return True
     value = game_value(rules)
     return None if value is None else guaranteed >= side.sign * value
 
@@ -275,22 +301,21 @@ def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
     policy = policy.tabulated()
     if enumerated(policy.rules) is None and next(losing_lines(policy), None):
         return False
-    known = True
+    held: list[bool | None] = []
     for side in Side:
         try:
-            found = worst_case(layers_of(policy, side, budget=budget), side)
-            held = holds(policy.rules, side, found.guaranteed)
+            worst = worst_case(layers_of(policy, side, budget=budget), side)
+            held.append(holds(policy.rules, side, worst.guaranteed))
         except OutgrownError:
-            held = None
-        if held is False:
+            held.append(None)
+        if held[-1] is False:
             return False
-        known &= held is not None
-    return True if known else None
+    return None if None in held else True
 
 
 def losing_lines(policy: Policy) -> Iterator[tuple[Side, tuple[int, ...]]]:
-    """Yield lines of play (cells from 1) by which the policy loses as a side that need not lose, as far as a
-    quick search finds them; X, whose game needs no proof of its value, comes first."""
+    """Yield lines of play (cells from 1) by which the policy loses as a side that need not lose, where a
+    quick search finds them. X comes first: that it need not lose is known without a proof."""
     for side in Side:
         if holds(policy.rules, side, -1) is False and (line := losing_line(policy, side)) is not None:
             yield side, line

@@ -1,9 +1,9 @@
-"""The walk: ply by ply, the distinct positions that can be reached when a policy plays against another one,
-or against anything, and the moves between them.
+"""The walk: ply by ply, the distinct positions that a policy can reach against another policy, or against
+every opponent, and the moves between them.
 
 All evaluations are sums or maxima over a walk, forwards or backwards, so their cost depends on what can
-happen rather than on what exists. Sums are taken in the order of positions and, within a position, of cells,
-so that a longer walk through the same positions gives the same digits.
+happen rather than on how many positions the game has. Sums are taken in the order of positions and, within a
+position, of cells, so that a longer walk through the same positions gives the same digits.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,10 +25,10 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import TttError
 
 BUDGET = 10_000_000
-"""Positions that a walk goes through at most, by default: all of 4x4 with four in a row."""
+"""The most positions in a walk by default: all of 4x4 with four in a row."""
 
 WALK_BATCH = 1 << 13
-"""Positions in one question to a policy, so that temporary arrays stay in the processor's cache."""
+"""Positions that a policy is asked about at once, so that temporary arrays stay in the processor's cache."""
 
 FORECAST_MARGIN = 4.0
 """A walk is given up when its forecast, which is rough, exceeds the budget by this factor."""
@@ -51,18 +51,20 @@ class OutgrownError(TttError):
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The ``k`` positions of a walk with equally many stones, which are in order, and their ``m`` moves, in
-    the order of positions and cells.
+    """One ply of a walk: its ``k`` positions, in order, and their ``m`` moves, by position and then by cell.
+
+    Columns, not records: a walk has millions of moves, and sums and maxima over a column are one call.
 
     :ivar ply: the number of stones.
     :ivar results: int8[k], as ``Positions.results``.
     :ivar open: bool[k], the positions in which the game goes on.
     :ivar counts: int8[k], the number of moves in each position.
     :ivar cells: int8[m], the cell of each move.
-    :ivar targets: int32[m], the position of the next layer that it leads to.
-    :ivar probabilities: float64[m], from the policy to move; None where anything can be played.
-    :ivar known: the number of open positions of which the policy to move has learned something; None where
-        anything can be played, and for players that need no experience.
+    :ivar targets: int32[m], the position of the next layer that each move leads to.
+    :ivar probabilities: float64[m], the probability of each move by the policy to move; None where every
+        legal move can be played.
+    :ivar known: the number of open positions about which the policy to move has learned something; None where
+        every legal move can be played, and for players that need no experience.
     """
 
     ply: int
@@ -79,12 +81,12 @@ class Layer:
 
     @property
     def following(self) -> int:
-        """The number of positions of the next layer."""
+        """The number of positions in the next layer."""
         return int(self.targets.max(initial=-1)) + 1
 
     @cached_property
     def starts(self) -> Int64s:
-        """int64[k]: where the moves of each position begin."""
+        """int64[k]: the index of the first move of each position."""
         return np.cumsum(self.counts, dtype=np.int64) - self.counts
 
     @cached_property
@@ -98,32 +100,30 @@ class Layer:
         return self.open & (self.counts == 0)
 
     def parts(self) -> Iterator[tuple[slice, "Layer"]]:
-        """The layer by parts, so that temporary arrays stay in the processor's cache: the positions of each,
-        and the part."""
-        ends = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
-        for first in range(0, len(self), WALK_BATCH):
-            last = min(first + WALK_BATCH, len(self))
-            some, moves = slice(first, last), slice(ends[first], ends[last])
-            yield (
-                some,
-                replace(
-                    self,
-                    results=self.results[some],
-                    open=self.open[some],
-                    counts=self.counts[some],
-                    cells=self.cells[moves],
-                    targets=self.targets[moves],
-                    probabilities=None if self.probabilities is None else self.probabilities[moves],
-                ),
+        """Split the layer, so that temporary arrays stay in the processor's cache: yield the range of
+        positions in each part, and the part."""
+        first_move = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
+        for start in range(0, len(self), WALK_BATCH):
+            stop = min(start + WALK_BATCH, len(self))
+            rows, moves = slice(start, stop), slice(first_move[start], first_move[stop])
+            part = replace(
+                self,
+                results=self.results[rows],
+                open=self.open[rows],
+                counts=self.counts[rows],
+                cells=self.cells[moves],
+                targets=self.targets[moves],
+                probabilities=None if self.probabilities is None else self.probabilities[moves],
             )
+            yield rows, part
 
-    def most(self, of_moves: NDArray[Any], otherwise: NDArray[Any]) -> NDArray[Any]:
-        """[k]: the largest of what is given for the moves of each position; for positions without any, what
-        is given for the position itself."""
-        found, moving = otherwise.copy(), np.flatnonzero(self.counts)
+    def max_over_moves(self, values: NDArray[Any], otherwise: NDArray[Any]) -> NDArray[Any]:
+        """[k]: the largest of the ``values`` [m] of each position's moves; ``otherwise`` [k] in positions
+        without moves."""
+        largest, moving = otherwise.copy(), np.flatnonzero(self.counts)
         if len(moving):
-            found[moving] = np.maximum.reduceat(of_moves, self.starts[moving])
-        return found
+            largest[moving] = np.maximum.reduceat(values, self.starts[moving])
+        return largest
 
 
 def walk(
@@ -138,7 +138,7 @@ def walk(
     """Walk through everything that can happen when a policy plays ``side``: yield, ply by ply, the positions
     and their layer.
 
-    :param opponent: the other side; None: anything.
+    :param opponent: the policy of the other side; None: every legal move.
     :param start: the first position; None: the empty board.
     :raises OutgrownError: if there are more positions than ``budget`` allows, or will be.
     """
@@ -150,8 +150,8 @@ def walk(
         hopeless = foreseeable and forecast(sizes, policy.rules) > FORECAST_MARGIN * budget
         if sum(sizes) > budget or hopeless:
             raise OutgrownError(len(sizes), sum(sizes), budget)
-        own = int(positions.plies[0]) % 2 == side
-        layer, after = _step(positions, policy if own else opponent)
+        policy_moves = int(positions.plies[0]) % 2 == side
+        layer, after = _step(positions, policy if policy_moves else opponent)
         tick(sum(sizes))
         yield positions, layer
         positions = after
@@ -160,13 +160,16 @@ def walk(
 def layers_of(
     policy: Policy, side: Side, *, start: Position | None = None, budget: int = BUDGET
 ) -> list[Layer]:
-    """Return the layers of a walk against anything."""
+    """Return the layers of a walk against every opponent."""
     return [layer for _, layer in walk(policy, side, start=start, budget=budget)]
 
 
 def forecast(sizes: list[int], rules: Rules) -> float:
-    """Estimate the positions of a walk from its first layers: their share of all boards with so many stones
-    is assumed to go on changing, over two plies, as it did last."""
+    """Estimate the positions of a walk from the sizes of its first layers.
+
+    A layer holds a share of all boards with as many stones. Over every two plies, this share is assumed to
+    go on changing by the same factor as over the last two.
+    """
     plies = len(sizes)
     if plies < 4:  # too early to tell
         return sum(sizes)
@@ -179,31 +182,32 @@ def forecast(sizes: list[int], rules: Rules) -> float:
 
 
 def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
-    """The layer of these positions, with the moves that a policy makes or else all legal ones, and the
-    positions after them."""
-    still_open, counts = np.flatnonzero(~positions.terminal), np.zeros(len(positions), np.int8)
-    board = np.tile(np.arange(positions.cells, dtype=np.int8), min(len(positions), WALK_BATCH))
-    cells, shares, known = [np.zeros(0, np.int8)], [np.zeros(0)], list[int]()
-    for start in range(0, len(still_open), WALK_BATCH):
-        numbers = still_open[start : start + WALK_BATCH]
-        batch = positions[numbers]
+    """The layer of these positions, with the moves of a policy (None: all legal moves), and the positions of
+    the next layer."""
+    open_rows, counts = np.flatnonzero(~positions.terminal), np.zeros(len(positions), np.int8)
+    cell_of = np.tile(np.arange(positions.cells, dtype=np.int8), min(len(positions), WALK_BATCH))
+    cells, probabilities, known = [np.zeros(0, np.int8)], [np.zeros(0)], list[int]()
+    for start in range(0, len(open_rows), WALK_BATCH):
+        rows = open_rows[start : start + WALK_BATCH]
+        batch = positions[rows]
         played: NDArray[Any] = batch.legal if policy is None else policy.probabilities(batch)
-        counts[numbers] = counted(played > 0)
+        counts[rows] = counted(played > 0)
         moves = np.flatnonzero(played > 0)
-        cells.append(board.take(moves))
+        cells.append(cell_of.take(moves))
         if policy is not None:
-            shares.append(played.ravel().take(moves))
-            known += [] if (learned := policy.known(batch)) is None else [int(learned.sum())]
-    made = np.concatenate(cells)
-    after, targets = positions.after(np.repeat(np.arange(len(counts), dtype=np.int32), counts), made)
+            probabilities.append(played.ravel().take(moves))
+            if (learned := policy.known(batch)) is not None:
+                known.append(int(learned.sum()))
+    all_cells, all_rows = np.concatenate(cells), np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    after, targets = positions.after(all_rows, all_cells)
     layer = Layer(
         ply=int(positions.plies[0]),
         results=positions.results,
         open=~positions.terminal,
         counts=counts,
-        cells=made,
+        cells=all_cells,
         targets=targets,
-        probabilities=None if policy is None else np.concatenate(shares),
+        probabilities=None if policy is None else np.concatenate(probabilities),
         known=sum(known) if known else None,
     )
     return layer, after

@@ -1,21 +1,21 @@
 """Best responses: the worst that can happen to a policy, and how to beat it from any position.
 
-Going backwards, take the mean over the policy's moves and the maximum over the opponent's. There are two best
-responses: one maximises the opponent's wins, the other its wins minus losses.
+Backwards through a walk, the value of a position is the mean over the policy's moves, or the maximum over the
+opponent's. There are two best responses: one maximises the probability that the opponent wins, the other its
+expected gain, which is the probability of winning minus that of losing.
 
-NashConv is the sum of the latter gains over both sides, exploitability their mean (Lanctot et al., 2017, and
+NashConv is the sum of these gains over both sides, exploitability their mean (Lanctot et al., 2017, and
 OpenSpiel).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.documents import Cell, CellFromOne, Share
-from ttt_cli.engine.arrays import Floats
+from ttt_cli.engine.arrays import Floats, Int8s, Int32s, Int64s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
@@ -27,13 +27,13 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The highest probability of losing that any opponent can force, and a line that shows it.
+    """The highest probability with which an opponent can make a policy lose, and a line that shows it.
 
-    :ivar line: the cells (from 1) of the likeliest game that shows it, the shortest of equally likely ones;
-        None if the policy cannot lose. If the policy resigns, the line ends on an open board.
-    :ivar gain: the largest expected wins minus losses of any opponent.
-    :ivar guaranteed: +1, 0 or -1: the worst result that any opponent can force with positive probability;
-        free of rounding.
+    :ivar line: the cells (from 1) of the likeliest lost game against that opponent, the shortest of equally
+        likely ones; None if the policy cannot lose. If the policy resigns, the line ends on an open board.
+    :ivar gain: the highest expected gain of any opponent: wins minus losses.
+    :ivar guaranteed: +1, 0 or -1: the result that no opponent can push the policy below, whatever moves it
+        draws; free of rounding.
     """
 
     DOCUMENT: ClassVar = ("loss", "line")
@@ -45,92 +45,103 @@ class WorstCase:
 
 
 def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
-    """Return the worst case of a policy as ``side``, given its walk against anything."""
-    losses = [np.zeros(0)]  # the last layer first
-    gain, worst = np.zeros(0), np.zeros(0, np.int8)
+    """Return the worst case of a policy as ``side``, given its walk against every opponent."""
+    losses = [np.zeros(0)]  # the probability of losing in each position, the last layer first
+    gain, possible = np.zeros(0), np.zeros(0, np.int8)  # the opponent's highest expected and possible results
     for layer in reversed(layers):
         found = []
         for _, part in layer.parts():
-            results = part.results * np.int8(-side.sign)
+            results = _results(part, side)
             loss = backward(part, (results > 0).astype(np.float64), losses[-1])
             expected = backward(part, results.astype(np.float64), gain)
-            found.append((loss, expected, backward(part, results, worst)))
-        loss, gain, worst = map(np.concatenate, zip(*found, strict=True))
+            found.append((loss, expected, part.max_over_moves(possible[part.targets], results)))
+        loss, gain, possible = map(np.concatenate, zip(*found, strict=True))
         losses.append(loss)
-    most = float(losses[-1][0])
-    certain = most > 1 - ROUNDING and _is_forced(layers, side)
-    return WorstCase(
-        1.0 if certain else min(most, 1.0),
-        _likeliest_loss(layers, side, losses[::-1]) if worst[0] > 0 else None,
-        1.0 if certain else min(float(gain[0]), 1.0) + 0.0,  # no -0.0
-        -int(worst[0]),
-    )
+    line = _likeliest_loss(layers, side, losses[::-1]) if possible[0] > 0 else None
+    most_loss, most_gain = min(float(losses[-1][0]), 1.0), min(float(gain[0]), 1.0) + 0.0  # no -0.0
+    if most_loss > 1 - ROUNDING and _is_forced(layers, side):
+        most_loss = most_gain = 1.0
+    return WorstCase(most_loss, line, most_gain, -int(possible[0]))
 
 
-def backward(layer: Layer, ends: NDArray[Any], after: NDArray[Any]) -> NDArray[Any]:
-    """[k]: values of a layer's positions for the opponent: floats are those of its best response,
-    integers the best that can come about at all. It is worth 1 to the opponent if the policy resigns.
+def _results(layer: Layer, side: Side) -> Int8s:
+    """int8[k]: +1 where the opponent of the policy, which plays ``side``, has won, also by its resignation;
+    -1 where it has lost, else 0."""
+    results = layer.results * np.int8(-side.sign)
+    results[layer.resigning] = 1
+    return results
 
-    :param ends: [k], the values of the positions in which the game is over.
+
+def backward(layer: Layer, ends: Floats, after: Floats) -> Floats:
+    """float64[k]: the values of a layer's positions for the opponent, by its best response.
+
+    :param ends: float64[k], the values of the positions without moves; overwritten.
     :param after: the values of the next layer.
     """
-    ends[layer.resigning] = 1
     reached = after[layer.targets]
-    if layer.probabilities is None or ends.dtype == np.int8:
-        return layer.most(reached, ends)
+    if layer.probabilities is None:
+        return layer.max_over_moves(reached, ends)
     ends[layer.counts > 0] = 0.0
     return ends + np.bincount(layer.rows, layer.probabilities * reached, len(layer))
 
 
 def _is_forced(layers: Sequence[Layer], side: Side) -> bool:
-    """Whether an opponent can force a loss whatever moves the policy draws, which sums miss by rounding."""
+    """Whether an opponent can force a loss whatever moves the policy draws: then it loses with probability 1,
+    which a sum of rounded probabilities can miss."""
     forced = np.zeros(0, np.int8)
     for layer in reversed(layers):
-        ends = layer.results * np.int8(-side.sign)
-        ends[layer.resigning] = 1
-        reached = forced[layer.targets]
-        # Where the policy is to move, its best move counts, not the opponent's hope.
-        own = layer.probabilities is not None
-        forced = -layer.most(-reached, -ends) if own else layer.most(reached, ends)
+        ends, reached = _results(layer, side), forced[layer.targets]
+        if layer.probabilities is None:
+            forced = layer.max_over_moves(reached, ends)
+        else:  # the least of the policy's moves
+            forced = -layer.max_over_moves(-reached, -ends)
     return bool(forced[0] > 0)
 
 
 def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats]) -> tuple[int, ...]:
     """The cells (from 1) of the likeliest lost game against an opponent whose best response gives ``losses``;
     of equally likely ones the shortest, of these the first."""
-    here, chance = np.zeros(1, np.int32), np.ones(1)  # the positions reached, in the order of their lines
+    # The positions reached, with the probability of the likeliest line to each; in the order of the lines.
+    here, chance = np.zeros(1, np.int32), np.ones(1)
     lines: list[tuple[int, ...]] = [()]
     likeliest, line = 0.0, lines[0]
     for layer, loss, after in zip(layers, losses, losses[1:], strict=False):
-        lost = ((layer.results * side.sign < 0) | layer.resigning)[here]
+        lost = (_results(layer, side) > 0)[here]
         if (top := chance[lost].max(initial=0.0)) > likeliest * (1 + ROUNDING):
             likeliest = top
             line = lines[int(np.flatnonzero(lost & (chance >= top * (1 - ROUNDING)))[0])]
-        counts, ends = layer.counts[here], np.cumsum(layer.counts, dtype=np.int64)[here]
-        parents = np.repeat(np.arange(len(here)), counts)
-        moves = np.arange(len(parents)) + np.repeat(ends - np.cumsum(counts), counts)
+        parents, moves = _moves_from(layer, here)
         targets, chances = layer.targets[moves], chance[parents]
         hopeful = after[targets] > 0
-        if layer.probabilities is None:
+        if layer.probabilities is None:  # the opponent makes the moves of its best response
             hopeful &= after[targets] >= loss[here[parents]] * (1 - ROUNDING)
         else:
             chances = chances * layer.probabilities[moves]
         hopeful &= chances > likeliest * (1 + ROUNDING)  # a longer game only becomes less likely
         most = np.zeros(len(after))
         np.maximum.at(most, targets[hopeful], chances[hopeful])
-        chosen = np.flatnonzero(hopeful & (chances >= most[targets] * (1 - ROUNDING)))
-        chosen = chosen[np.sort(np.unique(targets[chosen], return_index=True)[1])]
-        if not len(chosen):
+        best = np.flatnonzero(hopeful & (chances >= most[targets] * (1 - ROUNDING)))
+        _, firsts = np.unique(targets[best], return_index=True)
+        kept = best[np.sort(firsts)]  # the first of the likeliest lines to each position
+        if not len(kept):
             break
-        steps = zip(parents[chosen].tolist(), layer.cells[moves[chosen]].tolist(), strict=True)
+        steps = zip(parents[kept].tolist(), layer.cells[moves[kept]].tolist(), strict=True)
         lines = [(*lines[parent], cell + 1) for parent, cell in steps]
-        here, chance = targets[chosen], most[targets[chosen]]
+        here, chance = targets[kept], most[targets[kept]]
     return line
+
+
+def _moves_from(layer: Layer, positions: Int32s) -> tuple[Int64s, Int64s]:
+    """The moves of some positions of a layer, in any order: for each move the index of its position among
+    these, and its own index in the layer."""
+    counts, ends = layer.counts[positions], np.cumsum(layer.counts, dtype=np.int64)[positions]
+    parents = np.repeat(np.arange(len(positions)), counts)
+    return parents, np.arange(len(parents)) + np.repeat(ends - np.cumsum(counts), counts)
 
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """The most that the side to move can get against a known policy.
+    """What the side to move can get at most against a known policy.
 
     :ivar win: float64[cells], the highest probability of winning after each move; NaN where it is illegal.
     :ivar save: float64[cells], likewise of not losing.
@@ -141,8 +152,8 @@ class Response:
 
     @property
     def best(self) -> tuple[Cell, ...]:
-        """The moves most likely to win or, if none can win, most likely not to lose. Always playing one of
-        them attains its figure."""
+        """The moves most likely to win or, if none can win, most likely not to lose. A player that always
+        makes one of these moves attains that probability."""
         wanted = self.win if np.nanmax(self.win) > 0 else self.save
         return tuple(np.flatnonzero(wanted >= np.nanmax(wanted) * (1 - ROUNDING)).tolist())
 
@@ -156,7 +167,7 @@ def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -
     first, *layers = layers_of(policy, side, start=position, budget=budget)
     win, save = np.zeros(0), np.zeros(0)
     for layer in reversed(layers):
-        results = layer.results * side.other.sign
+        results = _results(layer, side)
         win = backward(layer, (results > 0).astype(np.float64), win)
         save = backward(layer, (results >= 0).astype(np.float64), save)
     found = np.full((2, policy.rules.cells), np.nan)
