@@ -19,7 +19,6 @@ class ExitCode(IntEnum):
 
     @property
     def label(self) -> str:
-        """The name in words."""
         return self.name.lower().replace("_", " ")
 
 

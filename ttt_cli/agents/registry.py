@@ -1,4 +1,8 @@
-"""The players that need no file; a module of this package describes each."""
+"""The players that need no file, by name, and the options that a player takes.
+
+Each built-in player is an ``AgentType`` in a module of this package, which is loaded when it is first asked
+for. A plug-in's player is one too.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from ttt_cli.engine.policy import Policy
@@ -20,7 +25,7 @@ BUILT_IN = {
     "exec": "program",
     "py": "python_object",
 }
-"""The module of each player, by the player's name."""
+"""The module of each built-in player, by the player's name."""
 
 LEVELS = {"easy": "minimax:depth=1", "medium": "minimax:depth=2", "hard": "minimax"}
 """``easy`` takes a win, ``medium`` also blocks one, ``hard`` plays perfectly."""
@@ -29,7 +34,7 @@ ALIASES = {**LEVELS, "minimax.article": "minimax:speed=false,ties=last"}
 """Names of players with options: the levels, and the article's minimax."""
 
 OPPONENTS = ("random", "heuristic", "minimax")
-"""The opponents of an evaluation, by default."""
+"""The opponents of an evaluation by default."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +47,14 @@ class Option:
 
 @dataclass(frozen=True)
 class AgentType:
-    """A kind of agent.
+    """A kind of player.
 
     :ivar about: a description of a few words.
     :ivar make: makes its policy from the rules and the options by name; None for the built-in person.
-    :ivar options: the options that it accepts after the colon, by name.
-    :ivar argument: of built-in players alone: the name of an argument after the colon, passed to ``make`` as
-        ``argument``; options then precede the colon. Such a player must be typed by the user: one that a file
-        names is not run.
+    :ivar options: the options that it takes after the colon, by name.
+    :ivar argument: the name of what follows the colon, for ``exec`` and ``py`` only: options then precede the
+        colon, and ``make`` gets the text as ``argument``. Such a player must be typed by the user: one that a
+        file names is not run.
     :ivar example: an example of the argument.
     :ivar fingerprint: returns a digest of the code that the argument names.
     """
@@ -70,20 +75,19 @@ class AgentType:
 
 @lru_cache(maxsize=1)
 def players() -> dict[str, AgentType]:
-    """Return the built-in players by name."""
     return {name: import_module(f"ttt_cli.agents.{module}").AGENT for name, module in BUILT_IN.items()}
 
 
 def usual_opponents(rules: Rules) -> tuple[str, ...]:
-    """Return those of ``OPPONENTS`` that answer at once: without a state space, all but perfect play."""
+    """Return those of ``OPPONENTS`` that answer at once: minimax does only on boards with a state space."""
     from ttt_cli.engine.state_space import enumerated  # the names alone load nothing
 
     return OPPONENTS if enumerated(rules) is not None else OPPONENTS[:2]
 
 
 def meaning(name: str, rules: Rules | None) -> str | None:
-    """Return the AGENT that an alias stands for, None if there is no such alias. Where perfect play takes
-    proofs, ``hard`` is a search."""
+    """Return the AGENT that an alias stands for, None if there is no such alias. On boards where perfect play
+    takes proofs, ``hard`` is a search."""
     agent = ALIASES.get(name)
     proves = agent == "minimax" and agent not in usual_opponents(rules or STANDARD)
     return "search" if proves else agent
@@ -105,10 +109,10 @@ def number(accepts: str, kind: Callable[[str], Any], least: float, most: float =
     """Return an option that accepts numbers within bounds."""
 
     def read(text: str) -> Any:
-        found = kind(text)
-        if not least <= found <= most:
+        value = kind(text)
+        if not least <= value <= most:
             raise ValueError
-        return found
+        return value
 
     return Option(accepts, read)
 
@@ -116,3 +120,41 @@ def number(accepts: str, kind: Callable[[str], Any], least: float, most: float =
 WHOLE = number("N (from 1)", int, 1)
 
 PROBABILITY = number("PROBABILITY (from 0 to 1)", float, 0, 1)
+
+
+def parse_options(
+    text: str, name: str, options: str | None, accepted: Mapping[str, Option]
+) -> dict[str, Any]:
+    """Parse ``option=value,option=value``.
+
+    :param text: the whole argument, for errors.
+    :param name: what takes the options, for errors.
+    :param options: None if there are none.
+    :raises UsageError: naming the option that is unknown, repeated or has a value it does not accept.
+    """
+    values: dict[str, Any] = {}
+    usage = f"{name} takes {', '.join(usages(accepted)) or 'no options'}"
+
+    def refused(why: str, near: str = "") -> UsageError:
+        return UsageError(why, where=text, hint=f"{near} {usage}".strip())
+
+    for part in [] if options is None else options.split(","):
+        key, equals, value = (word.strip() for word in part.partition("="))
+        option = accepted.get("spelling." if key.startswith("spelling.") else key)
+        if option is None:
+            raise refused(f"{name} has no option {key!r}", did_you_mean(key, accepted))
+        if key in values:
+            raise refused(f"the option {key!r} is given twice")
+        if not equals:
+            raise refused(f"{key} takes {option.accepts}, and has no value here")
+        try:
+            values[key] = option.read(value)
+        except ValueError:
+            near = did_you_mean(value, option.accepts.split("|"))
+            raise refused(f"{key} takes {option.accepts}, not {value!r}", near) from None
+    return values
+
+
+def usages(options: Mapping[str, Option]) -> list[str]:
+    """Return options as they are typed, with the values that each accepts."""
+    return [f"{key}{'NAME' if key.endswith('.') else ''}={option.accepts}" for key, option in options.items()]

@@ -8,8 +8,6 @@ from ttt_cli.engine.rules import Rules
 
 
 class Uniform(Policy):
-    """The uniform policy."""
-
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from ttt_cli.agents.asked import UnsteadyError
-from ttt_cli.agents.grammar import Agent, play_by
+from ttt_cli.agents.grammar import Agent
 from ttt_cli.agents.registry import OPPONENTS, usual_opponents
+from ttt_cli.agents.state_player import play_by
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment

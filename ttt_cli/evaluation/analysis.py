@@ -103,12 +103,10 @@ class Opinion:
 
     @property
     def has_values(self) -> bool:
-        """Whether it gives any move a value."""
         return any(move.value is not None for move in self.moves)
 
     @property
     def resigns(self) -> bool:
-        """Whether it resigns here."""
         return bool(self.moves) and not any(move.probability for move in self.moves)
 
 

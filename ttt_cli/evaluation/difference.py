@@ -27,12 +27,8 @@ KNOWN_BY: tuple[Knowing, ...] = get_args(Knowing)
 
 @dataclass(frozen=True)
 class Row:
-    """A position in which two players choose differently, or that only one of them knows.
-
-    :ivar a: the cells that the first player may play; none if it resigns.
-    :ivar a_shares: their probabilities.
-    :ivar a_worth: the expected game value of the choice; None if it is not known.
-    """
+    """A position in which two players choose differently, or that only one of them knows: the cells that each
+    may play (none: it resigns), their probabilities, and the expected value of the choice."""
 
     position: PositionText
     to_move: Side
@@ -54,8 +50,7 @@ class Difference:
     :ivar worth: float64[2, n], the expected game value of each player's choice for the mover; -1 if it
         resigns; NaN where it is not known.
     :ivar known: bool[2, n], what each has learned about; everything for players that need no experience.
-    :ivar order: int64[k], the positions in which they differ or that only one knows, the largest difference
-        in value first.
+    :ivar order: int64[k], the positions in which they differ or that only one knows, by difference in value.
     """
 
     DOCUMENT: ClassVar = ("positions", "different", "a_better", "b_better", "a_only", "b_only", "rows")
@@ -76,7 +71,6 @@ class Difference:
 
     @property
     def rows(self) -> list[Row]:
-        """The first rows."""
         return list(self.listed(self.order[:MATTERING]))
 
     def listed(self, places: Int64s) -> Iterator[Row]:
@@ -134,11 +128,9 @@ def _compared(players: Sequence[Policy], positions: Positions) -> tuple[Bools, F
     values = move_values_of(positions)
     played_a, played_b = (player.probabilities(positions) for player in players)
     differs: Bools = np.any(np.abs(played_a - played_b) > ROUNDING, axis=1)
-    known = np.ones((len(players), len(positions)), np.bool_)
-    for row, player in zip(known, players, strict=True):
-        if (learned := player.known(positions)) is not None:
-            row[:] = learned
-    return differs, np.array([_worth(played_a, values), _worth(played_b, values)]), known
+    learned = [player.known(positions) for player in players]
+    known = [np.ones(len(positions), np.bool_) if each is None else each for each in learned]
+    return differs, np.array([_worth(played_a, values), _worth(played_b, values)]), np.array(known)
 
 
 def _worth(probabilities: Floats, values: Int8s) -> Floats:

@@ -1,8 +1,8 @@
 """Sampled matches, with confidence intervals.
 
 The games of a batch are played at the same time, ply by ply. The agent is X in the 1st, 3rd, 5th … game. Two
-greedy players repeat a few games, so distinct games are counted too. Intervals are Wilson's (1927), which hold
-for rates of 0 and 1 too.
+greedy players repeat a few games, so distinct games are counted. Intervals are Wilson's (1927), which
+hold for rates of 0 and 1 too.
 """
 
 from collections.abc import Callable, Sequence
@@ -127,12 +127,10 @@ class Sample:
 
     @property
     def games(self) -> Count:
-        """The games of all matches."""
         return sum(match.games for match in self.results)
 
     @property
     def distinct_games(self) -> Count:
-        """The distinct games of all matches."""
         return sum(match.distinct_games for match in self.results)
 
     @property

@@ -1,7 +1,6 @@
 """Exact results of one policy against another, from the probability of every position that they can reach.
 
-``ExactGames`` carries these probabilities along a walk, so that a verdict needs only one walk for all
-opponents.
+These probabilities are carried along a walk, one walk for any number of opponents.
 """
 
 from collections.abc import Sequence

@@ -38,12 +38,10 @@ class MoveReview:
 
     @property
     def position(self) -> Board:
-        """The position before the move."""
         return self.here.position
 
     @property
     def side(self) -> Side:
-        """The side to move."""
         return Side.to_move(self.position.plies)
 
     @property

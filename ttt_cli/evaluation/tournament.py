@@ -80,8 +80,8 @@ def play_tournament(
     budget: int = BUDGET,
     tick: Callable[[int], None] = lambda pairings: None,
 ) -> Tournament:
-    """Let all players meet as both sides. A pairing that can reach more than ``budget`` positions, or in which
-    an external player varies its choices, is sampled.
+    """Let all players meet as both sides. Pairings that can reach more than ``budget`` positions, or in which
+    an external player varies its choices, are sampled.
 
     :param tick: called after each pairing with the number of pairings so far.
     """

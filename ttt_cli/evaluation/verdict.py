@@ -46,8 +46,6 @@ class Result:
 
 @dataclass(frozen=True)
 class WorstCases:
-    """The worst case in each role."""
-
     as_x: WorstCase
     as_o: WorstCase
 
@@ -106,7 +104,6 @@ class Verdict:
 
     @property
     def worst_case(self) -> WorstCases:
-        """The worst case in each role."""
         return WorstCases(self.as_x, self.as_o)
 
     @property
@@ -171,7 +168,7 @@ class _Role:
     :ivar positions: the number of open positions in which the policy is to move.
     :ivar known: how many of these it has learned about, by ply; empty for players that need no experience.
     :ivar examined: whether these are few enough to count mistakes in them.
-    :ivar own: these positions, by ply, if they are ``examined``.
+    :ivar own: these positions, by ply, if so.
     """
 
     rates: list[Rates]

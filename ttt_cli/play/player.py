@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ttt_cli.agents.grammar import Agent, play_by
+from ttt_cli.agents.grammar import Agent
+from ttt_cli.agents.state_player import play_by
 from ttt_cli.engine.policy import Policy
 from ttt_cli.play.online_learner import OnlineLearner
 from ttt_cli.store import library
@@ -27,7 +28,6 @@ class Player:
 
     @property
     def is_person(self) -> bool:
-        """Whether it is a person."""
         return self.plays is None
 
     @property

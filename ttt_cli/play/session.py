@@ -54,7 +54,6 @@ class Score:
 
     @property
     def games(self) -> Count:
-        """The finished games."""
         return self.x_wins + self.o_wins + self.draws
 
 
@@ -95,17 +94,14 @@ class Session:
             self.game.push(cell)
 
     def player(self, side: Side) -> Player:
-        """Return the player of a side in the current game."""
         return self.players[side ^ self._turned]
 
     @property
     def to_move(self) -> Player:
-        """The player to move."""
         return self.player(self.game.to_move)
 
     @property
     def over(self) -> bool:
-        """Whether the current game is over."""
         return self.game.is_over
 
     def push(self, cell: Cell) -> None:
