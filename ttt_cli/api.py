@@ -68,7 +68,7 @@ class Verdict(verdicts.Verdict):
     """The verdict on a player; a notebook shows it as a table.
 
     :ivar player: the player's name.
-    :ivar notes: what had to be assumed.
+    :ivar notes: what was assumed or noticed about the players.
     """
 
     player: str = ""
@@ -98,12 +98,13 @@ def positions(rules: Rules = STANDARD) -> Positions:
 
 
 def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:
-    given = [fspath(one) if isinstance(one, str | PathLike) else _agent(one) for one in players]
-    return resolve_all(given, Path(store), _game(rules))
+    return resolve_all([_agent(player) for player in players], Path(store), _game(rules))
 
 
-def _agent(player: Player) -> Agent:
-    """A player that is not named."""
+def _agent(player: Player) -> str | Agent:
+    """What names a player, or the player itself as an agent."""
+    if isinstance(player, str | PathLike):
+        return fspath(player)
     if isinstance(player, State):
         return Agent(player.learner.name, fixed_rules=player.rules, make=lambda rules: player.policy)
     name = getattr(player, "__name__", type(player).__name__)
@@ -139,7 +140,7 @@ def _expect(kind: type, *values: Any) -> None:
 
 
 def _whole(name: str, number: Any, least: int) -> int | None:
-    """A whole number or None."""
+    """The argument ``name``: a whole number or None."""
     whole = _plain(number)
     if whole is not None and not (type(whole) is int and least <= whole < 1 << 63):
         raise UsageError(f"{name} is {number!r}, not an int from {least} to 2**63 - 1")
@@ -147,7 +148,7 @@ def _whole(name: str, number: Any, least: int) -> int | None:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter, of NumPy's numbers too."""
+    """A number of NumPy as Python's; anything else unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -179,10 +180,10 @@ def evaluate(
     if not opponents:
         agents = agents[: 1 + len(usual_opponents(agents[0].rules))]
     own, *others = agents
-    most = _whole("budget", budget, 1) or BUDGET
-    found = judge(own.policy, [(other.name, other.policy) for other in others], budget=most)
+    budget = _whole("budget", budget, 1) or BUDGET
+    verdict = judge(own.policy, [(other.name, other.policy) for other in others], budget=budget)
     notes = tuple(dict.fromkeys(note for agent in agents for note in agent.remarks))
-    return Verdict(**vars(found), player=own.name, notes=notes)
+    return Verdict(**vars(verdict), player=own.name, notes=notes)
 
 
 def play_game(
@@ -324,7 +325,7 @@ def teach(state: State, games: Iterable[GameRecord]) -> State:
 
 
 def _digest(player: Player, policy: Policy) -> str:
-    """Return what identifies an opponent in the record of a run."""
+    """Return what identifies an opponent in the record of a run: a digest of its state or of its play."""
     if isinstance(player, State):
         return library.digest(player)
     space = enumerated(policy.rules)
@@ -353,10 +354,10 @@ def load(
     name, reading = file_and_reading(fspath(path), _game(rules))
     if learner is not None:
         offer(checked(learner, "learner"))
-    found = library.load(Path(name), reading)
-    for remark in found.remarks:
+    loaded = library.load(Path(name), reading)
+    for remark in loaded.remarks:
         warn(remark, stacklevel=2)
-    return found.state
+    return loaded.state
 
 
 def save(state: State, path: str | PathLike[str]) -> None:

@@ -41,17 +41,16 @@ def expect(condition: Any, fault: str) -> None:
 
 
 def empty_table(learner: Learner[Any], rules: Rules = STANDARD) -> Any:
-    """Return a learner's empty table."""
     return learner.empty(rules, learner.symmetric_only)
 
 
 def read_table(learner: Learner[Any], entries: Mapping[str, Any], rules: Rules = STANDARD) -> Any:
-    """Return a learner's table of these entries."""
+    """Return a learner's table with these entries."""
     return learner.from_entries(rules, learner.symmetric_only, entries.items())
 
 
 def resigning() -> Policy:
-    """Return a random player that resigns in every third position from the fifth ply on."""
+    """Return a random player that resigns in about a third of the positions with four or more stones."""
     space = StateSpace.of()
     probabilities = uniform(space.legal)
     probabilities[(space.plies >= 4) & (space.codes % 3 == 0)] = 0
@@ -59,14 +58,14 @@ def resigning() -> Policy:
 
 
 def shard(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Shard:
-    """Return a shard with the opponent of the learner's default training, or of its author's."""
+    """Return a shard of training against the learner's default opponent, or its author's."""
     if learner.choice == "article" and learner.article_opponent != "self" and "opponent" not in changes:
         changes["opponent"] = resolve(learner.article_opponent, Path("nowhere"), rules).policy
     return Shard(first=0, games=games, rng=np.random.default_rng(seed), **changes)
 
 
 def after(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Any:
-    """Return the table after training a shard."""
+    """Return the table of a learner that has trained a shard."""
     table = empty_table(learner, rules)
     learner.train(table, shard(learner, games, seed, rules, **changes))
     return table
@@ -85,26 +84,27 @@ def same(learner: Learner[Any], table: Any, expected: Any, fault: str) -> None:
 
 def answers(policy: Policy, positions: Positions) -> list[Any]:
     """Return a policy's probabilities, values and knowledge as floats; NaN where it has none."""
-    values, known = policy.values(positions), policy.known(positions)
-    found = [policy.probabilities(positions), values, known]
-    return [np.full(len(positions), np.nan) if each is None else each.astype(float) for each in found]
+    whole = [policy.probabilities(positions), policy.values(positions), policy.known(positions)]
+    return [np.full(len(positions), np.nan) if part is None else part.astype(float) for part in whole]
 
 
-def agree(one: list[Any], other: list[Any]) -> bool:
-    """Whether two answers are equal to the bit."""
-    return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
+def agree(first: list[Any], second: list[Any]) -> bool:
+    """Whether two policies' ``answers`` are equal to the bit."""
+    return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True))
 
 
 def check_policy(policy: Policy, again: Policy, positions: Positions, *, resigns: bool) -> None:
-    """Expect sound answers, which depend on the position alone: legal moves, or resignations if allowed.
+    """Expect sound answers that depend on the position alone.
 
     :param again: the same policy, which has not been asked before.
+    :param resigns: whether the policy may resign.
     """
-    rows, values, known = whole = answers(policy, positions)
+    probabilities, values, known = whole = answers(policy, positions)
     legal, over = positions.legal, positions.terminal
-    expect(rows.shape == legal.shape, f"probabilities are {rows.shape}, not {legal.shape}")
-    fits = are_sound(rows, legal, 1e-12) & (resigns | over | (rows.sum(axis=1) > 0))
-    expect(fits.all(), "the probabilities of a position are not those of legal moves that sum to 1")
+    expect(probabilities.shape == legal.shape, f"probabilities are {probabilities.shape}, not {legal.shape}")
+    moves = resigns | over | (probabilities.sum(axis=1) > 0)
+    sound = are_sound(probabilities, legal, 1e-12) & moves
+    expect(sound.all(), "the probabilities of a position are not those of legal moves that sum to 1")
     if policy.values(positions) is not None:
         expect(values.shape == legal.shape, "values are not of the shape of probabilities")
         expect(not np.isinf(values).any(), "a value is infinite")
@@ -112,11 +112,11 @@ def check_policy(policy: Policy, again: Policy, positions: Positions, *, resigns
     if policy.known(positions) is not None:
         expect(known.shape == over.shape, "what is known is not a truth value for each position")
         expect(not known[over].any(), "a position that is over counts as known")
-    order = np.arange(len(positions))[::-1]
-    some = [order[at : at + 1] for at in order[:: len(order) // 8 + 1]]
-    for other, asked in [(policy, order), *((again, one) for one in some)]:
-        fault = f"asked again, about {len(asked)} positions in another order, it answers differently"
-        expect(agree(answers(other, positions[asked]), [answer[asked] for answer in whole]), fault)
+    backwards = np.arange(len(positions))[::-1]
+    single = [backwards[at : at + 1] for at in backwards[:: len(positions) // 8 + 1]]
+    for player, rows in [(policy, backwards), *((again, row) for row in single)]:
+        fault = f"asked again, about {len(rows)} positions in another order, it answers differently"
+        expect(agree(answers(player, positions[rows]), [part[rows] for part in whole]), fault)
 
 
 def describes_itself(learner: Learner[Any]) -> None:
@@ -148,9 +148,10 @@ def the_seed_fixes_the_table(learner: Learner[Any]) -> None:
     first, again, other = (content(learner, after(learner, GAMES, seed)) for seed in (1, 1, 2))
     expect(first == again, "the same seed gives different tables: use no randomness but shard.rng")
     expect(first != other, "another seed gives the same table")
-    sent = pickle.loads(pickle.dumps((learner, empty_table(learner), shard(learner, GAMES))))
-    sent[0].train(sent[1], sent[2])
-    same(learner, sent[1], first, "a pickled copy learns another table")
+    pickled = pickle.dumps((learner, empty_table(learner), shard(learner, GAMES)))
+    copied, table, games = pickle.loads(pickled)
+    copied.train(table, games)
+    same(learner, table, first, "a pickled copy learns another table")
 
 
 def training_is_playing_and_learning(learner: Learner[Any]) -> None:
@@ -168,11 +169,11 @@ def training_is_playing_and_learning(learner: Learner[Any]) -> None:
         expect(list(counted) == expected, f"counts the results {list(counted)} instead of {expected}")
         for number, game in enumerate(journal):
             # The journal of symmetric games does not tell equivalent cells apart.
-            theirs = games.opponent is first_cell and not learner.symmetric_only
+            checkable = games.opponent is first_cell and not learner.symmetric_only
             for ply, (board, cell) in enumerate(zip(game.texts(), game.moves, strict=False)):
-                own = not theirs or ply % 2 == number % 2
-                fault = f"game {number}: ply {ply} is not the opponent's move"
-                expect(own or cell == board.index("."), fault)
+                if checkable and ply % 2 != number % 2:
+                    fault = f"game {number}: ply {ply} is not the opponent's move"
+                    expect(cell == board.index("."), fault)
             if learner.learns_resigned or not game.resigned:
                 learner.learn(replayed, game, games.sides(number))
         same(learner, replayed, trained, "learn, game by game, gives another table than train")
@@ -182,12 +183,12 @@ def blocks_of_three_shards(learner: Learner[Any]) -> None:
     """A run in several shards gives the same table each time."""
     games = 2 * GAMES + 1
     plan = Plan(learner, games, 1, shard(learner, 1).opponent, shards=3)
-    ends = []
+    tables = []
     for _ in range(2):
         *_, last = train_blocks(plan, empty_table(learner))
         expect((last.games, last.results.sum()) == (games, games), "a run in shards loses games")
-        ends.append(content(learner, last.table))
-    expect(ends[0] == ends[1], "a run in shards gives different tables")
+        tables.append(content(learner, last.table))
+    expect(tables[0] == tables[1], "a run in shards gives different tables")
 
 
 def entries_come_back(learner: Learner[Any]) -> None:
@@ -214,9 +215,8 @@ def merging_knows_no_order(learner: Learner[Any]) -> None:
     parts = [after(learner, games, seed) for seed, games in ((1, GAMES // 2), (2, GAMES), (3, 2 * GAMES))]
     before, empty = [content(learner, part) for part in parts], empty_table(learner)
     merged = [learner.merge(empty, order) for order in permutations(parts)]
-    expect(
-        len({content(learner, each) for each in merged}) == 1, "merging in another order gives another table"
-    )
+    distinct = {content(learner, table) for table in merged}
+    expect(len(distinct) == 1, "merging in another order gives another table")
     for inputs in ([parts[0]], [parts[0], empty], [empty, parts[0], empty]):
         fault = "merging with an empty table changes the other one"
         same(learner, learner.merge(empty, inputs), before[0], fault)

@@ -1,4 +1,4 @@
-"""The errors of the program and their exit codes; ``app.run`` turns them into a line on stderr."""
+"""The errors of the program and their exit codes; ``app.run`` prints an error as a line on stderr."""
 
 from collections.abc import Iterable
 from enum import IntEnum
@@ -27,7 +27,7 @@ class TttError(Exception):
 
     :param where: the place: a file, line, key or argument.
     :param hint: what to do about it.
-    :param flags: the hint of a command, if its options have other names than the library's arguments.
+    :param flags: the hint on the command line, where options have other names than the library's arguments.
     """
 
     exit_code = ExitCode.FAILED

@@ -2,8 +2,8 @@
 
 Plug-ins register players, formats and learners as entry points. They are loaded only if nothing built in has
 the name or reads the file, and for the lists of ``ttt show``. A file is run only if the user has typed
-``PATH.py:NAME``, never because another file names it. What it prints while it is loaded goes to stderr, and
-whatever such code raises, ``sys.exit`` included, becomes a message of one line.
+``PATH.py:NAME``, never because another file names it. What such code prints while it is loaded goes to
+stderr, and whatever it raises, ``sys.exit`` included, becomes a message of one line.
 """
 
 import sys
@@ -32,20 +32,22 @@ _files: set[Path] = set()
 """The files and package folders of such code, to tell whose fault an error is."""
 
 
-def is_ours(found: object) -> bool:
+def is_ours(value: object) -> bool:
     """Whether the class of an object belongs to this package."""
-    return type(found).__module__.startswith("ttt_cli.")
+    return type(value).__module__.startswith("ttt_cli.")
 
 
 def place_at_fault(error: BaseException) -> tuple[Path, int | None] | None:
-    """Return the last place in other people's code that an error's traceback names: a file and a line."""
+    """Return the last place, a file and a line, of an error's traceback in other people's code."""
     from traceback import extract_tb
 
     places = [(Path(frame.filename), frame.lineno) for frame in extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
         places.append((Path(error.filename or ""), error.lineno))
-    own = (place for place in reversed(places) if not _files.isdisjoint({*place[0].parents, place[0]}))
-    return next(own, None)
+    for path, line in reversed(places):
+        if not _files.isdisjoint({path, *path.parents}):
+            return path, line
+    return None
 
 
 def describe_error(error: BaseException) -> str:
@@ -64,7 +66,7 @@ def guarded(where: str, failed: str, kind: type[TttError] = TttError) -> Iterato
     """Run other people's code.
 
     :param failed: what precedes the description of an error in the message.
-    :raises TttError: of this ``kind``, if the code raises anything but KeyboardInterrupt.
+    :raises TttError: of this ``kind``, if the code raises anything but a TttError or KeyboardInterrupt.
     """
     try:
         yield
@@ -79,31 +81,30 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
 
     :raises TttError: if it cannot be loaded, or is of another kind.
     """
-    for point in _offered(group, tuple(sys.path)):
-        if point.name != name:
-            continue
-        with guarded(name, f"the plug-in {point.value} cannot be loaded: "), redirect_stdout(sys.stderr):
-            found = point.load()
-        if not point.module.startswith("ttt_cli."):
-            whole = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
-            _files.add(Path(str(whole or point.module).removesuffix("__init__.py")))
-        if not isinstance(found, kind):
-            kinds = f"of type {type(found).__name__}, not {kind.__name__}"
-            raise TttError(f"the plug-in {point.value} is {kinds}", where=name, hint=f"see {group}")
-        return found
-    return None
+    point = next((point for point in _entry_points(group, tuple(sys.path)) if point.name == name), None)
+    if point is None:
+        return None
+    with guarded(name, f"the plug-in {point.value} cannot be loaded: "), redirect_stdout(sys.stderr):
+        loaded = point.load()
+    if not point.module.startswith("ttt_cli."):
+        package = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
+        _files.add(Path(str(package or point.module).removesuffix("__init__.py")))
+    if not isinstance(loaded, kind):
+        kinds = f"of type {type(loaded).__name__}, not {kind.__name__}"
+        raise TttError(f"the plug-in {point.value} is {kinds}", where=name, hint=f"see {group}")
+    return loaded
 
 
 def plugins(group: str, load: Callable[[str], T | None]) -> Iterator[T]:
     """Load all entry points of a group by their names; skip those that fail."""
-    for name in sorted({point.name for point in _offered(group, tuple(sys.path))}):
+    for name in sorted({point.name for point in _entry_points(group, tuple(sys.path))}):
         with suppress(TttError):
-            if (found := load(name)) is not None:
-                yield found
+            if (loaded := load(name)) is not None:
+                yield loaded
 
 
 @cache
-def _offered(group: str, path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
+def _entry_points(group: str, path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
     from importlib.metadata import entry_points
 
     return tuple(entry_points(group=group))

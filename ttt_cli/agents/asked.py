@@ -1,7 +1,7 @@
-"""External players, a program or a function in a file, which are asked for a cell, one position at a time.
+"""External players: programs, and functions in a file, that are asked for a cell, one position at a time.
 
-They may choose at random. So another instance is asked about every position again: a player that gives the
-same answers is assumed to be deterministic and judged exactly; any other can only be judged by games.
+Such a player may choose at random. Therefore a second instance is asked about every position too: a player
+that gives the same answer twice is assumed to be deterministic and judged exactly, any other only by games.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,18 +23,18 @@ RESIGNS = -1
 """The cell of a player that resigns."""
 
 MAX_CACHED = 1 << 20
-"""Answers that are cached."""
+"""The most answers that are cached."""
 
 MOST_RESTARTS = 10
-"""Restarts after failures, beyond which a program is not asked again."""
+"""A program that has failed so often is not asked again."""
 
 Ask = Callable[[Sequence[str]], Iterable[Any]]
-"""Yields the answer to each of some positions. If it raises an error, a program is restarted with the next
-question."""
+"""Yields the answers to positions, in order. If it raises an error, it is called again for the positions that
+follow; a program is then restarted."""
 
 
 class NoAnswerError(TttError):
-    """A player has failed to answer; the message is followed by "to" and the position."""
+    """A player has failed to answer. The message is completed by "to" and the position."""
 
 
 class UnsteadyError(TttError):
@@ -52,9 +52,9 @@ class UnsteadyError(TttError):
 
 @dataclass
 class _Log:
-    """What there is to remark, also by copies of a player.
+    """How a player has behaved; it shares this with its copies.
 
-    :ivar steady: whether it has given the same answers twice; None: not asked twice.
+    :ivar steady: whether it has always given the same answer twice; None: it was never asked twice.
     """
 
     steady: bool | None = None
@@ -65,11 +65,11 @@ class _Log:
 class Asked(Policy):
     """An external player as a policy.
 
-    ``probabilities`` asks twice about each position, ``choose`` once for each game.
+    ``probabilities`` asks twice about each position, ``choose`` once in each game.
 
     :param name: as the user wrote it.
     :param asks: two instances of the player.
-    :param samples: estimate its probabilities by so many questions about each position.
+    :param samples: estimate its probabilities from this many answers for each position.
     """
 
     external = True
@@ -77,9 +77,9 @@ class Asked(Policy):
     def __init__(self, rules: Rules, name: str, asks: tuple[Ask, Ask], samples: int | None = None) -> None:
         self.rules = rules
         self._name, self._asks, self._samples = name, asks, samples
-        self._lenient, self._log = False, _Log()
-        self._known: dict[str, Any] = {}  # float64[cells] by position
-        self._one_at_a_time = Lock()  # the shards of a training share it
+        self._forfeits, self._log = False, _Log()
+        self._cache: dict[str, Any] = {}  # float64[cells] by position
+        self._lock = Lock()  # the shards of a training share the player
         self._cells = {str(cell + 1): cell for cell in range(rules.cells)} | {"resign": RESIGNS}
 
     def probabilities(self, positions: Positions) -> Floats:
@@ -88,44 +88,45 @@ class Asked(Policy):
         :raises UnsteadyError: if it gives two answers.
         :raises TttError: if it gives no valid answer.
         """
-        found, rows = np.zeros((len(positions), self.rules.cells)), np.flatnonzero(~positions.terminal)
+        probabilities = np.zeros((len(positions), self.rules.cells))
+        rows = np.flatnonzero(~positions.terminal)
         texts = positions[rows].texts()
-        with self._one_at_a_time:
-            if len(self._known) > MAX_CACHED and self._samples is None:
-                self._known.clear()
-            if new := [text for text in dict.fromkeys(texts) if text not in self._known]:
-                self._known.update(zip(new, self._answers(new), strict=True))
+        with self._lock:
+            if len(self._cache) > MAX_CACHED and self._samples is None:
+                self._cache.clear()
+            if new := [text for text in dict.fromkeys(texts) if text not in self._cache]:
+                self._cache.update(zip(new, self._answers(new), strict=True))
             for row, text in zip(rows.tolist(), texts, strict=True):
-                found[row] = self._known[text]
-        return found
+                probabilities[row] = self._cache[text]
+        return probabilities
 
     def choose(self, positions: Positions, rows: Int64s, uniforms: Floats) -> Int64s:
-        """As ``Policy.choose``, but the player itself draws: it is asked once for each row."""
+        """As ``Policy.choose``, but the player itself draws: it is asked once in each game."""
         return self._ask(self._asks[0], positions[rows].texts())
 
     def forfeiting(self) -> Policy:
         other = copy(self)
-        other._lenient, other._known = True, {}
+        other._forfeits, other._cache = True, {}
         return other
 
     def memoised(self) -> Policy:
         other = copy(self)
-        other._samples, other._known = 1, {}
+        other._samples, other._cache = 1, {}
         return other
 
     @property
     def remarks(self) -> list[str]:
-        said = ["assumed deterministic: asked twice"] if self._log.steady else []
+        remarks = ["assumed deterministic: asked twice"] if self._log.steady else []
         if failures := self._log.failures:
             games = "a game" if len(failures) == 1 else f"games through {len(failures):,} failures"
-            said.append(f"lost {games}: {failures[0]}")
+            remarks.append(f"lost {games}: {failures[0]}")
             if self._log.restarts >= MOST_RESTARTS:
-                said[-1] += f"; was restarted {MOST_RESTARTS} times, then not asked again"
-        return [f"{self._name}: {text}" for text in said]
+                remarks[-1] += f"; was restarted {MOST_RESTARTS} times, then not asked again"
+        return [f"{self._name}: {remark}" for remark in remarks]
 
     def _answers(self, texts: list[str]) -> Floats:
-        """float64[k, cells]: the cell that both instances choose in each position, or the share of each cell
-        among the answers, resignations left out."""
+        """float64[k, cells]: 1 for the cell that both instances choose in each position; or the share of each
+        cell among the samples, leaving out resignations."""
         rounds = [self._ask(self._asks[0], texts) for _ in range(self._samples or 1)]
         if self._samples is None:
             again = self._ask(self._asks[1], texts)
@@ -134,13 +135,14 @@ class Asked(Policy):
             if len(differing):
                 at = int(differing[0])
                 raise UnsteadyError(self._name, texts[at], (int(rounds[0][at]), int(again[at])))
-        chosen = np.array(rounds)[:, :, None] == np.arange(self.rules.cells)
-        return chosen.sum(axis=0) / np.maximum(chosen.any(axis=2).sum(axis=0), 1)[:, None]
+        chosen = np.array(rounds)[:, :, None] == np.arange(self.rules.cells)  # bool[rounds, k, cells]
+        moves = chosen.any(axis=2).sum(axis=0)  # the answers that are not resignations
+        return chosen.sum(axis=0) / np.maximum(moves, 1)[:, None]
 
     def _ask(self, ask: Ask, texts: list[str]) -> Int64s:
-        """int64[k]: the answer of one instance to each position.
+        """int64[k]: the cell that an instance chooses in each position, or ``RESIGNS``.
 
-        :raises TttError: if there is no valid answer, and failures do not count as lost games.
+        :raises TttError: if it fails to answer, unless it then forfeits the game.
         """
         cells: list[int] = []
         while len(cells) < len(texts) and self._log.restarts < MOST_RESTARTS:
@@ -156,7 +158,7 @@ class Asked(Policy):
         return np.array(cells + [RESIGNS] * (len(texts) - len(cells)), np.int64)
 
     def _cell(self, text: str, answer: str) -> int:
-        """The cell that an answer names; a wrong answer resigns."""
+        """The cell that an answer names, or ``RESIGNS``, also for an invalid answer if it forfeits."""
         cell = self._cells.get(answer.strip())
         if cell is not None and (cell == RESIGNS or text[cell] == "."):
             return cell
@@ -166,9 +168,9 @@ class Asked(Policy):
         return RESIGNS
 
     def _fail(self, text: str, error: TttError) -> None:
-        """End the call, or lose a game."""
+        """Record a failure as a lost game if the player forfeits, else raise it as an error."""
         raised = " in answer" if error.__cause__ else ""
-        failed = f"{error.message}{raised} to {text!r}"
-        if not self._lenient:
-            raise TttError(failed, where=self._name, hint=error.hint) from error.__cause__
-        self._log.failures.append(failed)
+        failure = f"{error.message}{raised} to {text!r}"
+        if not self._forfeits:
+            raise TttError(failure, where=self._name, hint=error.hint) from error.__cause__
+        self._log.failures.append(failure)

@@ -57,13 +57,11 @@ class Agent:
     """A player: a policy, or a person.
 
     :ivar name: as the user wrote it.
-    :ivar rules: the game it plays.
     :ivar fixed_rules: the only game that it can play; None: any.
     :ivar make: makes its policy; None for a person.
     :ivar source: the file it comes from.
     :ivar fingerprint: returns the digest of its file or program; an empty one if the file does not exist yet.
     :ivar loaded: the state that it plays by.
-    :ivar options: its options by name.
     :ivar reproducible: whether it is known to play in the same way in every call.
     """
 

@@ -1,4 +1,4 @@
-"""``heuristic``: what beginners learn. Complete a line if you can, else block a line, else play anywhere."""
+"""``heuristic``, the rule that beginners learn: complete a line, else block a line, else play anywhere."""
 
 from typing import Literal
 
@@ -12,9 +12,9 @@ from ttt_cli.engine.rules import Rules
 
 
 class Heuristic(Policy):
-    """Win, else block, else play anywhere.
+    """A policy that wins if it can, else blocks, else plays anywhere.
 
-    :param centre: prefer the middle cell to other cells that neither win nor block, if there is one.
+    :param centre: prefer the middle cell, if the board has one, to other cells that neither win nor block.
     :param ties: which of several winning or blocking cells to play.
     """
 
@@ -37,7 +37,7 @@ class Heuristic(Policy):
 
 
 def _prefer(chosen: Bools, otherwise: Bools) -> Bools:
-    """Each row of ``chosen`` that has any cell, else that of ``otherwise``."""
+    """bool[k, cells]: the rows of ``chosen``; where they have no cell, those of ``otherwise``."""
     return np.where(counted(chosen)[:, None] > 0, chosen, otherwise)
 
 

@@ -1,12 +1,12 @@
-"""``minimax``: perfect play, with several tie-breaking rules, and to a limited depth.
+"""``minimax``: perfect play, or a search to a limited depth, with several tie-breaking rules.
 
-Among equally good moves it plays any (``ties=random``), the first or the last cell, or sets traps
-(``ties=trap``): of the moves that keep the game value, it plays the one after which a random opponent is
-likeliest to lose. No policy that never gives up game value wins more often against a random opponent.
+Of equally good moves it plays any (``ties=random``), the first or the last, or it sets traps (``ties=trap``):
+of the moves that keep the game value, it plays the one after which a random opponent is likeliest to lose. No
+policy that never gives up game value wins more often against a random opponent.
 
 On a board without a state space it plays the first move that is proved to keep the value (any of them with
-``ties=random``); distances are unknown there. A move is also proved when all others are proved to lose. Where
-the node budget suffices for neither, it plays what ``search`` prefers of the moves that are not proved to
+``ties=random``); distances are unknown there. A move is also proved if all others are proved to lose. If the
+node budget suffices for neither, it plays the move that ``search`` prefers among those that are not proved to
 lose, and says so.
 """
 
@@ -29,20 +29,20 @@ from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import UsageError
 
 MOVE_NODES = 1_000
-"""Nodes that the proof of each move may take where ``NODES`` have found none to play."""
+"""Nodes that the proof of each move may take if no move was proved within ``NODES``."""
 
 PLACES = 1 << 15
-"""Places of the solver's table, which is emptied for each position."""
+"""Entries of the solver's table, which is emptied for each position."""
 
 ROUNDING = 1e-12
-"""Chances closer than this are equal: they differ by rounding only."""
+"""Probabilities that differ by less are equal but for rounding."""
 
 
 class Minimax(Policy):
     """Perfect play, or play by a search of limited depth.
 
-    :param ties: which of equally good moves to play; ``trap`` ignores ``speed`` and ``depth``. None: any of
-        them, without a state space the first.
+    :param ties: which of equally good moves to play; ``trap`` ignores ``speed`` and ``depth``. None: any, but
+        the first on a board without a state space.
     :param speed: prefer the quicker win and the slower loss. None: where distances are known.
     :param depth: plies to look ahead, the move itself included; None: to the end.
     :param opening: ``random``: a uniformly random move on the empty board.
@@ -90,7 +90,7 @@ class Minimax(Policy):
         return uniform(chosen)
 
     def _proved(self, positions: Positions) -> Bools:
-        """bool[k, cells]: the moves proved to keep the value, else what a search prefers of the others."""
+        """bool[k, cells]: the moves proved to keep the value; where none are, those that a search prefers."""
         chosen = np.zeros((len(positions), self.rules.cells), np.bool_)
         left = np.flatnonzero(~positions.terminal)
         first_rule = UNTIL_UNPROVEN if self._ties == "random" else UNTIL_FOUND
@@ -103,9 +103,9 @@ class Minimax(Policy):
             if not len(left):
                 return chosen
         least = np.where(worth == UNPROVEN, 0, worth)
-        hope = positions[left].legal & (moves >= least[:, None])  # not proved to give something away
-        self._unproved.update(positions[left[hope.sum(axis=1) > 1]].texts())
-        chosen[left] = best(Search(self.rules).scores(positions[left]), hope)
+        hopeful = positions[left].legal & (moves >= least[:, None])  # not proved to give up value
+        self._unproved.update(positions[left[hopeful.sum(axis=1) > 1]].texts())
+        chosen[left] = best(Search(self.rules).scores(positions[left]), hopeful)
         return chosen
 
     def _worth(self, positions: Positions, move_nodes: int, rule: int) -> tuple[Int8s, Int8s]:
@@ -118,7 +118,6 @@ class Minimax(Policy):
 
     @property
     def remarks(self) -> list[str]:
-        """The positions in which it could not prove a move."""
         if not self._unproved:
             return []
         more = f" and {len(self._unproved) - 1:,} more" if len(self._unproved) > 1 else ""
@@ -126,26 +125,27 @@ class Minimax(Policy):
         return [f"minimax: no move could be proved within {NODES:,} nodes in {where}: it searched instead"]
 
     def values(self, positions: Positions) -> Floats:
-        """1 a win, 0 a draw or beyond the search, -1 a loss; NaN where no value is proved."""
+        """1 for a win, 0 for a draw or beyond the search, -1 for a loss; NaN where no value is proved."""
         if self._depth is not None:
             return np.where(positions.legal, np.sign(move_scores(positions, self._depth)), np.nan)
-        found = np.full((len(positions), self.rules.cells), UNPROVEN, np.int8)
+        values = np.full((len(positions), self.rules.cells), UNPROVEN, np.int8)
         rows = np.flatnonzero(~positions.terminal)
-        if self._space is None:  # a solver that knows earlier questions would prove more
-            found[rows] = self._worth(positions[rows], NODES, ALL)[1]
+        if self._space is None:  # a solver that remembers earlier questions would prove more
+            values[rows] = self._worth(positions[rows], NODES, ALL)[1]
         else:
-            found[rows] = move_values_of(positions[rows])
-        return np.where(found == UNPROVEN, np.nan, found.astype(np.float64))
+            values[rows] = move_values_of(positions[rows])
+        return np.where(values == UNPROVEN, np.nan, values.astype(np.float64))
 
 
 @lru_cache(maxsize=8)
 def _traps(space: StateSpace) -> Bools:
-    """bool[n, cells]: of the moves that keep the value those that win most often against random play, given
+    """bool[n, cells]: of the moves that keep the value, those that win most often against random play, given
     that later moves are chosen likewise."""
     sound = best(np.sign(move_scores(space)), space.legal)
     mover_wins = space.results * space.movers > 0  # in the misère game only
-    moving = mover_wins.astype(np.float64)  # the chance of winning with the trapper to move,
-    waiting = ((space.results != 0) & ~mover_wins).astype(np.float64)  # and with the random player to move
+    # The trapper's probability of winning if it is to move, and if the random player is.
+    moving = mover_wins.astype(np.float64)
+    waiting = ((space.results != 0) & ~mover_wins).astype(np.float64)
     chosen = np.zeros_like(sound)
     for rows in space.backwards():
         after, legal = space.successors[rows], space.legal[rows]

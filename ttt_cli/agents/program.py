@@ -1,8 +1,8 @@
 """``exec:COMMAND``: a program in any language that reads positions and writes cells, a line each.
 
 The command is split as a shell would split it, and run without a shell in the working directory. One process
-serves a whole call, and a second one answers every question again. Of what it writes to stderr the last line
-is quoted if it fails. Each process leads a process group, which ends with the call.
+serves a whole call, and a second one answers every question again. If a process fails, the last line that it
+wrote to stderr is quoted. Each process leads a process group, which ends with the call.
 """
 
 import os
@@ -33,7 +33,7 @@ CHUNK = 1 << 16
 """Bytes to read at a time."""
 
 LONGEST_LINE = 1000
-"""Bytes of an answer, of which seven are enough."""
+"""The most bytes in an answer; seven are enough."""
 
 FAREWELL = 1.0
 """Seconds that a program has to exit once its input has ended."""
@@ -45,7 +45,7 @@ FLUSHING = (
 
 
 class Program:
-    """A program, started with the first question, and again after a failure.
+    """A program, started by the first question, and again by the first one after a failure.
 
     :param words: the command.
     :param name: the agent, for messages.
@@ -55,14 +55,14 @@ class Program:
     def __init__(self, words: Sequence[str], name: str, patience: float = PATIENCE) -> None:
         self._words, self._name, self._patience = words, name, patience
         self._process: Popen[bytes] | None = None
-        self._errors: IO[bytes] | None = None  # the file of what it writes to stderr
+        self._stderr: IO[bytes] | None = None
 
     def ask(self, texts: Sequence[str]) -> Iterator[str]:
         """As ``Ask``: send all positions at once, a line each, and read the answers meanwhile.
 
         :raises UsageError: if the program cannot be started.
         """
-        self._process = process = self._process or self._started()
+        self._process = process = self._process or self._start()
         try:
             yield from self._answers(process, texts)
         except NoAnswerError as error:
@@ -70,36 +70,36 @@ class Program:
             self._end()
             raise NoAnswerError(f"{self._last_words}{error.message}", hint=error.hint) from None
 
-    def _started(self) -> "Popen[bytes]":
+    def _start(self) -> "Popen[bytes]":
         from subprocess import PIPE, Popen
         from tempfile import TemporaryFile
 
-        self._errors = errors = TemporaryFile()  # noqa: SIM115, it lasts as long as the program
+        self._stderr = stderr = TemporaryFile()  # noqa: SIM115, it lasts as long as the program
         try:
             process = Popen(
-                self._words, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=errors, start_new_session=True
+                self._words, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=stderr, start_new_session=True
             )
         except OSError as error:
             why = (error.strerror or str(error)).lower()
             hint = "a command as the shell finds it, or an executable file; exec:python3 bot.py runs a script"
             raise UsageError(f"cannot run {self._words[0]!r}: {why}", where=self._name, hint=hint) from None
-        self._end = finalize(self, _end, process)  # once, as another process may get its number
+        self._end = finalize(self, _end, process)  # only once: another process may get its number
         return process
 
     @property
     def _last_words(self) -> str:
-        """What an ended program has said last on stderr."""
-        assert self._errors
-        self._errors.seek(0)
-        said = self._errors.read().decode("utf-8", "backslashreplace").split("\n")
-        last = next((line.strip() for line in reversed(said) if line.strip()), "")
+        """The last line that an ended program wrote to stderr, for the beginning of a message."""
+        assert self._stderr
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode("utf-8", "backslashreplace").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f"said {last[:200]!r} on stderr, and " if last else ""
 
     def _answers(self, process: "Popen[bytes]", texts: Sequence[str]) -> Iterator[str]:
         stdin, stdout = process.stdin, process.stdout
         assert stdin and stdout
         rest, missing = b"", len(texts)
-        unasked = _ready(stdout, 0) and bool(stdout.read(1))
+        unasked = _ready(stdout, 0) and bool(stdout.read(1))  # it wrote before it was asked
         questions = "".join(f"{text}\n" for text in texts).encode()
         Thread(target=_send, args=(stdin, questions), daemon=True).start()
         deadline = monotonic() + self._patience
@@ -135,7 +135,7 @@ def _end(process: "Popen[bytes]") -> None:
 
 
 def _how_ended(process: "Popen[bytes]") -> str:
-    """How a process has closed its output."""
+    """In words, how a process came to close its output."""
     from subprocess import TimeoutExpired
 
     with suppress(TimeoutExpired):
@@ -145,13 +145,13 @@ def _how_ended(process: "Popen[bytes]") -> str:
 
 
 def _send(stdin: IO[bytes], questions: bytes) -> None:
-    with suppress(OSError, ValueError):  # it may end, or be ended, before it has read all
+    with suppress(OSError, ValueError):  # the program may end, or be ended, before it has read everything
         while questions:
             questions = questions[stdin.write(questions) :]
 
 
 def _ready(pipe: IO[bytes], patience: float) -> bool:
-    """Whether a pipe has something to read, or ends, within so many seconds."""
+    """Whether a pipe has something to read, or ends, within ``patience`` seconds."""
     from select import select
 
     return bool(select([pipe], [], [], patience)[0])

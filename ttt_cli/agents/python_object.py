@@ -1,9 +1,9 @@
 """``py:PATH.py:NAME``: a Python function or object as a player, run in this process.
 
 A function takes the text of a position and returns a cell from 1, or ``"resign"``. An object with a method
-``probabilities(positions)`` answers for many open ``Positions`` at a time: float64[k, cells], rows that sum
-to 1, or all zeros to resign. A class is instantiated. Output goes to stderr, and errors are reported with the
-line of the file.
+``probabilities(positions)`` answers for many open ``Positions`` at once: float64[k, cells], with rows that
+sum to 1, or are all zeros to resign. A class is instantiated. Output goes to stderr, and errors are reported
+with the line of the file.
 """
 
 from hashlib import sha256
@@ -20,31 +20,28 @@ from ttt_cli.user_code import guarded, is_ours, load_object, split_name
 EXAMPLE = "such as py:my_bot.py:choose"
 
 
-def player_of(found: Any, rules: Rules, name: str, *, samples: int | None = None) -> Policy:
+def player_of(player: Any, rules: Rules, name: str, *, samples: int | None = None) -> Policy:
     """Return a function, an object with ``probabilities`` or a class of such objects as a policy.
 
     :raises UsageError: if it is something else.
     """
-    if isinstance(found, Policy) and is_ours(found):
-        return found
-    if isinstance(found, type):
-        with guarded(name, f"{found.__name__}() raised "):
-            found = found()
-    if callable(getattr(found, "probabilities", None)):
-        return Checked(getattr(found, "rules", rules), name, found)
-    if not callable(found):
-        raise UsageError(
-            f"is of type {type(found).__name__}, not a player",
-            where=name,
-            hint="a function from a position's text to a cell, or an object with probabilities(positions)",
-        )
-    return Asked(rules, name, (lambda texts: (found(text) for text in texts),) * 2, samples)
+    if isinstance(player, Policy) and is_ours(player):
+        return player
+    if isinstance(player, type):
+        with guarded(name, f"{player.__name__}() raised "):
+            player = player()
+    if callable(getattr(player, "probabilities", None)):
+        return Checked(getattr(player, "rules", rules), name, player)
+    if not callable(player):
+        hint = "a function from a position's text to a cell, or an object with probabilities(positions)"
+        raise UsageError(f"is of type {type(player).__name__}, not a player", where=name, hint=hint)
+    return Asked(rules, name, (lambda texts: (player(text) for text in texts),) * 2, samples)
 
 
 def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
-    """Return the player that ``argument`` names as a policy.
+    """Return the player in a file as a policy.
 
-    :raises UsageError: if it names no player.
+    :raises UsageError: if ``argument`` names no player.
     :raises InvalidFileError: if the file cannot be run.
     """
     return player_of(load_object(argument, EXAMPLE), rules, f"{AGENT.name}:{argument}", samples=samples)

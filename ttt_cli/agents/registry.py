@@ -1,8 +1,4 @@
-"""The players that need no file, by name, and the options that a player takes.
-
-Each built-in player is an ``AgentType`` in a module of this package, which is loaded when it is first asked
-for. A plug-in's player is one too.
-"""
+"""The built-in players, each an ``AgentType`` in a module of this package; and the options of players."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -55,7 +51,6 @@ class AgentType:
     :ivar argument: the name of what follows the colon, for ``exec`` and ``py`` only: options then precede the
         colon, and ``make`` gets the text as ``argument``. Such a player must be typed by the user: one that a
         file names is not run.
-    :ivar example: an example of the argument.
     :ivar fingerprint: returns a digest of the code that the argument names.
     """
 
@@ -106,8 +101,6 @@ FLAG = Option("true|false", lambda text: ("false", "true").index(text) == 1)
 
 
 def number(accepts: str, kind: Callable[[str], Any], least: float, most: float = 1e9) -> Option:
-    """Return an option that accepts numbers within bounds."""
-
     def read(text: str) -> Any:
         value = kind(text)
         if not least <= value <= most:

@@ -1,9 +1,18 @@
-"""The policy of a state: how an AGENT's options change what it plays."""
+"""The policy of a state, as an AGENT's options change it.
+
+With ``search=N`` it searches with its own values: by alpha-beta if they come from a network, else by a
+full-width search of many positions at a time. Ties are then broken at random by default.
+"""
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ttt_cli.agents.registry import PROBABILITY, WHOLE, Option, one_of
-from ttt_cli.engine.policy import Exploring, OneSided, Policy
+from ttt_cli.engine.arrays import Floats
+from ttt_cli.engine.policy import Exploring, Modified, OneSided, Policy, best, uniform
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.side import Side
 from ttt_cli.errors import UsageError
 
@@ -32,10 +41,8 @@ def play_by(
     """Return the policy of a state under these options.
 
     :param choice: another choice rule.
-    :param side: the only side whose moves it knows: what a table made for one side holds about the other is
-        there by chance.
-    :param ties: which of equal moves it plays; ``first-learned``: the first, but any where nothing has been
-        learned.
+    :param side: the only side whose moves it knows (a table made for one side knows the other's by chance).
+    :param ties: which of equal moves it plays; ``first-learned``: the first, but any where none is learned.
     :param epsilon: the probability of a uniformly random move instead.
     :param search: plies to search with its values, the move itself included.
     :raises UsageError: if it has no such choice rule, or no ties, or no values to search with.
@@ -56,7 +63,6 @@ def limited(policy: Policy, side: str | None = None, epsilon: float = 0.0) -> Po
 
 
 def _searching(state: "State", depth: int, ties: str) -> Policy:
-    from ttt_cli.agents.search import LookingAhead
     from ttt_cli.store.plays import BreakingTies
 
     scale = None if state.plays else state.learner.value_scale
@@ -65,3 +71,34 @@ def _searching(state: "State", depth: int, ties: str) -> Policy:
         raise UsageError(f"{state.learner.name} cannot be searched on top of: {why}")
     searcher = state.policy.looking_ahead(depth) or LookingAhead(state.policy, depth, scale)
     return searcher if ties == "random" else BreakingTies(searcher, ties)
+
+
+class LookingAhead(Modified):
+    """A player with a full-width search on top of its values.
+
+    :param depth: plies to search, the move itself included; the player's values rate the moves of the last.
+    :param scale: the player's values of a certain loss and a certain win.
+    """
+
+    def __init__(self, player: Policy, depth: int, scale: tuple[float, float]) -> None:
+        super().__init__(player)
+        self._depth, self._scale = depth, scale
+
+    def probabilities(self, positions: Positions) -> Floats:
+        return uniform(best(self._scores(positions), positions.legal))
+
+    def values(self, positions: Positions) -> Floats:
+        lowest, highest = self._scale
+        scores = np.clip(2 * self._scores(positions), -1.0, 1.0)
+        values = (lowest + highest) / 2 + scores * ((highest - lowest) / 2)
+        return np.where(positions.legal, values, np.nan)
+
+    def _scores(self, positions: Positions) -> Floats:
+        """float64[k, cells]: as in ``engine.scores``, with the player's values between -0.5 and 0.5."""
+        return move_scores(positions, self._depth, self._estimate)
+
+    def _estimate(self, positions: Positions) -> Floats:
+        values, (lowest, highest) = self.player.values(positions), self._scale
+        assert values is not None
+        scaled = np.clip((values - lowest) / (highest - lowest) - 0.5, -0.5, 0.5)
+        return np.where(np.isnan(values), 0.0, scaled)

@@ -135,7 +135,6 @@ class Sample:
 
     @property
     def worst_case(self) -> dict[str, LosingLine] | None:
-        """Losing lines by role."""
         if not self.lines:
             return None
         return {f"as_{side.key}": LosingLine(None, self.lines.get(side)) for side in Side}

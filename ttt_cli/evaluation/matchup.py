@@ -1,7 +1,4 @@
-"""Exact results of one policy against another, from the probability of every position that they can reach.
-
-These probabilities are carried along a walk, one walk for any number of opponents.
-"""
+"""Exact results of one policy against another, from the probability of every position that they can reach."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -113,11 +113,8 @@ def _rates(sampled: SampledRates) -> Rates:
 
 
 def bradley_terry(scores: Floats) -> Floats:
-    """float64[players]: the maximum-likelihood ratings, with mean 0, by minorisation-maximisation (Hunter,
-    2004).
-
-    :param scores: float64[players, players], as ``Tournament.scores``.
-    """
+    """float64[players]: the maximum-likelihood ratings, with mean 0, for ``Tournament.scores`` by
+    minorisation-maximisation (Hunter, 2004)."""
     players = len(scores)
     others = ~np.eye(players, dtype=bool)
     games = 3.0 * others  # two games and the virtual draw

@@ -37,8 +37,6 @@ value, +1, 0 or -1, before and after the move."""
 
 @dataclass(frozen=True)
 class Result:
-    """The rates of the policy against one opponent."""
-
     opponent: str
     as_x: Rates
     as_o: Rates
@@ -162,21 +160,14 @@ def judge(
 
 @dataclass(frozen=True, eq=False)
 class _Role:
-    """What the walk of a policy in one role has found.
+    """What the walk of a policy in one role has found."""
 
-    :ivar rates: the rates of X against each opponent.
-    :ivar positions: the number of open positions in which the policy is to move.
-    :ivar known: how many of these it has learned about, by ply; empty for players that need no experience.
-    :ivar examined: whether these are few enough to count mistakes in them.
-    :ivar own: these positions, by ply, if so.
-    """
-
-    rates: list[Rates]
+    rates: list[Rates]  # for X, against each opponent
     worst_case: WorstCase
-    positions: int
-    known: list[int]
-    examined: bool
-    own: list[Positions]
+    positions: int  # the number of open positions in which the policy is to move
+    known: list[int]  # how many of these it has learned about, by ply; empty if it needs no experience
+    examined: bool  # whether these are few enough to count mistakes in them
+    own: list[Positions]  # these positions, by ply, if they are
 
 
 def _judge_as(side: Side, policy: Policy, opponents: Sequence[Policy], budget: int, tick: Tick) -> _Role:

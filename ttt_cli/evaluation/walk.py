@@ -165,11 +165,8 @@ def layers_of(
 
 
 def forecast(sizes: list[int], rules: Rules) -> float:
-    """Estimate the positions of a walk from the sizes of its first layers.
-
-    A layer holds a share of all boards with as many stones. Over every two plies, this share is assumed to
-    go on changing by the same factor as over the last two.
-    """
+    """Estimate the number of positions of a walk from the sizes of its first layers: over every two plies,
+    their share of all boards with as many stones is assumed to change by the same factor as it last did."""
     plies = len(sizes)
     if plies < 4:  # too early to tell
         return sum(sizes)

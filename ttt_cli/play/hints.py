@@ -14,29 +14,31 @@ from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.evaluation.worst_case import Response, best_response
 
 HINT_NODES = 40_000
-"""Nodes that the proofs of all moves may take together, on a large board."""
+"""Nodes that the proofs of all moves may take together, on a board without a state space."""
 
 MAX_MOVES = 4_000_000
-"""Moves that a best response may go through."""
+"""The most moves in the walk of a best response."""
 
 MAX_SECONDS = 5.0
-"""Seconds that the opponent may take to answer for all of them."""
+"""Seconds that the opponent may take for all its answers."""
 
 BATCH = 64
-"""Positions in one question to the opponent, which may overrun by that much."""
+"""Positions that the opponent is asked about at once. It may overrun its time by one batch."""
 
 
 def hint(position: Position) -> tuple[Analysis, tuple[Cell, ...]]:
-    """Return the values of an open position's moves, as far as they can be proved quickly; and the moves of a
-    search if the best are not proved."""
+    """Return the values of an open position's moves, where they can be proved quickly; and the moves that a
+    search suggests, if the best moves are not proved."""
     here = Positions.batch([position], position.rules)
-    (found,) = analyse(here, nodes=HINT_NODES // len(position.legal))
-    suggested = () if found.best else np.flatnonzero(Search(position.rules).probabilities(here)[0]).tolist()
-    return found, tuple(suggested)
+    (analysis,) = analyse(here, nodes=HINT_NODES // len(position.legal))
+    if analysis.best:
+        return analysis, ()
+    suggested = np.flatnonzero(Search(position.rules).probabilities(here)[0])
+    return analysis, tuple(suggested.tolist())
 
 
 def beat(position: Position, policy: Policy) -> Response | None:
-    """Return the most that the side to move can get against a policy; None if that takes too long to find."""
+    """Return the best response of the side to move to a policy; None if it takes too long to find."""
     try:
         return best_response(_Hurried(policy), position, budget=MAX_MOVES // policy.rules.cells)
     except (OutgrownError, TimeoutError):
@@ -44,16 +46,16 @@ def beat(position: Position, policy: Policy) -> Response | None:
 
 
 class _Hurried(Modified):
-    """A policy that raises TimeoutError instead of answering after ``MAX_SECONDS``."""
+    """A policy that answers for ``MAX_SECONDS`` and then raises TimeoutError."""
 
     def __init__(self, policy: Policy) -> None:
         super().__init__(policy)
         self._deadline = monotonic() + MAX_SECONDS
 
     def probabilities(self, positions: Positions) -> Floats:
-        found = []
+        answers = []
         for part in positions.parts(BATCH):
             if monotonic() > self._deadline:
                 raise TimeoutError
-            found.append(self.player.probabilities(part))
-        return np.concatenate(found)
+            answers.append(self.player.probabilities(part))
+        return np.concatenate(answers)

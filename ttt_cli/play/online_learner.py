@@ -1,7 +1,7 @@
-"""A state that learns from the games it plays: lock its file, learn the games that wait for it, save it.
+"""A state that learns from the games it plays.
 
-Games are in the store's log before any of this happens, so that no failure loses one: games wait in the log
-until the state is next written.
+Every game is in the store's log before the state learns from it, so no failure loses a game: games wait in
+the log until the state's file is free and can be written.
 """
 
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ from ttt_cli.store.teaching import teach, teach_waiting
 class Learned:
     """What a state has learned.
 
-    :ivar games: the games that it has learned from.
-    :ivar new_positions: the positions that it did not know before.
-    :ivar waits: why the games wait instead; empty if they do not.
+    :ivar games: the number of games that it has learned from.
+    :ivar new_positions: the number of positions that it did not know before.
+    :ivar waits: why the games must wait; empty if they need not.
     """
 
     games: int = 0
@@ -36,15 +36,15 @@ class OnlineLearner:
     """A state in a file that learns from games.
 
     :ivar name: its name in messages.
-    :ivar state: the state that plays.
+    :ivar state: the state that plays, which may be ahead of the file.
     """
 
     store: Path
     path: Path
     name: str
     state: State
-    _run: Run | None = None  # of the games that its file has learned
-    _followed: Run | None = None  # of those learned in memory alone
+    _run: Run | None = None  # the games that its file has learned
+    _followed: Run | None = None  # the games learned in memory alone
 
     @cached_property
     def taught_name(self) -> str:
@@ -52,20 +52,21 @@ class OnlineLearner:
         return library.taught_name(self.store, self.path)
 
     def follow(self, record: GameRecord) -> None:
-        """Learn from a game in memory alone, to play by it at once."""
+        """Learn from a game in memory alone, so that the next game is played by it."""
         lesson = teach(self.state, [record], self.name, going_on=self._followed)
         self.state, self._followed = lesson.state, lesson.run or self._followed
 
     def catch_up(self) -> Learned:
         """Learn from the games that wait in the log, and save, if the file is free."""
         try:
-            held = lock(self.path, "taught", remedy="finished games wait until it is free", parents=True)
+            locked = lock(self.path, "taught", remedy="finished games wait until it is free", parents=True)
         except BusyError as error:
             return Learned(waits=error.message)
-        with held:
-            before = State.empty(self.state.learner, self.state.rules, symmetric=self.state.symmetric)
+        with locked:
             if self.path.exists():
                 before = library.load(self.path).state
+            else:
+                before = State.empty(self.state.learner, self.state.rules, symmetric=self.state.symmetric)
             self.state = before
             if before.unfinished is not None:
                 training = f"{self.name} is in the middle of a training run"

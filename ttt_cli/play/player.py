@@ -17,8 +17,9 @@ class Player:
     """One of the two players of a session.
 
     :ivar name: its name in game records.
-    :ivar plays: its policy at first; None for a person.
-    :ivar learner: the state that learns from its games, if any, and plays as ``agent`` does.
+    :ivar plays: its policy in the first game; None for a person.
+    :ivar learner: the state that learns from its games, if any.
+    :ivar agent: how that state plays.
     """
 
     name: str
@@ -32,12 +33,12 @@ class Player:
 
     @property
     def policy(self) -> Policy | None:
-        """Its present policy; None for a person."""
+        """Its policy now; None for a person."""
         return policy_in_play(self.agent, self.learner.state) if self.agent and self.learner else self.plays
 
 
 def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Player]:
-    """Return the players for some agents; two agents of the same file share its learner.
+    """Return the players for these agents; agents of the same file share a learner.
 
     :param learn: whether native states learn from the games.
     """
@@ -49,22 +50,22 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
             continue
         name = library.display_name(store, loaded.path)
         options = ",".join(f"{key}={value}" for key, value in agent.options.items())
-        full = f"{name}:{options}" if options else name
+        full_name = f"{name}:{options}" if options else name
         learner = None
         if learn and loaded.native:
             new = OnlineLearner(store, loaded.path, name, loaded.state)
             learner = learners.setdefault(loaded.path.resolve(), new)
-        players.append(Player(full, policy_in_play(agent, loaded.state), learner, agent))
+        players.append(Player(full_name, policy_in_play(agent, loaded.state), learner, agent))
     return players
 
 
 def policy_in_play(agent: Agent, state: State) -> Policy:
-    """Return the policy of an agent in play, with its options and the exploration of its author's program."""
+    """Return the policy of an agent in play, by its options and the exploration of its author's program."""
     return play_by(state, **{"epsilon": exploration(agent, state), **agent.options})
 
 
 def exploration(agent: Agent, state: State) -> float:
-    """Return how often an agent moves at random as its author's program does; 0 if it has an ``epsilon``."""
+    """Return how often an agent moves at random because its author's program does; 0 if its options say."""
     choice = agent.options.get("choice")
     learner = (state.choosing(choice) if choice else state).learner
     if "epsilon" in agent.options or not learner.explores_in_play or learner.choice != "article":

@@ -1,6 +1,6 @@
 """A session: consecutive games between two players, and the score.
 
-The caller makes each step::
+The caller drives it::
 
     session = Session(rules, (Player("human"), Player("random", policy)), seed=1)
     while not session.over:
@@ -32,8 +32,6 @@ from ttt_cli.store.text import as_text
 
 @dataclass
 class PlayerScore:
-    """A player and the games it has won."""
-
     name: str
     wins: Count = 0
 
@@ -60,9 +58,9 @@ class Score:
 class Session:
     """Consecutive games between two players.
 
-    :param seed: for the machines' moves, together with the number of the game; None: drawn.
+    :param seed: decides the machines' moves, together with the number of the game; None: random.
     :ivar players: X of the first game, and the other player.
-    :ivar alternate: whether they change sides after each game.
+    :ivar alternate: whether the players change sides after each game.
     :ivar game: the current game.
     :ivar score: the score of the finished games.
     :ivar record: the record of the current game, once it is over.
@@ -78,23 +76,23 @@ class Session:
         self.next_game()
 
     def next_game(self) -> None:
-        """Begin the next game, and drop the current one if it is open."""
+        """Begin the next game; the current one does not count if it is still open."""
         number = self.score.games
         self.game = Game(self.rules)
         self.record: GameRecord | None = None
-        self._turned = self.alternate and number % 2 == 1
+        self._swapped = self.alternate and number % 2 == 1
         self._rng = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(number,)))
 
     def retry(self, plies: int) -> None:
         """Begin the next game from the current one's position after ``plies``, with the same sides."""
-        moves, turned = self.game.moves[:plies], self._turned
+        moves, swapped = self.game.moves[:plies], self._swapped
         self.next_game()
-        self._turned = turned
+        self._swapped = swapped
         for cell in moves:
             self.game.push(cell)
 
     def player(self, side: Side) -> Player:
-        return self.players[side ^ self._turned]
+        return self.players[side ^ self._swapped]
 
     @property
     def to_move(self) -> Player:
@@ -129,7 +127,7 @@ class Session:
         return cell
 
     def undo(self) -> bool:
-        """Take back the last move of the player to move, and the reply to it, in an open game.
+        """Take back the last move in an open game, and the one before it if the last was a machine's reply.
 
         :returns: whether there was such a move.
         """
@@ -149,7 +147,7 @@ class Session:
         self.score.o_wins += result is Result.O_WINS
         self.score.draws += result is Result.DRAW
         if result.winner is not None:
-            self.score.players[result.winner ^ self._turned].wins += 1
+            self.score.players[result.winner ^ self._swapped].wins += 1
         self.record = GameRecord(
             tuple(cell + 1 for cell in self.game.moves),
             result.key,
@@ -162,5 +160,5 @@ class Session:
 
     @property
     def learners(self) -> list[OnlineLearner]:
-        """The learners of the players, each once."""
+        """The distinct learners of the players."""
         return list(dict.fromkeys(player.learner for player in self.players if player.learner))
