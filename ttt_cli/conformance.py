@@ -72,7 +72,6 @@ def after(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STAND
 
 
 def content(learner: Learner[Any], table: Any) -> bytes:
-    """Return the content of a table as bytes."""
     return orjson.dumps(dict(learner.to_entries(table)), option=orjson.OPT_SORT_KEYS)
 
 

@@ -65,11 +65,9 @@ class Minimax(Policy):
         proves = self._space is None and self._depth is None
         if proves and (ties == "trap" or speed):
             option = "ties=trap" if ties == "trap" else "speed"
-            raise UsageError(
-                f"{option} needs a smaller board than {rules.describe()}",
-                where="minimax",
-                hint="on larger boards perfect play is proved move by move, without distances",
-            )
+            what = f"{option} needs a smaller board than {rules.describe()}"
+            hint = "on larger boards perfect play is proved move by move, without distances"
+            raise UsageError(what, where="minimax", hint=hint)
         self._ties = ties or ("first" if proves else "random")
         self._speed = not proves if speed is None else speed
         self._unproved: set[str] = set()

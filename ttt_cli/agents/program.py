@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 """Seconds that a program may take for each answer, unless ``exec,patience=S:COMMAND`` says otherwise."""
 
-CHUNK = 1 << 16
-"""Bytes to read at a time."""
-
 LONGEST_LINE = 1000
 """The most bytes in an answer; seven are enough."""
 
@@ -106,7 +103,7 @@ class Program:
         while missing > 0 and not unasked and len(rest) <= LONGEST_LINE:
             if not _ready(stdout, max(0.0, deadline - monotonic())):
                 raise NoAnswerError(f"gave no answer within {self._patience:g} s", hint=FLUSHING)
-            if not (chunk := stdout.read(CHUNK)):
+            if not (chunk := stdout.read(1 << 16)):
                 hint = "it is asked about many positions, a line each, until its input ends"
                 raise NoAnswerError(f"{_how_ended(process)} without an answer", hint=hint)
             *lines, rest = (rest + chunk).split(b"\n")

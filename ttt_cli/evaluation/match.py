@@ -25,9 +25,6 @@ GAMES = 10_000
 MATCH_BATCH = 1 << 14
 """Games played at a time. To change it changes the games that belong to a seed."""
 
-QUANTILE = 1.959963984540054
-"""The 97.5 % quantile of the standard normal distribution."""
-
 Interval = Annotated[tuple[Share, ...], note(minItems=2, maxItems=2)]
 
 
@@ -35,9 +32,10 @@ def wilson(count: int, games: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval for the probability of an event seen in ``count`` of ``games``."""
     if not games:
         return 0.0, 1.0
-    rate, z2 = count / games, QUANTILE**2
+    z = 1.959963984540054  # the 97.5 % quantile of the standard normal distribution
+    rate, z2 = count / games, z**2
     middle = (rate + z2 / (2 * games)) / (1 + z2 / games)
-    half = QUANTILE * sqrt(rate * (1 - rate) / games + z2 / (4 * games**2)) / (1 + z2 / games)
+    half = z * sqrt(rate * (1 - rate) / games + z2 / (4 * games**2)) / (1 + z2 / games)
     return (0.0 if count == 0 else middle - half), (1.0 if count == games else middle + half)
 
 

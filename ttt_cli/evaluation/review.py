@@ -57,11 +57,9 @@ class MoveReview:
     @property
     def best(self) -> tuple[Cell, ...]:
         """The cells that are proved to keep the value."""
-        return tuple(
-            cell
-            for cell, value in self.values.items()
-            if cell is not None and value is not None and value == self.before
-        )
+        if self.before is None:
+            return ()
+        return tuple(cell for cell, value in self.values.items() if value == self.before and cell is not None)
 
     @property
     def is_choice(self) -> bool | None:

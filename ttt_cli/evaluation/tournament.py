@@ -20,14 +20,11 @@ from ttt_cli.evaluation.match import GAMES, SampledRates, play_match
 from ttt_cli.evaluation.matchup import Rates, play_exact
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 
-ELO = 400.0
-"""Rating points that stand for ten times the strength."""
-
 
 @dataclass(frozen=True)
 class Standing:
-    """A player's expected points (a draw is worth one half) of how many, and its rating on the Elo scale; the
-    mean rating is 0."""
+    """A player's expected points (a draw is worth one half), the points at stake (``of``), and its rating on
+    the Elo scale with mean 0."""
 
     DOCUMENT: ClassVar = ("*agent", "points", "of", "rating")
 
@@ -128,4 +125,4 @@ def bradley_terry(scores: Floats) -> Floats:
         strengths = updated
         if settled:
             break
-    return ELO * np.log10(strengths) + 0.0  # no -0.0
+    return 400 * np.log10(strengths) + 0.0  # on the Elo scale; no -0.0
