@@ -31,11 +31,9 @@ class Commands(TyperGroup):
     """The commands of ``ttt``; only the module of the called command is imported."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names that the help lists."""
         return [name for commands in HEADINGS.values() for name in commands]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command as the help lists it."""
         for heading, commands in HEADINGS.items():
             if cmd_name in commands:
                 return TyperCommand(cmd_name, help=commands[cmd_name], rich_help_panel=heading)

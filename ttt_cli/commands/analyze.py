@@ -100,14 +100,9 @@ def analyze(
 
     def results(positions: list[Position]) -> list[AnalysisResult]:
         batch = Positions.batch(positions, rules)
-        analyses = analyse(batch)
-        if not agents:
-            return [AnalysisResult(analysis, None, analysis.position.result) for analysis in analyses]
         opinions = zip(*(consult(player.name, player.policy, batch) for player in agents), strict=True)
-        return [
-            AnalysisResult(analysis, own, analysis.position.result)
-            for analysis, own in zip(analyses, opinions, strict=True)
-        ]
+        analyses = zip(analyse(batch), opinions if agents else [None] * len(batch), strict=True)
+        return [AnalysisResult(analysis, own, analysis.position.result) for analysis, own in analyses]
 
     if position == "-":
         return answer_lines(env, rules, results)

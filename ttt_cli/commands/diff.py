@@ -33,7 +33,6 @@ class DifferenceResult(Document, name="diff"):
     csv: str | None = aside()
 
     def show(self, env: Environment) -> None:
-        """Print how often the two differ, and the positions in which it matters most."""
         a, b, difference = self.a.name, self.b.name, self.difference
         a, b = (f"{a} (A)", f"{b} (B)") if a == b else (a, b)
         counts = f"{difference.different:,} of {difference.positions:,} open positions"

@@ -85,9 +85,13 @@ def evaluate(
             _remark_ties(env, player, others[0])
             explanation = _explain(player, verdict.lines) if explain else None
             result = Exact(player.fields(), verdict, player.rules, check is not None, explanation)
-            if mistakes is None or _write_mistakes(env, mistakes, player, others, budget):
-                return result
-            return result.code
+            if mistakes is not None:
+                blunders = find_blunders(player.policy, [other.policy for other in others], budget=budget)
+                rows = blunder_rows(blunders, [other.name for other in others])
+                if not write_report(env, mistakes, to_csv(rows)):
+                    return result.code
+                env.say(f"mistakes written to {mistakes}")
+            return result
         with suppress(UnsteadyError):
             lines = dict(losing_lines(player.policy))
         if explain and not lines:
@@ -108,16 +112,6 @@ def _explain(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> dict[str, 
         f"as_{side.key}": explained(player.policy, side, lines[side]) if side in lines else None
         for side in Side
     }
-
-
-def _write_mistakes(env: Environment, out: str, player: Agent, others: Sequence[Agent], budget: int) -> bool:
-    """Write the mistakes as CSV; return whether they went to a file, not to stdout."""
-    blunders = find_blunders(player.policy, [other.policy for other in others], budget=budget)
-    rows = blunder_rows(blunders, [other.name for other in others])
-    if not write_report(env, out, to_csv(rows)):
-        return False
-    env.say(f"mistakes written to {out}")
-    return True
 
 
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:

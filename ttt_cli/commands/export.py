@@ -52,7 +52,6 @@ def written() -> list[Format]:
 
 
 def names(formats: Iterable[Format]) -> list[str]:
-    """Return the distinct names of formats."""
     return list(dict.fromkeys(form.name for form in formats))
 
 

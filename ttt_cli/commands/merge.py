@@ -12,7 +12,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.shell.common import locked, output_file, save_state
 from ttt_cli.shell.options import FileNames, Out, flag, given_rules
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Loaded, Options
+from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.views.numbers import counted
 
@@ -73,8 +73,13 @@ def merge(
         loaded: list[Loaded] = []
         for text in files:
             name, reading = file_and_reading(text, rules)
-            path = library.existing(env.store, name, rules, what="file")
-            loaded.append(_load(env, path, replace(reading, table=len(loaded) < TABLES_IN_MEMORY)))
+            path, in_memory = (
+                library.existing(env.store, name, rules, what="file"),
+                len(loaded) < TABLES_IN_MEMORY,
+            )
+            file = library.load(path, replace(reading, table=in_memory))
+            env.remark(file.remarks)
+            loaded.append(file if in_memory else replace(file, state=replace(file.state, table=None)))
         merged = merge_states(loaded, allow_overlap=allow_overlap)
         inputs = [Input(file.path, file.state.games, file not in merged.contained) for file in loaded]
         state, duplicates = merged.state, list(merged.duplicates)
@@ -82,10 +87,3 @@ def merge(
         if target is not None:
             save_state(env, state, target)
     return Merge(inputs, state.games, state.positions, duplicates, target, len(state.runs))
-
-
-def _load(env: Environment, path: Path, reading: Options) -> Loaded:
-    """Read a state; without its table if ``reading`` says so."""
-    loaded = library.load(path, reading)
-    env.remark(loaded.remarks)
-    return loaded if reading.table else replace(loaded, state=replace(loaded.state, table=None))

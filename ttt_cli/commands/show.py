@@ -128,7 +128,6 @@ class StoredState:
 
     @classmethod
     def of(cls, path: Path) -> "StoredState":
-        """Judge a state."""
         written = datetime.fromtimestamp(path.stat().st_mtime).astimezone().isoformat(timespec="seconds")
         try:
             state, worst = library.load(path).state, None
@@ -142,7 +141,6 @@ class StoredState:
         return cls(path.stem, state.learner.name, state.rules, state.games, unbeatable, worst, written, "")
 
     def row(self) -> list[str | Text]:
-        """The state as a row of a table."""
         written = datetime.fromisoformat(self.written).strftime("%Y-%m-%d %H:%M")
         if self.fault:
             return [self.name, "", Text("cannot be read", "dim"), "", "", written]

@@ -134,7 +134,6 @@ class StudyResult(Document, name="study"):
         return cls(rules, file, settings, share)
 
     def show(self, env: Environment) -> None:
-        """Print a table: for each setting the medians, with the ranges below them."""
         runs = sum(setting.seeds for setting in self.settings)
         env.out(f"{self.rules.describe()}: {counted(runs, 'training')}, each from nothing")
         env.out("medians over the seeds, and ranges" if runs > len(self.settings) else "one seed each", "")

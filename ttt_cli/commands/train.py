@@ -36,8 +36,11 @@ from ttt_cli.views.progress import progress
 PROOF = 200_000
 """How many positions the proof after a training may visit; a tenth of them after one that was stopped."""
 
-MANY_CELLS, MOVE_BYTES = 36, 24
-"""The board size from which on a table's cost is reported, and what a table needs for a move."""
+MANY_CELLS = 36
+"""From this board size on, the cost of a table is reported."""
+
+MOVE_BYTES = 24
+"""Memory that a table needs for each move of a position."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,10 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: Option
         path = output_file(env, options.out)
     with locked(env, path, "trained"):
         if options.resume:
-            return _carry_out(env, options, _resumed_run(env, learner, path, options.opponent))
+            state = library.load(path).state
+            if state.learner.name != learner:
+                raise InvalidFileError(f"holds a {state.learner.name} state, not {learner}", where=str(path))
+            return _carry_out(env, options, resumed_run(path, state, env.store, options.opponent))
         state = _taught(env, path, _start(env, learner, given, path, options), options.games_from)
         if options.only_recorded:
             library.save(state, path)
@@ -216,13 +222,6 @@ def _check(learner: str, given: Mapping[str, Any], options: Options) -> None:
             if chosen and (name in given or options.given(name)):
                 option = "from" if name == "source" else name.replace("_", "-")
                 raise UsageError(f"--{option} does not go with {what}")
-
-
-def _resumed_run(env: Environment, learner: str, path: Path, opponent: str | None) -> TrainingRun:
-    state = library.load(path).state
-    if state.learner.name != learner:
-        raise InvalidFileError(f"holds a {state.learner.name} state, not {learner}", where=str(path))
-    return resumed_run(path, state, env.store, opponent)
 
 
 def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, options: Options) -> State:
@@ -338,10 +337,9 @@ def _workers(env: Environment, options: Options, run: TrainingRun) -> AbstractCo
 def _result(env: Environment, path: Path, state: State, run: TrainingRun | None = None) -> Training:
     """Return the result of the call, with the games of a run."""
     learner, name = state.learner.name, library.display_name(env.store, path)
-    common = list(env.store_option)
-    if (typed := typed_as(learner)) != learner:
-        common += ["--learner", typed]
-    play, evaluate = (command_line("ttt", command, name, *common) for command in ("play", "evaluate"))
+    typed = typed_as(learner)
+    words = [name, *env.store_option, *(["--learner", typed] if typed != learner else [])]
+    play, evaluate = (command_line("ttt", command, *words) for command in ("play", "evaluate"))
     budget = PROOF if run is None or run.finished else PROOF // 10
     games, seconds = (run.games, run.seconds) if run else (0, 0.0)
     won = run.results if run else dict.fromkeys(ENDS, 0)
@@ -365,9 +363,8 @@ def _result(env: Environment, path: Path, state: State, run: TrainingRun | None 
 
 def resume_command(env: Environment, learner: str, path: Path, options: Options) -> str:
     """Return the command that resumes a run; what it does not find in the file is given again."""
-    again = ["until", "checkpoint", "curve", "workers", "cluster"]
-    if is_program(options.opponent or ""):
-        again.append("opponent")
+    program = is_program(options.opponent or "")
+    again = ["until", "checkpoint", "curve", "workers", "cluster", *["opponent"] * program]
     given = [(f"--{name}", getattr(options, name)) for name in again if options.given(name)]
     words = ["ttt", "train", typed_as(learner), "--resume", "-o", path, *env.store_option]
     return command_line(*words, *chain.from_iterable(given))

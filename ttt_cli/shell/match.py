@@ -18,7 +18,6 @@ from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
 
 
 def play_with_people(env: Environment, session: Session, games: int | None) -> int:
-    """Play until the people leave."""
     screen = PlayScreen(env, session)
     last: Review | None = None
     try:

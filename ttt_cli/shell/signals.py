@@ -20,11 +20,8 @@ _CODES: dict[int, ExitCode] = {
     signal.SIGHUP: ExitCode.HUNG_UP,
 }
 
-GRACE = 1.5
-"""Seconds that the main thread has to end the process after a signal."""
-
-SECOND_GRACE = 0.3
-"""Likewise after a second signal."""
+GRACE, SECOND_GRACE = 1.5, 0.3
+"""Seconds that the main thread has to end the process after a first and a second signal."""
 
 _restorers: list[Callable[[], object]] = []
 """What gives the terminal back if the process ends at once."""

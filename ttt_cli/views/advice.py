@@ -39,8 +39,8 @@ def from_hint(hint: Analysis, suggested: Sequence[Cell] = ()) -> Advice:
         text = f"best: {cells_in_words(hint.best)}"
     if all(move.value is None for move in hint.moves):
         return Advice({}, text)
-    legend, timed = "", [move for move in hint.moves if move.value and move.plies]
-    if timed:
+    legend = ""
+    if timed := [move for move in hint.moves if move.value and move.plies]:
         move = max(timed, key=lambda move: move.value or 0)
         moves = "1 move" if move.plies == 1 else f"{move.plies} moves, both sides counted"
         example, result = worth(move.value, move.plies).plain, "win" if move.value == 1 else "lose"
@@ -64,8 +64,8 @@ def from_response(response: Response | None, hint: Analysis, name: str) -> Advic
     if win:
         best = f"to beat {name} play {cells}: you then win {percent(win, 1)} of the games"
     elif save:
-        often = "" if save == 1 else f" in {percent(save, 1)} of the games"
-        best = f"{name} cannot be beaten from here; {cells} saves the draw{often}"
+        share = "" if save == 1 else f" in {percent(save, 1)} of the games"
+        best = f"{name} cannot be beaten from here; {cells} saves the draw{share}"
     else:
         best = f"{name} wins from here, whatever you play"
     return Advice(notes, best, f"cells: the best you can get against {name}, and (against perfect play)")

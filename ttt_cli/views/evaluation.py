@@ -29,10 +29,8 @@ from ttt_cli.views.tables import draw_table, table
 STYLES = ("green", "dim", "red")
 """The styles of wins, draws and losses."""
 
-BAR_WIDTH = 24
-NAME_WIDTH = 14
-NUMBERS_WIDTH = 38
-"""Columns of a table of rates: the longest bar, the opponent's name if there is room, all in between."""
+BAR_WIDTH, NAME_WIDTH, NUMBERS_WIDTH = 24, 14, 38
+"""The most columns for bars and names in a table of rates, and the columns for all between them."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,6 @@ class _Evaluation(Document):
     """
 
     DOCUMENT: ClassVar = ("method", "agent", "*found", "explanation")
-    how: ClassVar[str]
 
     agent: AgentFields
     found: Verdict | Sample
@@ -56,57 +53,51 @@ class _Evaluation(Document):
     def code(self) -> ExitCode:
         return ExitCode.FAILED if self.checked and not self.found.unbeatable else ExitCode.DONE
 
-    def show(self, env: Environment) -> None:
+    def _show_heading(self, env: Environment, how: str) -> None:
         name, source, games = self.agent.name, self.agent.source, self.agent.games
         experience = "" if games is None else f"learned from {counted(games, 'game')}"
         env.out(" · ".join(filter(None, dict.fromkeys([name, str(source or name), experience]))))
-        env.out(f"{self.rules.describe()} · {self.how}", "")
-        self.show_results(env)
+        env.out(f"{self.rules.describe()} · {how}", "")
+
+    def _show_explanation(self, env: Environment) -> None:
         for side in Side:
             if steps := (self.explanation or {}).get(f"as_{side.key}"):
-                _show_line(env, name, side, steps)
-
-    def show_results(self, env: Environment) -> None:
-        """Print what was found, between the heading and the explanation."""
-        raise NotImplementedError
+                _show_line(env, self.agent.name, side, steps)
 
 
 @dataclass(frozen=True)
 class Exact(_Evaluation, name="evaluation"):
     """The exact verdict on a player."""
 
-    how: ClassVar = "exact, over everything that can happen"
-
     found: Verdict
     method: Literal["exact"] = "exact"
 
     def show(self, env: Environment) -> None:
-        super().show(env)
+        self._show_heading(env, "exact, over everything that can happen")
+        for part in _drawn(self.found, env.width):
+            env.draw(part)
+        self._show_explanation(env)
         if self.found.unbeatable is False and not self.explanation:
             command = command_line("ttt", "evaluate", self.agent.name, *env.given_options, "--explain")
             env.say("how it loses:", command)
-
-    def show_results(self, env: Environment) -> None:
-        for part in _drawn(self.found, env.width):
-            env.draw(part)
 
 
 @dataclass(frozen=True)
 class Sampled(_Evaluation, name="evaluation"):
     """The result of sampled matches; null stands for what they cannot decide."""
 
-    how: ClassVar = "sampled"
-
     found: Sample
     method: Literal["sampled"] = "sampled"
 
-    def show_results(self, env: Environment) -> None:
+    def show(self, env: Environment) -> None:
+        self._show_heading(env, "sampled")
         for number, match in enumerate(self.found.results):
             if number:
                 env.out("")
             _show_match(env, match, self.found.seed)
         for role, line in self.found.lines.items():
             env.out("", f"beatable as {role.name}, by this line of play: {' '.join(map(str, line))}")
+        self._show_explanation(env)
 
 
 def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:

@@ -16,11 +16,9 @@ from typing import Any
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from ttt_cli.agents.asked import RESIGNS
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
@@ -34,10 +32,10 @@ from ttt_cli.evaluation.verdict import Verdict, find_blunders
 from ttt_cli.evaluation.walk import WALK_BATCH, OutgrownError
 from ttt_cli.views.numbers import counted, percent
 
-MOST_WALKED = 2_000_000
+MAX_WALKED = 2_000_000
 """The most positions for each side on the page of a board without a state space."""
 
-MOST_CELLS = 32
+MAX_CELLS = 32
 """The largest board whose positions fit a browser's numbers, which are exact up to 2^53."""
 
 INSTEAD = "ttt play needs no page"
@@ -51,10 +49,10 @@ def covered(policy: Policy) -> Positions:
     """
     if (space := enumerated(policy.rules)) is not None:
         return space[~space.terminal]
-    if policy.rules.cells > MOST_CELLS:
-        raise UsageError(f"a page holds boards of up to {MOST_CELLS} cells", hint=INSTEAD)
+    if policy.rules.cells > MAX_CELLS:
+        raise UsageError(f"a page holds boards of up to {MAX_CELLS} cells", hint=INSTEAD)
     try:
-        return own_play(policy, budget=MOST_WALKED)[0]
+        return own_play(policy, budget=MAX_WALKED)[0]
     except OutgrownError as error:
         raise TttError(error.message, hint=INSTEAD) from None
 
@@ -66,10 +64,10 @@ def page(policy: Policy, name: str, facts: Sequence[tuple[str, str]], described:
     :param described: the positions that the page describes, as ``covered``.
     :raises UsageError: if the value of a move cannot be proved.
     """
-    style, script = _part("explore.css"), _part("game.js") + _part("page.js")
+    style, script = _resource("explore.css"), _resource("game.js") + _resource("page.js")
     data = orjson.dumps(page_data(policy, name, described), option=orjson.OPT_SERIALIZE_NUMPY)
     cells = policy.rules.cells
-    content = Template(_part("explore.html")).substitute(
+    content = Template(_resource("explore.html")).substitute(
         name=html.escape(name),
         facts="".join(f'<li class="{mood}">{html.escape(fact)}</li>' for fact, mood in facts),
         digits=f"1 to {cells} and Enter" if cells > 9 else f"1 to {cells}",
@@ -86,12 +84,13 @@ def page_data(policy: Policy, name: str, described: Positions) -> dict[str, Any]
     """Return the data of a page, which ``game.js`` reads.
 
     ``boards``: for each number of stones the positions in base 3 (``.`` 0, ``O`` 1, ``X`` 2), each as its
-    difference from the one before.
-    ``whole``: whether the positions are all open ones of the game, or else those with the agent to move.
-    ``chances``, ``scores``, ``values``: for every free cell of every position, the probability of the move
+    difference from the previous one.
+    ``whole``: whether these are all open positions of the game; otherwise, those with the agent to move.
+    ``chances``, ``scores``, ``values``: for each free cell of each position, the probability of the move
     (null: the agent was not asked; all 0: it resigns), its score (see ``engine.scores``; unless ``whole``,
-    its proved value -1, 0 or 1), and the agent's own value or null. ``unknown``: the numbers of positions of
-    which the agent knows nothing. ``mistakes``, ``mistaken``: see ``_mistakes``.
+    its proved value -1, 0 or 1), and the agent's own value or null.
+    ``unknown``: the numbers of the positions about which the agent knows nothing.
+    ``mistakes``, ``mistaken``: see ``_mistakes``.
 
     :raises UsageError: if the value of a move could not be proved.
     """
@@ -102,14 +101,14 @@ def page_data(policy: Policy, name: str, described: Positions) -> dict[str, Any]
     layers = np.split(codes, np.searchsorted(described.plies, np.arange(1, described.cells + 1)))
     shown = within_reach(policy) if policy.external and whole else policy
     chances, scores, values, known = [], [], [], []
-    for piece in described.parts(WALK_BATCH):
-        legal, played, own = piece.legal, shown.probabilities(piece), shown.values(piece)
-        learned = shown.known(piece)
-        known.append(np.ones(len(piece), np.bool_) if learned is None else learned)
+    for part in described.parts(WALK_BATCH):
+        legal, played, own = part.legal, shown.probabilities(part), shown.values(part)
+        learned = shown.known(part)
+        known.append(np.ones(len(part), np.bool_) if learned is None else learned)
         if shown is not policy:
             played[~known[-1]] = np.nan
         chances.append(played[legal])
-        scores.append(_scores(piece, whole)[legal])
+        scores.append(_scores(part, whole)[legal])
         values.append(own[legal] if whole and own is not None else np.zeros(0))
     mistakes, mistaken = _mistakes(policy, numbers)
     return {
@@ -117,18 +116,13 @@ def page_data(policy: Policy, name: str, described: Positions) -> dict[str, Any]
         "rules": policy.rules.fields(),
         "boards": [np.diff(layer, prepend=0) for layer in layers],
         "whole": whole,
-        "chances": _short(chances),
+        "chances": np.concatenate(chances).astype(np.float32),  # fewer digits, but no other chance becomes 0
         "scores": np.concatenate(scores),
-        "values": _short(values).round(4),
+        "values": np.concatenate(values).astype(np.float32).round(4),
         "unknown": np.flatnonzero(~np.concatenate(known)),
         "mistakes": mistakes,
         "mistaken": mistaken,
     }
-
-
-def _short(parts: Sequence[Floats]) -> NDArray[np.float32]:
-    """Numbers of few digits, of which no probability but 0 is 0."""
-    return np.concatenate(parts).astype(np.float32)
 
 
 def _scores(positions: Positions, whole: bool) -> Scores:
@@ -143,26 +137,27 @@ def _scores(positions: Positions, whole: bool) -> Scores:
 
 
 def _mistakes(policy: Policy, numbers: Mapping[str, int]) -> tuple[list[list[float]], int]:
-    """Return the mistakes that the player's own play can reach, the worst first, and in how many positions
-    they are. Each has three numbers: that of its position, its cell (-1: resigns), and how likely the
-    position is reached against random play. Of mistakes that are equal but for turning or mirroring the
-    board, the worst is listed."""
-    found = find_blunders(policy, [Uniform(policy.rules)])
-    texts, cells, alike = found.positions.texts(), found.moves["cell"].tolist(), classes(found.positions)
-    kinds: dict[Any, list[float]] = {}
-    for row in np.flatnonzero(found.reachable).tolist():
-        cell, board = cells[row], alike.positions.text(row)
-        kind = board, cell if cell == RESIGNS else int(alike.moves[row, cell])
-        kinds.setdefault(kind, [numbers[texts[row]], cell, float(found.reach[row, 0])])
-    return [*kinds.values()], len(found.positions[found.reachable].distinct())
+    """Return the mistakes that the player's own play can reach, worst first, and the number of positions with
+    mistakes. Each mistake is a list: the number of its position, its cell (-1: resigns), and the probability
+    of reaching the position against random play. Of symmetric mistakes, only the worst is listed."""
+    blunders = find_blunders(policy, [Uniform(policy.rules)])
+    texts, cells = blunders.positions.texts(), blunders.moves["cell"].tolist()
+    canonical = classes(blunders.positions)
+    mistakes: dict[Any, list[float]] = {}
+    for row in np.flatnonzero(blunders.reachable).tolist():
+        cell = cells[row]
+        move = cell if cell == RESIGNS else int(canonical.moves[row, cell])
+        mistake = [numbers[texts[row]], cell, float(blunders.reach[row, 0])]
+        mistakes.setdefault((canonical.positions.text(row), move), mistake)
+    return [*mistakes.values()], len(blunders.positions[blunders.reachable].distinct())
 
 
 def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[tuple[str, str]]:
     """Return the facts at the top of the page: strength, experience, rules."""
     cases = (("X", verdict.as_x), ("O", verdict.as_o))
     if verdict.unbeatable:
-        held = [f"as {side}" for side, case in cases if case.guaranteed >= 0]
-        facts = [(f"unbeatable {' and '.join(held)}", "win")]
+        roles = [f"as {side}" for side, case in cases if case.guaranteed >= 0]
+        facts = [(f"unbeatable {' and '.join(roles)}", "win")]
     else:
         losses = [(side, case.loss) for side, case in cases if case.line]
         worst = " and ".join(f"{percent(loss, 0)} as {side}" for side, loss in losses)
@@ -171,7 +166,7 @@ def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[tuple[st
     return [*facts, (rules.describe(), "rules")]
 
 
-def _part(name: str) -> str:
+def _resource(name: str) -> str:
     return files("ttt_cli.views").joinpath(name).read_text(encoding="utf-8")
 
 

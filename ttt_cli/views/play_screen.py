@@ -39,7 +39,7 @@ class PlayedGame(Document, name="game"):
 
 
 class PlayScreen:
-    """What one session shows."""
+    """What a session shows."""
 
     def __init__(self, env: Environment, session: Session) -> None:
         self.env = env.screen
@@ -61,7 +61,6 @@ class PlayScreen:
         return f"Game {number:,}: X is {x}, O is {o}{game}"
 
     def board(self, cursor: Cell | None = None, advice: Advice | None = None, compact: bool = False) -> Text:
-        """Draw the board."""
         game, notes = self.session.game, advice.notes if advice else None
         last = game.moves[-1] if game.moves else None
         return board(game.position, last=last, notes=notes, cursor=cursor, compact=compact)
@@ -96,8 +95,8 @@ class PlayScreen:
     # Machines among themselves
 
     def show_line(self, *, boards: bool, alone: bool) -> None:
-        """Print the result of a game between machines, unless it is ``alone`` with the rates so far, and its
-        ``boards`` if wanted."""
+        """Print the result of a game between machines: with its ``boards`` if wanted, and with the rates so
+        far unless it is the only game (``alone``)."""
         if boards:
             self.env.draw(strip(self.env, self.session.game))
         width = max(len(self.called(player)) for player in self.session.players) + len(" wins as X")
@@ -105,7 +104,7 @@ class PlayScreen:
         self.env.out(self._outcome() if alone else line, indent=8)
 
     def live(self, *, boards: bool) -> Live:
-        """Return a live display of the score and the rates; if wanted below the board, on the whole
+        """Return a live display of the score and the rates; with ``boards``, below the board on the whole
         screen."""
 
         def drawing() -> Group | Text:
@@ -122,16 +121,16 @@ class PlayScreen:
     def _rates(self) -> str:
         score, (first, second) = self.session.score, self.session.players
         names, wins = [self.called(first), self.called(second)], [player.wins for player in score.players]
-        if names[0] == names[1]:  # a machine against itself: what differs is the side
+        if names[0] == names[1]:  # a machine against itself
             names, wins = ["X", "O"], [score.x_wins, score.o_wins]
         counts = [*zip(names, wins, strict=True), ("drawn", score.draws)]
         return "  ".join(f"{name} {percent(count / score.games, 1):>7}" for name, count in counts)
 
 
 def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], keys: str) -> Group | Text:
-    """Lay out a heading and the first of some boards, each with a text below it, that fits the screen.
+    """Lay out a heading, and of several boards with a text below each the first that fits the screen.
 
-    :param keys: what is left out first, and then the end of the last board's text.
+    :param keys: the last line; it is left out first, and then the end of the last board's text.
     """
     width, height = env.width, env.console.height  # as they are by now
     for drawn, text in boards:
@@ -182,6 +181,6 @@ def menu(
     table.add_column()  # what gets narrow in a narrow window
     for number, (name, about) in [*enumerate(options)][first : first + room]:
         mark, style = ("› ", "bold") if number == at else ("", "")
-        told = Text(about, no_wrap=at is not None, overflow="ellipsis")
-        table.add_row(f"{mark}{number + 1}", printable(name), told, style=style)
+        description = Text(about, no_wrap=at is not None, overflow="ellipsis")
+        table.add_row(f"{mark}{number + 1}", printable(name), description, style=style)
     return Group(Text(question), table, *([Text(typed, "dim")] if typed else []))

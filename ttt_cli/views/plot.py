@@ -13,20 +13,20 @@ from ttt_cli.training.study import unbeatable_from
 from ttt_cli.views.numbers import percent
 
 PANELS = {"wins against random play": ("x_win", "o_win"), "losses that can be forced": ("worst_x", "worst_o")}
-"""What is drawn: fields of ``Row``, as X and as O."""
+"""The measures that are drawn: titles, and fields of ``Row`` for X and for O."""
 
 BARS = " ▁▂▃▄▅▆▇█"
-"""Bars for shares from 0 to 1; only 0 itself has none."""
+"""Bars for shares from 0 to 1; only a share of 0 has none."""
 
 MARKERS = "osD^vPX"
-"""Markers, to tell lines apart in black and white: seven, so that with ten colors seventy lines differ."""
+"""Markers tell lines apart in black and white. With seven markers and ten colours, seventy lines differ."""
 
 
 def text_plot(curves: Sequence[tuple[str, Sequence[Row], str]], width: int = 80) -> list[str]:
     """Return curves as lines of text: what became of each player, and a row of bars for each measure and
-    side. The bars of all curves are after the same numbers of games.
+    side. All curves have their bars at the same numbers of games.
 
-    :param curves: the name of each, its rows, at least one, and the verdict, if its last row does not say.
+    :param curves: the name of each, its rows (at least one), and a verdict if it is not the last row's.
     """
     looks, room = sorted({row.games for _, rows, _ in curves for row in rows}), max(width - 30, 8)
     if len(looks) > room:
@@ -90,8 +90,8 @@ def picture(curves: Mapping[str, Sequence[Sequence[Row]]], heading: str, kind: s
         for axes, (title, measure) in zip(figure.subplots(2, 2).flatten(), measures, strict=True):
             for number, (name, looks) in enumerate(curves.items()):
                 games = [rows[0].games for rows in looks]
-                found = [[getattr(row, measure) for row in rows] for rows in looks]
-                low, mid, high = np.transpose([np.quantile(row, (0.25, 0.5, 0.75)) for row in found])
+                samples = [[getattr(row, measure) for row in rows] for rows in looks]
+                low, mid, high = np.transpose([np.quantile(row, (0.25, 0.5, 0.75)) for row in samples])
                 color, marker = f"C{number}", MARKERS[number % len(MARKERS)]
                 axes.fill_between(games, low, high, color=color, alpha=0.18, linewidth=0)
                 label = "\u200b" * name.startswith("_") + name  # matplotlib hides labels that start with _

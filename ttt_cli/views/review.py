@@ -64,8 +64,8 @@ def moves_table(moves: Sequence[MoveReview], width: int, turning_point: int | No
     for number, move in enumerate(moves, 1):
         remark = f"turning point: {_remark(move)}" if number == turning_point else _remark(move)
         if move.probability is not None and move.probability < 1:
-            often = f"in {percent(move.probability)} of such games"
-            remark = f"{often}; {remark}" if remark else often
+            share = f"in {percent(move.probability)} of such games"
+            remark = f"{share}; {remark}" if remark else share
         cell = "resigns" if move.cell is None else str(move.cell + 1)
         rows.append([str(number), move.side.name, cell, worth(move.before), worth(move.after), remark])
     padding = (0, 2 if width > 40 else 1, 0, 0)
@@ -122,11 +122,11 @@ def _mistake(review: Review, number: int) -> str:
 
 
 def _accuracy(review: Review, names: Mapping[Side, str]) -> list[str]:
-    said = []
+    texts = []
     for side in Side:
-        found, share = review.choices[side.key], review.accuracy[side.key]
-        kept = f"{found.kept} of {found.choices}"
+        choices, share = review.choices[side.key], review.accuracy[side.key]
+        kept = f"{choices.kept} of {choices.choices}"
         text = "had no such move" if share is None else f"{kept} ({percent(share, 0)})"
-        more = f", {found.unproven} not proved" if found.unproven else ""
-        said.append(f"{names[side]} {text}{more}")
-    return said
+        unproven = f", {choices.unproven} not proved" if choices.unproven else ""
+        texts.append(f"{names[side]} {text}{unproven}")
+    return texts

@@ -15,19 +15,19 @@ def table(
     headings: Sequence[str], rows: Iterable[Sequence[Any]] = (), *, padding: Sequence[int] = (0, 2, 0, 0)
 ) -> Table:
     """Return a table without a frame; ``>`` at the start of a heading aligns its column to the right. On a
-    narrow screen words stay whole, and columns of numbers, which are those aligned to the right."""
-    made, rows = Table(box=None, padding=tuple(padding), header_style="bold"), list(rows)  # type: ignore[arg-type]
+    narrow screen, words and right-aligned columns are not broken."""
+    drawn, rows = Table(box=None, padding=tuple(padding), header_style="bold"), list(rows)  # type: ignore[arg-type]
     for heading, *cells in zip_longest(headings, *rows, fillvalue=""):
         title, right = heading.removeprefix(">"), heading.startswith(">")
         texts = [*map(str, cells)]
         parts = [*title.split(), *(texts if right else " ".join(texts).split())]
         least = max(map(cell_len, parts), default=0)
-        whole = least >= max(map(cell_len, [title, *texts]))  # narrowing others is what helps
-        made.add_column(Text(title), overflow="fold", min_width=least, no_wrap=whole)
-        made.columns[-1].justify = "right" if right else "left"
+        unbreakable = least >= max(map(cell_len, [title, *texts]))
+        drawn.add_column(Text(title), overflow="fold", min_width=least, no_wrap=unbreakable)
+        drawn.columns[-1].justify = "right" if right else "left"
     for row in rows:
-        made.add_row(*row)
-    return made
+        drawn.add_row(*row)
+    return drawn
 
 
 def print_facts(env: Environment, facts: Iterable[tuple[str, str]]) -> None:
@@ -47,7 +47,7 @@ def draw_table(
     """Draw a table without its empty rows. If it is wider than the screen, split it into several tables, each
     with the first ``lead`` columns and as many others as fit.
 
-    :param groups: how many of the others belong together each time; by default each stands alone.
+    :param groups: the sizes of groups of the other columns that stay together; by default 1 each.
     """
     rows, at = list(rows), lead
 
