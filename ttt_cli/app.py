@@ -241,7 +241,6 @@ def _usage_error(error: typer.TyperException) -> UsageError:
 
 
 def main() -> None:
-    """Run ``ttt`` as a process."""
     try:
         # Before any file is opened, which might get a closed stream's number.
         env = Environment(*standard_streams())

@@ -93,10 +93,7 @@ class Environment:
         return stream.isatty() or bool(self.variables.get("COLUMNS"))
 
     def folded(self, text: str, stream: TextIO, *, indent: int = 0) -> str:
-        """Break lines between words if they must fit.
-
-        :param indent: the indentation of continuation lines.
-        """
+        """Break lines between words if they must fit, and indent continuation lines."""
         if not self.bounded(stream) or len(text) <= self.width:
             return text
         from textwrap import TextWrapper
@@ -127,10 +124,7 @@ class Environment:
         )
 
     def out(self, *lines: str, indent: int = 0) -> None:
-        """Write lines of the result to stdout, with control characters escaped.
-
-        :param indent: the indentation of continuation lines.
-        """
+        """Write lines of the result to stdout, with control characters escaped; indent continuation lines."""
         for line in lines:
             self.stdout.write(self.folded(printable(line), self.stdout, indent=indent) + "\n")
 
@@ -169,11 +163,6 @@ class Environment:
                 self.notes.append(text)
                 self.say(text)
 
-    def remark_on_players(self) -> None:
-        """Report new remarks of the players."""
-        for player in self.players:
-            self.remark(player.remarks)
-
     def listen(self, show: Callable[[str], None] | None = None, bar: "Console | None" = None) -> None:
         """Show log messages and announcements of kernels being compiled, with ``show`` or as notices.
 
@@ -193,8 +182,7 @@ class Environment:
     def compiling(
         self, show: Callable[[str], None] | None, name: str, seconds: float, *, bar: "Console | None" = None
     ) -> Iterator[None]:
-        """Announce a kernel's compilation, the body, which takes about ``seconds``; a terminal shows a
-        spinner."""
+        """Announce a compilation, the body, which takes about ``seconds``; a terminal shows a spinner."""
         text = f"compiling {name}, once, about {max(seconds, 1):.0f} s"
         if show or not self.animated:
             (show or self.say)(text)

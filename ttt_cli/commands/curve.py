@@ -1,6 +1,6 @@
 """``ttt curve``: learning curves, in the terminal or as a picture."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -20,9 +20,6 @@ from ttt_cli.training.study import middle
 from ttt_cli.training.study import read as read_study
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.plot import picture, text_plot
-
-Samples = dict[str, list[tuple[Row, ...]]]
-"""Curves by name: for each number of games, a row per seed."""
 
 
 @dataclass(frozen=True)
@@ -80,17 +77,17 @@ def curve(
     return Curves(curves, out)
 
 
-def _of_players(paths: Sequence[Path]) -> tuple[list[Curve], Samples, str]:
-    """Return the curves in some files, the same as samples of one seed, and a heading."""
+def _of_players(paths: Sequence[Path]) -> tuple[list[Curve], Mapping[str, Sequence[Sequence[Row]]], str]:
+    """Return the curves in some files, a row per seed for each of their points, and a heading."""
     distinct = len({path.stem for path in paths}) == len(paths)
     curves = [curve for path in paths for curve in _read(path, path.stem if distinct else str(path))]
-    samples: Samples = {curve.name: [(row,) for row in curve.points] for curve in curves}
+    samples = {curve.name: [(row,) for row in curve.points] for curve in curves}
     who = curves[0].name if len(curves) == 1 else "players"
     return curves, samples, f"How strong {who} became by training"
 
 
-def _of_study(path: Path) -> tuple[list[Curve], Samples, str]:
-    """Return the median curve of each setting of a study, the samples, and a heading."""
+def _of_study(path: Path) -> tuple[list[Curve], Mapping[str, Sequence[Sequence[Row]]], str]:
+    """Return the median curve of each setting of a study, the rows of its seeds, and a heading."""
     study = read_study(path, learner_class)
     settings = {study.named(group): [study.runs[key] for key in keys] for group, keys in study.groups.items()}
     curves = [Curve(path, middle(runs), name, _verdict(runs)) for name, runs in settings.items()]

@@ -115,8 +115,7 @@ def _explain(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> dict[str, 
 
 
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
-    """Say how the rates of another program's table depend on how that program breaks ties, unless the user
-    has said how."""
+    """Say how the rates of another program's table depend on how it breaks ties, unless that is stated."""
     loaded = player.loaded
     if loaded is None or loaded.native or enumerated(player.rules) is None:
         return

@@ -45,12 +45,6 @@ class Export(Document, name="export"):
         env.out(f"saved {self.file} ({self.format}, {self.bytes:,} bytes)")
 
 
-def written() -> list[Format]:
-    """Return the formats that players can be written in, those of a single method first."""
-    formats = [form for form in all_formats() if form.written and form.holds not in ("games", "measures")]
-    return sorted(formats, key=lambda form: not form.learner)
-
-
 def names(formats: Iterable[Format]) -> list[str]:
     return list(dict.fromkeys(form.name for form in formats))
 
@@ -154,7 +148,9 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
 
     :raises UsageError: if there is none, or several.
     """
-    forms = [form for form in written() if form.fits(player.state)]
+    built_in = [form for form in all_formats() if form.written and form.holds not in ("games", "measures")]
+    forms = [form for form in built_in if form.fits(player.state)]
+    forms.sort(key=lambda form: not form.learner)  # those of a single method first
     if asked is not None:
         if (
             asked not in FORMATS

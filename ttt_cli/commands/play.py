@@ -24,7 +24,6 @@ LEVELS = {
     "medium": "blocks yours, too",
     "hard": "plays perfectly; on large boards, as far as it can see",
 }
-"""The levels in the menu."""
 
 
 def play(

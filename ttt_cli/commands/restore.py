@@ -15,8 +15,7 @@ from ttt_cli.views.numbers import counted
 
 @dataclass(frozen=True)
 class Backups(Document, name="backups"):
-    """The backups of a state, newest first, and the file that was restored from one. It is a failure if a
-    named state has none."""
+    """The backups of a state, newest first, and the file that was restored from one."""
 
     backups: list[Backup]
     restored: Path | None

@@ -39,10 +39,7 @@ VERDICTS = {True: ("unbeatable", "green"), False: ("beatable", "red"), None: ("n
 
 @dataclass(frozen=True)
 class StateSummary(Document, name="state-summary"):
-    """What a state holds.
-
-    :ivar plays: how the program that made an imported table plays by it.
-    """
+    """What a state holds; ``plays`` is how the program that made an imported table plays by it."""
 
     file: str
     format: str
@@ -111,10 +108,9 @@ class BuiltIn(Document, name="player"):
 
 @dataclass(frozen=True)
 class StoredState:
-    """A state in the store; what is not known of it is null.
+    """A state in the store, with null for what is not known, and why it cannot be read (``fault``).
 
     :ivar worst_case: ``as_x`` and ``as_o``: the highest probability of losing that any opponent can force.
-    :ivar fault: why it cannot be read, or empty.
     """
 
     name: str

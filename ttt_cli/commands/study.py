@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
+from functools import partial
 from os import cpu_count
 from pathlib import Path
 from statistics import median
@@ -39,10 +40,7 @@ from ttt_cli.views.plot import short
 from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table
 
-
-def _share(share: float) -> str:
-    return percent(share, 1)
-
+_share = partial(percent, digits=1)
 
 MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
     "x_win": ("wins as X", _share),

@@ -39,9 +39,6 @@ PROOF = 200_000
 MANY_CELLS = 36
 """From this board size on, the cost of a table is reported."""
 
-MOVE_BYTES = 24
-"""Memory that a table needs for each move of a position."""
-
 
 @dataclass(frozen=True)
 class Options:
@@ -67,7 +64,6 @@ class Options:
 
     @property
     def only_recorded(self) -> bool:
-        """Whether only recorded games are learned."""
         return self.games_from is not None and self.games is None
 
     def given(self, name: str) -> bool:
@@ -184,8 +180,7 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
 
 
 def make_subcommand(name: str, kind: Any) -> Any:
-    """Return the command that trains a learner; parameters of the learner that are not given stay unset, so
-    that a preset or a file can supply them."""
+    """Return the command that trains a learner. Only parameters that are given override a preset or file."""
     parameters = parameters_of(kind)
 
     def run(env: Environment, **values: Any) -> Training:
@@ -199,10 +194,7 @@ def make_subcommand(name: str, kind: Any) -> Any:
 
 
 def _check(learner: str, given: Mapping[str, Any], options: Options) -> None:
-    """Raise a ``UsageError`` if options do not go together.
-
-    :param given: the parameters of the learner that were given.
-    """
+    """Raise a ``UsageError`` if options, or the learner's ``given`` parameters, do not go together."""
     typed = typed_as(learner)
     program = is_program(options.opponent or "")
     kept_in_file = ["games", "seed", "symmetry", *["opponent"] * (not program)]
@@ -286,8 +278,11 @@ def _carry_out(env: Environment, options: Options, run: TrainingRun) -> Training
     if options.until and enumerated(rules) is None:
         env.say("each block ends with a proof, which takes longer than its games")
     if rules.cells >= MANY_CELLS and learner.name in LEARNERS and learner.name != "ntuple":
-        size = f"{MOVE_BYTES * rules.cells**2 // 2048} kB a game"  # half of the cells are free on average
-        env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
+        size = (
+            24 * rules.cells * rules.cells // 2
+        )  # 24 bytes for each move; on average half of the cells are free
+        what = f"a table keeps every position it meets, some {size // 1024} kB a game"
+        env.say(f"{what}; ntuple is made for such boards")
     if options.curve or is_kept(rules):
         curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
     warm_up(run.state)

@@ -2,21 +2,8 @@
 
 A command is a function in a module of the same name, ``ttt_cli/commands/solve.py`` (``import_.py`` if the
 name is a Python keyword). Its first parameter, ``env: Environment``, stands for the common options; the
-others are annotated with the help of ``shell.options``. It returns a ``Document``, an iterator of several, an
-exit code, or None; errors are raised::
-
-    def solve(
-        env: Environment,
-        position: Annotated[str | None, argument("[POSITION]", "...")] = None,
-        nodes: Annotated[int | None, number("...")] = None,
-    ) -> Solution:
-        \"""Prove whether the side to move wins, draws or loses.
-
-        Examples:
-          ttt solve --board 5x5 --line 4
-        \"""
-
-The docstring is the help. The command is listed in ``ttt_cli.commands``.
+others are annotated with the help of ``shell.options``. Its docstring is the help. It returns a ``Document``,
+an iterator of several, an exit code, or None; errors are raised.
 """
 
 import inspect
@@ -79,7 +66,8 @@ def make_command(
         _prepare(env)
         with redirect_stdout(env.stderr):  # a learner from a file may print
             result = function(env, **values)
-            env.remark_on_players()
+            for player in env.players:
+                env.remark(player.remarks)
             return put(env, result)
 
     parameters = [inspect.Parameter("context", KEYWORD, annotation=typer.Context), *options, *common]

@@ -19,7 +19,8 @@ def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Age
     """Resolve the names of players of one game, and report remarks on their files."""
     agents = resolve_all(names, env.store, given_rules(env), estimated=estimated)
     env.players.extend(agents)
-    env.remark_on_players()
+    for agent in agents:
+        env.remark(agent.remarks)
     return agents
 
 

@@ -33,8 +33,6 @@ _NAMED = {
     **{"\x1b": "escape", "\x04": "ctrl-d"},
 }
 
-CTRL_Z = "\x1a"
-
 ESCAPE_TIME = 0.05
 """Seconds to wait for the rest of an arrow key, which a slow line may bring in parts."""
 
@@ -127,7 +125,7 @@ class Keys(Lines):
                 self._size = size
                 return "resize"
         key = self._typed.pop(0)
-        if key == CTRL_Z:
+        if key == "\x1a":  # Ctrl-Z
             self._suspend()
             return "resize"
         return _NAMED.get(key) or (key.lower() if key.isprintable() else "")

@@ -19,7 +19,6 @@ MAX_LENGTH = 400
 """More characters than any spelling of a position has."""
 
 Answer = Callable[[list[Position]], Sequence[Document]]
-"""A function that answers positions, in their order."""
 
 
 def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool = False) -> ExitCode:

@@ -115,8 +115,7 @@ class Stopping:
 
 @contextmanager
 def graceful(env: "Environment", notice: str) -> Iterator[Stopping]:
-    """During the body, let the first signal only show ``notice``, if any, and set a flag; a second one stops
-    at once."""
+    """Let the first signal only show ``notice``, if any, and set a flag; a second one stops at once."""
     stopping = Stopping()
 
     def handle(number: int, frame: FrameType | None) -> None:

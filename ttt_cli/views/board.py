@@ -73,7 +73,6 @@ def worth(value: int | None, plies: int | None = None) -> Text:
 
 
 def ended(position: Position) -> str:
-    """Say how a finished game ended."""
     return f"{position.winner} has won" if position.winner else "a draw"
 
 

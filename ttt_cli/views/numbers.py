@@ -21,8 +21,7 @@ def percent(share: float, digits: int = 2) -> str:
 
 
 def bar(shares: tuple[float, float, float], width: int) -> tuple[str, str, str]:
-    """Return the parts of a bar for wins, draws and losses, ``width`` characters in all. Only a share of 0
-    has no character."""
+    """Return the parts of a bar of ``width`` characters for wins, draws and losses; only 0 has none."""
     lengths = [max(round(share * width), int(share > 0)) for share in shares]
     lengths[shares.index(max(shares))] += width - sum(lengths)
     win, draw, loss = (mark * length for mark, length in zip("█▒·", lengths, strict=True))

@@ -95,8 +95,7 @@ class PlayScreen:
     # Machines among themselves
 
     def show_line(self, *, boards: bool, alone: bool) -> None:
-        """Print the result of a game between machines: with its ``boards`` if wanted, and with the rates so
-        far unless it is the only game (``alone``)."""
+        """Print a game between machines: boards, the result, and the rates unless it is ``alone``."""
         if boards:
             self.env.draw(strip(self.env, self.session.game))
         width = max(len(self.called(player)) for player in self.session.players) + len(" wins as X")
@@ -104,8 +103,7 @@ class PlayScreen:
         self.env.out(self._outcome() if alone else line, indent=8)
 
     def live(self, *, boards: bool) -> Live:
-        """Return a live display of the score and the rates; with ``boards``, below the board on the whole
-        screen."""
+        """Return a live display of the rates, with ``boards`` below the board on the whole screen."""
 
         def drawing() -> Group | Text:
             self.env.console.width = self.env.width  # as it is by now

@@ -5,15 +5,13 @@ from contextlib import contextmanager
 
 from ttt_cli.environment import Environment, printable
 
-Tick = Callable[[int], None]
-"""``tick(done)``: the work done so far."""
-
 
 @contextmanager
 def progress(
     env: Environment, total: int | None, *, done: int = 0, title: str = "", unit: str = "games"
-) -> Iterator[Tick]:
-    """Show work done and time left while the body runs; the bar disappears at the end.
+) -> Iterator[Callable[[int], None]]:
+    """Show work done and time left while the body runs; the bar disappears at the end. Yield a function to
+    be called with the work done so far.
 
     :param total: None if it is unknown.
     :param done: work done before.

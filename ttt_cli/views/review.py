@@ -58,8 +58,7 @@ class ReviewedGame(Document, name="review"):
 
 
 def moves_table(moves: Sequence[MoveReview], width: int, turning_point: int | None = None) -> Table:
-    """Return a table of moves: the value of the position before and after each, from the mover's side, and
-    the better moves."""
+    """Return a table of moves: what the position was worth before and after each, and better moves."""
     rows = []
     for number, move in enumerate(moves, 1):
         remark = f"turning point: {_remark(move)}" if number == turning_point else _remark(move)
