@@ -95,13 +95,13 @@ Exit codes: 0 success, 1 failure or a --check that does not hold,
 FIRST_STEPS = """\
 Train tic-tac-toe players, play against them, prove how strong they are.
 
-  ttt play          play in the terminal; it asks against whom
+  ttt play          play in the terminal; a menu asks for an opponent
   ttt train q       train a player by Q-learning
   ttt play q        play against it
   ttt evaluate q    prove how strong it is
-  ttt show          list your players, and those that are built in
+  ttt show          list your players and the built-in ones
 
-All commands; ttt --help describes them, ttt COMMAND --help one of them:
+All commands (ttt --help describes them; ttt COMMAND --help, a single one):
 
 """
 

@@ -19,7 +19,7 @@ CALL = ("study", "q", *BOARD, "--seeds", 3, "--games", 300, "--vary", "alpha=0.1
 def test_the_table_has_medians_and_ranges(ttt):
     result = ttt(*CALL)
     assert result.code == 0
-    assert "2x3, 2 in a row: 6 trainings, each from nothing" in result.out
+    assert "2x3, 2 in a row: 6 trainings, each from scratch" in result.out
     (line,) = re.findall(r"^alpha=0.5 +.*$", result.out, re.MULTILINE)
     assert "of 3" in line
     again = ttt(*CALL, "--json").json["settings"]

@@ -28,7 +28,7 @@ HEADINGS = {
         "import": "Turn a file of another program into a state",
         "export": "Write a player in another format",
         "merge": "Merge the experience of several states into one",
-        "verify": "Check files; --accept takes on files edited by hand",
+        "verify": "Check files; --accept accepts files edited by hand",
         "restore": "List the backups of a state, or bring one back",
     },
 }

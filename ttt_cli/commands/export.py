@@ -54,7 +54,7 @@ def export(
     source: AgentName,
     out: Report,
     format_name: Annotated[
-        str | None, option("FORMAT", "By default what FILE's ending stands for.", "--format", "-f")
+        str | None, option("FORMAT", "By default, what the ending of FILE suggests.", "--format", "-f")
     ] = None,
     start: Annotated[str | None, option("POSITION", "dot, svg: start from this position.", "--from")] = None,
     depth: Annotated[int | None, number("dot, svg: at most N plies deep.", least=0)] = None,

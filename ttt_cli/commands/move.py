@@ -39,7 +39,7 @@ def move(
     sample: Annotated[bool, flag("--sample", "Draw a move by the player's policy.")] = False,
     seed: Annotated[int | None, number("Random seed for --sample.", least=0)] = None,
 ) -> Move | ExitCode:
-    """Print the cell that a player chooses, or resign: its likeliest move, or the first of several.
+    """Print the cell that a player chooses, or resign: its likeliest move, the first of equally likely ones.
 
     With - for the position, answer each line of stdin; a line that cannot be answered gets an error line,
     and the exit code is 1.

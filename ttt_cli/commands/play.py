@@ -29,7 +29,8 @@ LEVELS = {
 def play(
     env: Environment,
     agent: Annotated[
-        str | None, argument("[AGENT]", "The opponent, by default q.", autocompletion=complete)
+        str | None,
+        argument("[AGENT]", "The opponent; by default a menu, or q in a pipe.", autocompletion=complete),
     ] = None,
     side: Annotated[Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as")] = None,
     x: Annotated[str | None, option("AGENT", "The player of X.", autocompletion=complete)] = None,
@@ -38,7 +39,7 @@ def play(
     watch: Annotated[bool, flag("--watch", "Show the board while machines play.")] = False,
     delay: Annotated[float, option("SECONDS", "Pause between moves of --watch.", min=0, max=60)] = 0.4,
     learn: Annotated[
-        bool | None, flag("--learn/--no-learn", "Learn from games; default: those with people.")
+        bool | None, flag("--learn/--no-learn", "Learn from games; default: only those with people.")
     ] = None,
     seed: Seed = None,
 ) -> int:

@@ -46,7 +46,7 @@ def restore(
     """List the backups of a state (without FILE, of all states), or bring one back.
 
     A save keeps the file it replaces if that holds experience which the new one lacks: the newest five, and
-    always the one with the most games. Restoring makes a backup, too.
+    always the one with the most games. Restoring makes a backup as well.
 
     Examples:
       ttt restore q

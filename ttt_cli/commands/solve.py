@@ -80,7 +80,7 @@ def solve(
     """Prove whether the side to move wins, draws or loses, on any board of up to 64 cells, and print a line
     of best play.
 
-    If it reaches a limit, or on Ctrl-C, it reports how far it got and exits with 1 (130).
+    At a limit or on Ctrl-C, it reports how far it got, and exits with 1 or 130.
 
     Examples:
       ttt solve --board 5x5 --line 4

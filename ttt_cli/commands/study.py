@@ -133,7 +133,7 @@ class StudyResult(Document, name="study"):
 
     def show(self, env: Environment) -> None:
         runs = sum(setting.seeds for setting in self.settings)
-        env.out(f"{self.rules.describe()}: {counted(runs, 'training')}, each from nothing")
+        env.out(f"{self.rules.describe()}: {counted(runs, 'training')}, each from scratch")
         env.out("medians over the seeds, and ranges" if runs > len(self.settings) else "one seed each", "")
         names = ["games", *(heading for heading, _ in MEASURES.values()), "unbeatable", "seconds"]
         rows = [row for setting in self.settings for row in setting.rows()]
@@ -152,15 +152,19 @@ def study(
     vary: Annotated[
         list[str] | None, option("NAME=A,B,…", "Values to try; repeatable, for all combinations.")
     ] = None,
-    presets: Annotated[bool, flag("--presets", "Articles and defaults; alone, of all methods.")] = False,
+    presets: Annotated[
+        bool, flag("--presets", "Try article presets and defaults; alone, of all methods.")
+    ] = False,
     games: Games = None,
     opponent: Opponent = None,
     symmetry: Symmetry = False,
-    out: Annotated[Path | None, option("FILE", "Write it as CSV, or continue it.", "--out", "-o")] = None,
+    out: Annotated[
+        Path | None, option("FILE", "Write the study as CSV, or continue it.", "--out", "-o")
+    ] = None,
     keep: Annotated[Path | None, option("DIR", "Keep the trained states in this folder.")] = None,
     workers: Annotated[int | None, number("Threads; by default one per core.", most=1024)] = None,
 ) -> StudyResult | ExitCode:
-    """Train methods many times from nothing, with different seeds and settings, and compare how strong the
+    """Train methods many times from scratch, with different seeds and settings, and compare how strong the
     players become: medians and ranges over the seeds, from exact verdicts along the way.
 
     Examples:

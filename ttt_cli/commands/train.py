@@ -51,11 +51,11 @@ class Options:
     seed: Annotated[int | None, number("Random seed: the same call writes the same bytes.", least=0)] = None
     symmetry: Symmetry = False
     until: Annotated[
-        Literal["unbeatable"] | None, option(None, "Stop once proved; exit 1 if it never is.")
+        Literal["unbeatable"] | None, option(None, "Stop once this is proved; exit 1 if it never is.")
     ] = None
     out: Annotated[str | None, option("FILE", "The state; by default the store's.", "--out", "-o")] = None
     source: Annotated[str | None, option("FILE", "Start from another state.", "--from")] = None
-    fresh: Annotated[bool, flag("--fresh", "Start from nothing; recorded games are learned again.")] = False
+    fresh: Annotated[bool, flag("--fresh", "Start from scratch; recorded games are learned again.")] = False
     resume: Annotated[bool, flag("--resume", "Resume the unfinished run in the file.")] = False
     checkpoint: Annotated[float, option("SECONDS", "Time between saves.", min=0)] = 60
     curve: Annotated[Path | None, option("FILE", "Write the learning curve as CSV.")] = None

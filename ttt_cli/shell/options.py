@@ -77,7 +77,7 @@ FileNames = Annotated[
     list[str], argument("FILE...", "States, or any files that ttt reads.", autocompletion=complete)
 ]
 PositionGiven = Annotated[
-    str, argument("POSITION", "Such as X...O....; - reads stdin; -- before others with a dash.")
+    str, argument("POSITION", "Such as X...O....; - reads stdin; one with dashes needs -- first.")
 ]
 Games = Annotated[int | None, number("Number of games; by default the method's own.", "--games", "-n")]
 Opponent = Annotated[
