@@ -1,7 +1,8 @@
 "use strict";
-// The game, and what is known of it. Positions are texts such as "X...O....", cells count from 0.
+// The rules of the game, and what the page's data says about each position. Positions are texts such as "X...O....",
+// cells count from 0.
 
-// What the page's data says; see page_data in page.py.
+// Unpack the data, which page_data in page.py describes.
 async function gameOf(packed) {
   const bytes = Uint8Array.from(atob(packed), (char) => char.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -9,6 +10,7 @@ async function gameOf(packed) {
   const { rows, cols, line, misere } = data.rules;
   const cells = rows * cols, start = ".".repeat(cells);
 
+  // ---- Rules --------------------------------------------------------------------------------------------
   const lines = [];
   for (let row = 0; row < rows; row++)
     for (let col = 0; col < cols; col++)
@@ -17,19 +19,26 @@ async function gameOf(packed) {
         if (lastRow >= rows || lastCol < 0 || lastCol >= cols) continue;
         lines.push(Array.from({ length: line }, (_, k) => (row + down * k) * cols + col + right * k));
       }
-  const winningLine = (text) => lines.find((all) => text[all[0]] !== "." && all.every((at) => text[at] === text[all[0]]));
+  const isFull = (text, [first, ...others]) => text[first] !== "." && others.every((cell) => text[cell] === text[first]);
+  const winningLine = (text) => lines.find((candidate) => isFull(text, candidate));
   const stones = (text) => cells - text.split(".").length + 1;
   const mover = (text) => "XO"[stones(text) % 2];
   const opponent = (side) => (side === "X" ? "O" : "X");
-  const victor = (text) => (!winningLine(text) ? "" : misere ? mover(text) : opponent(mover(text)));
+  // The side that has won, or "".
+  const victor = (text) => {
+    if (!winningLine(text)) return "";
+    return misere ? mover(text) : opponent(mover(text));
+  };
   const after = (text, cell) => text.slice(0, cell) + mover(text) + text.slice(cell + 1);
   const free = (text) => [...text].flatMap((stone, cell) => (stone === "." ? [cell] : []));
-  const trail = (moves) => moves.reduce((found, cell) => [...found, after(found[found.length - 1], cell)], [start]);
+  // The positions of a game, the first included.
+  const trail = (moves) => moves.reduce((texts, cell) => [...texts, after(texts[texts.length - 1], cell)], [start]);
 
-  // The positions that the data describes: their codes, the numbers that they have by these, and where those of their
-  // moves begin in ``chances`` and so on.
+  // ---- Data ---------------------------------------------------------------------------------------------
+  // The described positions, by number: their codes in base 3, and the places of their first moves in chances, scores
+  // and values. And the numbers by code.
   const { chances, scores, values } = data, unknown = new Set(data.unknown);
-  const OPEN = -1, ENDED = -2, codes = [], numbers = new Map(), starts = [];
+  const codes = [], starts = [], numbers = new Map();
   let moves = 0;
   data.boards.forEach((steps, ply) => {
     let code = 0;
@@ -42,21 +51,27 @@ async function gameOf(packed) {
     }
   });
   const textOf = (number) => codes[number].toString(3).padStart(cells, "0").replace(/./g, (digit) => ".OX"[digit]);
-  // The number of a position that is described, or ENDED.
-  function look(text) {
+  const OPEN = -1, ENDED = -2;
+  // The number of a described position, or ENDED; undefined for any other.
+  function numberOf(text) {
     if (text.length !== cells || /[^.XO]/.test(text)) return undefined;
     if (winningLine(text) || !text.includes(".")) return ENDED;
     return numbers.get([...text].reduce((code, stone) => code * 3 + ".OX".indexOf(stone), 0));
   }
-  const ended = (text) => look(text) === ENDED;
-  // Likewise, or OPEN where the other side moves, all of whose moves the page knows.
-  const find = (text) => look(text) ?? (free(text).every((cell) => look(after(text, cell)) !== undefined) ? OPEN : undefined);
+  const ended = (text) => numberOf(text) === ENDED;
+  // Likewise, or OPEN for a position that is not described, but all of whose successors are: the other side moves.
+  function find(text) {
+    const isKnown = (cell) => numberOf(after(text, cell)) !== undefined;
+    return numberOf(text) ?? (free(text).every(isKnown) ? OPEN : undefined);
+  }
 
-  const worthTo = (text) => { // to its mover, of a position that is over or described
-    const number = look(text);
-    if (number === ENDED) return !winningLine(text) ? 0 : misere ? 1 : -1;
-    return Math.max(...scores.slice(starts[number], starts[number] + cells - stones(text)));
-  };
+  // The score of a position that is over or described, for its mover.
+  function scoreOf(text) {
+    const number = numberOf(text);
+    if (number !== ENDED) return Math.max(...scores.slice(starts[number], starts[number] + cells - stones(text)));
+    if (!winningLine(text)) return 0;
+    return misere ? 1 : -1;
+  }
   // The moves of a position; score, result and plies to the end from the mover's side. Chances are null where the
   // agent is not the one to move.
   function movesOf(text) {
@@ -64,7 +79,7 @@ async function gameOf(packed) {
     if (number === ENDED) return [];
     const own = number !== OPEN, first = starts[number];
     const moves = free(text).map((cell, nth) => {
-      const score = own ? scores[first + nth] : -worthTo(after(text, cell)) || 0;
+      const score = own ? scores[first + nth] : -scoreOf(after(text, cell)) || 0; // 0 rather than -0
       const end = score === 0 ? cells : cells + 1 - Math.abs(score);
       return {
         cell, score, result: Math.sign(score), plies: end - stones(text),
@@ -76,29 +91,36 @@ async function gameOf(packed) {
     return moves;
   }
 
-  // The most that the other side can get against the agent, who plays ``side``: how likely it can win and not lose.
+  // ---- Best responses -----------------------------------------------------------------------------------
+  // The most that the other side can get against the agent, which plays ``side``: the probabilities of a win, and of
+  // not losing (save).
   const MOST = 300000, known = new Map();
   function prospect(text, side) {
     const key = side + text, won = victor(text);
     if (known.has(key)) return known.get(key);
     if (known.size > MOST) throw new RangeError("too much can happen");
-    let found = { win: 0, save: 0 };
-    if (ended(text)) found = { win: won && won !== side ? 1 : 0, save: won === side ? 0 : 1 };
-    else if (mover(text) === side) {
+    const best = { win: 0, save: 0 };
+    if (ended(text)) {
+      best.win = won && won !== side ? 1 : 0;
+      best.save = won === side ? 0 : 1;
+    } else if (mover(text) === side) {
       const moves = movesOf(text).filter((move) => move.chance), all = moves.reduce((sum, { chance }) => sum + chance, 0);
-      if (!all) found = { win: 1, save: 1 };
+      if (!all) best.win = best.save = 1; // it resigns
       for (const { cell, chance } of moves) {
         const next = prospect(after(text, cell), side);
-        found.win += (chance / all) * next.win;
-        found.save += (chance / all) * next.save;
+        best.win += (chance / all) * next.win;
+        best.save += (chance / all) * next.save;
       }
-    } else for (const cell of free(text)) {
-      const next = prospect(after(text, cell), side);
-      found = { win: Math.max(found.win, next.win), save: Math.max(found.save, next.save) };
+    } else {
+      for (const cell of free(text)) {
+        const next = prospect(after(text, cell), side);
+        best.win = Math.max(best.win, next.win);
+        best.save = Math.max(best.save, next.save);
+      }
     }
-    for (const share in found) if (found[share] > 1 - 1e-13) found[share] = 1; // certain but for rounding
-    known.set(key, found);
-    return found;
+    for (const share in best) if (best[share] > 1 - 1e-13) best[share] = 1; // certain but for rounding
+    known.set(key, best);
+    return best;
   }
   // What each move of the side to move can get against the agent; null if too much can still happen.
   function beating(text) {
@@ -106,40 +128,40 @@ async function gameOf(packed) {
       return new Map(free(text).map((cell) => [cell, prospect(after(text, cell), opponent(mover(text)))]));
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      known.clear(); // some moves later there is room for all that is left
+      known.clear(); // some moves later, all that is left may fit
       return null;
     }
   }
 
-  // The moves to a position on which its mover strays least from the agent's own play.
+  // The moves to a position on which its mover deviates least from the agent's own play.
   function pathTo(text) {
-    const side = mover(text), ways = new Map([[start, [0, []]]]);
+    const side = mover(text), paths = new Map([[start, { cost: 0, moves: [] }]]);
     const search = (goal) => {
-      if (ways.has(goal)) return ways.get(goal);
-      const moved = opponent(mover(goal));
+      if (paths.has(goal)) return paths.get(goal);
+      const moved = opponent(mover(goal)), impossible = moved === side ? 1000 : 30;
       let best = null;
       for (let cell = 0; cell < cells; cell++) {
         if (goal[cell] !== moved) continue;
         const before = goal.slice(0, cell) + "." + goal.slice(cell + 1);
-        const way = find(before) >= OPEN ? search(before) : null;
-        if (!way) continue;
-        const chance = movesOf(before).find((move) => move.cell === cell).chance;
-        const cost = way[0] + (chance > 0 ? -Math.log(chance) : moved === side ? 1000 : 30);
-        if (!best || cost < best[0]) best = [cost, [...way[1], cell]];
+        const path = find(before) >= OPEN ? search(before) : null;
+        if (!path) continue;
+        const { chance } = movesOf(before).find((move) => move.cell === cell);
+        const cost = path.cost + (chance > 0 ? -Math.log(chance) : impossible);
+        if (!best || cost < best.cost) best = { cost, moves: [...path.moves, cell] };
       }
-      ways.set(goal, best);
+      paths.set(goal, best);
       return best;
     };
-    return find(text) === undefined ? undefined : search(text)?.[1];
+    return find(text) === undefined ? undefined : search(text)?.moves;
   }
 
   const mistakes = data.mistakes.map(([number, cell, reach]) => {
     const text = textOf(number);
-    return { text, cell, reach, move: movesOf(text).find((one) => one.cell === cell) };
+    return { text, cell, reach, move: movesOf(text).find((move) => move.cell === cell) };
   });
-  const strange = (text) => unknown.has(find(text));
+  const isUnknown = (text) => unknown.has(find(text));
   return {
-    data, rows, cols, cells, start, winningLine, mover, opponent, victor, after, trail, find, ended, strange, movesOf,
+    data, rows, cols, cells, start, winningLine, mover, opponent, victor, after, trail, find, ended, isUnknown, movesOf,
     beating, pathTo, mistakes,
   };
 }

@@ -1,4 +1,5 @@
-// The page: one state, and one function that draws it. All text from the data enters the page as text.
+// The page: a state, functions that change it, and one that draws it. The rules, and what is known of each position,
+// are in game.js. All text from the data enters the page as text.
 (async () => {
   const byId = (id) => document.getElementById(id);
   const game = await gameOf(byId("data").textContent);
@@ -12,52 +13,72 @@
     return element;
   };
 
-  const mark = (element, attribute, on) => on ? element.setAttribute(attribute, "true") : element.removeAttribute(attribute);
+  const mark = (element, attribute, on) => {
+    if (on) element.setAttribute(attribute, "true");
+    else element.removeAttribute(attribute);
+  };
   const press = (button, on) => button.setAttribute("aria-pressed", String(on));
 
   // ---- Words and numbers --------------------------------------------------------------------------------
   const word = (result) => ["loss", "draw", "win"][result + 1];
   const distance = (move) => (move.result && data.whole ? ` in ${move.plies}` : ""); // where it is known
   const worth = (move) => word(move.result) + distance(move);
+  const bestResult = (moves) => Math.max(...moves.map((move) => move.result));
   // Only what is certain is shown as 0 or 100 %.
-  const percent = (chance) => chance === null ? "" :
-    `${chance > 0 && chance < 1 ? Math.min(Math.max(Number((100 * chance).toFixed(1)), 0.1), 99.9) : 100 * chance}\u00a0%`;
-  const valueText = (value) => value === null ? "" : value.toLocaleString("en", { maximumFractionDigits: 2 });
-  const inWords = (moves) => new Intl.ListFormat("en-GB", { type: "disjunction" }).format(moves.map((move) => String(move.cell + 1)));
-  const cellsOf = (good, moves, all) => moves.length > 1 && good.length === moves.length ? all : inWords(good);
+  const percent = (chance) => {
+    if (chance === null) return "";
+    const rounded = Math.min(Math.max(Number((100 * chance).toFixed(1)), 0.1), 99.9);
+    return `${chance > 0 && chance < 1 ? rounded : 100 * chance}\u00a0%`;
+  };
+  const valueText = (value) => (value === null ? "" : value.toLocaleString("en", { maximumFractionDigits: 2 }));
+  const either = new Intl.ListFormat("en-GB", { type: "disjunction" });
+  const inWords = (moves) => either.format(moves.map((move) => String(move.cell + 1)));
+  const cellsInWords = (good, moves, all) => (moves.length > 1 && good.length === moves.length ? all : inWords(good));
   const counted = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
-  // The best that can be had of a prospect, in words, and how good it is.
-  const prospectText = ({ win, save }) => win ? ["win", percent(win)] : save ? ["draw", save > 0.99999 ? "" : percent(save)] : ["loss", ""];
+  // The best result that a prospect allows, and how often; nothing if always.
+  const prospectText = ({ win, save }) => {
+    if (win) return ["win", percent(win)];
+    if (save) return ["draw", save > 0.99999 ? "" : percent(save)];
+    return ["loss", ""];
+  };
 
   // ---- The state ----------------------------------------------------------------------------------------
-  // me: the person's side, or "" while exploring; path: the cells played; aid: what is shown of the moves while
-  // playing ("", "hint" or "beat").
+  // me: the person's side, or "" while exploring; path: the cells played; resigned: whether the agent has resigned;
+  // aid: what is shown of the moves while playing ("", "hint" or "beat"); won, lost, drawn: the person's score.
   const state = { me: "X", path: [], resigned: false, aid: "", won: 0, lost: 0, drawn: 0 };
   let thinking = 0;
   const here = () => trail(state.path)[state.path.length];
   const over = () => state.resigned || game.ended(here());
   const mine = () => !over() && mover(here()) === state.me;
   const other = () => opponent(state.me);
-  // Who has won a game that is over, or nothing for a draw.
+  // Who has won a game that is over; "" if it is a draw.
   const winner = () => (state.resigned ? state.me : victor(here()));
   const most = (moves, key) => moves.reduce((best, move) => (!best || move[key] > best[key] ? move : best), null);
 
   // ---- What changes it ----------------------------------------------------------------------------------
-  const PAUSE = 350; // milliseconds that it seems to think
+  const PAUSE = 350; // milliseconds that the agent seems to think
   function go(path, changes = {}) {
     clearTimeout(thinking);
     Object.assign(state, { path, aid: "", resigned: false }, changes);
-    if (state.me && over()) state[winner() === state.me ? "won" : winner() ? "lost" : "drawn"]++;
+    if (state.me && over()) {
+      if (!winner()) state.drawn++;
+      else if (winner() === state.me) state.won++;
+      else state.lost++;
+    }
     const hash = "#" + (state.me ? "" : here());
-    if ((location.hash || "#") !== hash) history[state.me ? "replaceState" : "pushState"](null, "", hash);
+    if ((location.hash || "#") !== hash) {
+      if (state.me) history.replaceState(null, "", hash);
+      else history.pushState(null, "", hash);
+    }
     render();
     if (state.me && !over() && !mine()) thinking = setTimeout(answer, PAUSE);
   }
-  // Its move, drawn as often as it plays it.
+  // The agent moves, by its probabilities.
   function answer() {
     const moves = movesOf(here());
     let left = Math.random() * moves.reduce((sum, move) => sum + move.chance, 0);
-    const move = moves.find((one) => one.chance > 0 && (left -= one.chance) <= 0) || most(moves, "chance");
+    const drawn = moves.find((move) => move.chance > 0 && (left -= move.chance) <= 0);
+    const move = drawn || most(moves, "chance"); // in case rounding leaves none
     if (move.chance > 0) go([...state.path, move.cell]);
     else go(state.path, { resigned: true });
   }
@@ -71,10 +92,13 @@
     go(side ? [] : state.path, { me: side });
     if (side) buttons.find((button) => button.tabIndex === 0).focus({ preventScroll: true });
   }
-  // How many moves stay if the last one is taken back, in play the last own one, or after a game the last own mistake;
-  // below 0 if there is none.
-  const staying = () => !state.me ? state.path.length - 1 : over() ? reviewed().findLastIndex((move) => move.lost && move.side === state.me)
-    : state.path.length - (mine() ? 2 : 1);
+  // How many moves remain if a move is taken back: the last one while exploring, the person's last one in play, the
+  // person's last mistake after a game. Below 0 if there is none.
+  function remaining() {
+    if (!state.me) return state.path.length - 1;
+    if (over()) return reviewed().findLastIndex((move) => move.lost && move.side === state.me);
+    return state.path.length - (mine() ? 2 : 1);
+  }
   function help(aid) {
     if (!mine()) return;
     state.aid = state.aid === aid ? "" : aid;
@@ -87,10 +111,16 @@
     if (text === "") return state.me ? render() : go([]);
     board.scrollIntoView({ block: "nearest" });
     if (text === here() && !state.me) return render();
-    const passed = trail(state.path).indexOf(text), next = movesOf(here()).find((move) => after(here(), move.cell) === text);
-    const path = passed >= 0 ? state.path.slice(0, passed) : next ? [...state.path, next.cell] : game.pathTo(text);
+    const path = pathTo(text);
     go(path || [], { me: "" });
     if (!path) announce("There is no such position. This is the empty board.");
+  }
+  // The moves to a position: back along the path, one move on, or any way.
+  function pathTo(text) {
+    const passed = trail(state.path).indexOf(text);
+    if (passed >= 0) return state.path.slice(0, passed);
+    const next = movesOf(here()).find((move) => after(here(), move.cell) === text);
+    return next ? [...state.path, next.cell] : game.pathTo(text);
   }
 
   // ---- The board ----------------------------------------------------------------------------------------
@@ -98,80 +128,111 @@
   board.style.setProperty("--cols", cols);
   board.style.setProperty("--rows", rows);
   const buttons = Array.from({ length: cells }, (_, cell) => {
-    const button = make("button", { type: "button", role: "gridcell", tabindex: cell ? "-1" : "0", "data-cell": cell + 1 });
+    const attributes = { type: "button", role: "gridcell", tabindex: cell ? "-1" : "0", "data-cell": cell + 1 };
+    const button = make("button", attributes);
     button.addEventListener("click", () => play(cell));
-    button.addEventListener("focus", () => buttons.forEach((one) => { one.tabIndex = one === button ? 0 : -1; }));
+    button.addEventListener("focus", () => {
+      for (const other of buttons) other.tabIndex = other === button ? 0 : -1;
+    });
     return button;
   });
-  for (let row = 0; row < rows; row++) board.append(make("div", { role: "row" }, ...buttons.slice(row * cols, (row + 1) * cols)));
+  for (let row = 0; row < rows; row++) {
+    board.append(make("div", { role: "row" }, ...buttons.slice(row * cols, (row + 1) * cols)));
+  }
 
   function drawBoard(moves, prospects) {
-    const text = here(), winning = winningLine(text) || [], last = state.path[state.path.length - 1];
+    const text = here(), showsMoves = !state.me || state.aid === "hint" || prospects;
     buttons.forEach((button, cell) => {
-      const move = moves.find((found) => found.cell === cell), stone = text[cell], told = move && (!state.me || state.aid === "hint" || prospects);
-      const number = make("span", { class: "number" }, String(cell + 1));
-      let kind = "", label = "free", parts = stone === "." ? [number] : [];
-      if (told) {
-        const [result, far] = prospects ? prospectText(prospects.get(cell)) : [word(move.result), distance(move).trimStart()];
-        kind = result + (move.chance > 0 ? " played" : "");
-        label = prospects ? `free. You can get a ${result}${far && ` in ${far} of the games`}; perfect play: a ${worth(move)}.` : spoken(move);
-        const value = prospects ? `(${worth(move)})` : valueText(move.value);
-        parts.push(make("span", { class: "worth" }, result), make("span", { class: "far" }, far),
-          make("span", { class: "does" }, make("b", {}, percent(move.chance)), make("i", {}, value)),
-          ...(move.slip ? [make("span", { class: "flag" }, "!")] : []));
-      } else if (stone !== ".") {
-        kind = winning.includes(cell) ? "line" : cell === last ? "last" : "";
-        label = `${stone}${kind === "line" ? ", in the winning line" : ""}`;
-        const shape = stone === "X" ? make("path", { d: "M12 12L88 88M88 12L12 88" }) : make("circle", { cx: 50, cy: 50, r: 40 });
-        parts = [make("svg", { class: "stone", viewBox: "0 0 100 100", "aria-hidden": "true" }, shape)];
-      }
-      button.className = kind;
-      button.setAttribute("aria-label", `Cell ${cell + 1}, ${label}`);
+      const move = moves.find((move) => move.cell === cell), number = make("span", { class: "number" }, String(cell + 1));
+      let face = { kind: "", label: "free", parts: [number] };
+      if (text[cell] !== ".") face = stoneFace(text, cell);
+      else if (move && prospects) face = prospectFace(move, prospects.get(cell), number);
+      else if (move && showsMoves) face = moveFace(move, number);
+      button.className = face.kind;
+      button.setAttribute("aria-label", `Cell ${cell + 1}, ${face.label}`);
       mark(button, "aria-disabled", !move || (state.me && !mine()));
-      button.replaceChildren(...parts);
+      button.replaceChildren(...face.parts);
     });
   }
-  function spoken(move) {
-    const value = valueText(move.value), plays = percent(move.chance);
-    return `free. Worth a ${worth(move)}.` +
-      `${plays && ` Played ${plays} of the time${value && `, valued at ${value}`}.`}${move.slip ? " Mistake: this gives up a better result." : ""}`;
+  // What a cell looks like: its class, its label for screen readers, and its contents.
+  function stoneFace(text, cell) {
+    const stone = text[cell], winning = (winningLine(text) || []).includes(cell);
+    const cross = make("path", { d: "M12 12L88 88M88 12L12 88" }), ring = make("circle", { cx: 50, cy: 50, r: 40 });
+    const drawn = { class: "stone", viewBox: "0 0 100 100", "aria-hidden": "true" };
+    return {
+      kind: winning ? "line" : cell === state.path[state.path.length - 1] ? "last" : "",
+      label: winning ? `${stone}, in the winning line` : stone,
+      parts: [make("svg", drawn, stone === "X" ? cross : ring)],
+    };
   }
+  // What a move is worth, and what the agent makes of it.
+  function moveFace(move, number) {
+    const result = word(move.result), plays = percent(move.chance), value = valueText(move.value);
+    let label = `free. Worth a ${worth(move)}.`;
+    if (plays) label += ` Played ${plays} of the time${value && `, valued at ${value}`}.`;
+    if (move.slip) label += " Mistake: this gives up a better result.";
+    const parts = [number, ...notes(result, distance(move).trimStart(), plays, value)];
+    if (move.slip) parts.push(make("span", { class: "flag" }, "!"));
+    return { kind: move.chance > 0 ? `${result} played` : result, label, parts };
+  }
+  // What a move can get against the agent, and against perfect play.
+  function prospectFace(move, prospect, number) {
+    const [result, often] = prospectText(prospect);
+    const label = `free. You can get a ${result}${often && ` in ${often} of the games`}; perfect play: a ${worth(move)}.`;
+    return { kind: result, label, parts: [number, ...notes(result, often, "", `(${worth(move)})`)] };
+  }
+  const notes = (result, below, left, right) => [
+    make("span", { class: "worth" }, result),
+    make("span", { class: "far" }, below),
+    make("span", { class: "does" }, make("b", {}, left), make("i", {}, right)),
+  ];
 
   // ---- Everything around it -----------------------------------------------------------------------------
-  // What there is to say: a heading, and what is known.
+  // A heading, and what there is to say about the position.
   function described(moves, prospects) {
-    if (state.me && over()) {
-      const how = state.resigned ? `${name} resigns: you win` : winner() ? (winner() === state.me ? "You win" : "You lose") : "A draw";
-      return [`${how} as ${state.me}`, verdict(reviewed())];
-    }
+    if (state.me && over()) return [`${outcome()} as ${state.me}`, verdict(reviewed())];
     if (winner()) return [`${winner()} has won`, ""];
     if (!moves.length) return ["A draw", ""];
-    const heading = !state.me ? `${mover(here())} to move` : mine() ? `Your move, as ${state.me}` : `${name} thinks`;
-    const best = most(moves, "score"), good = moves.filter((move) => move.score === best.score);
-    if (state.aid === "hint") return [heading, `Best: ${cellsOf(good, moves, "any, all are worth the same")}. ${reading(moves)}`];
-    if (state.aid === "beat") return [heading, advice(moves, prospects)];
-    if (state.me) return [heading, ""];
-    const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
-    let text = `Perfect play: ${best.result === 0 ? "a draw" : `${mover(here())} ${best.result > 0 ? "wins" : "loses"}${distance(best)}`}.`;
-    if (moves.every((move) => move.chance === 0)) text += ` ${name} resigns here.`;
-    else if (game.strange(here())) text += ` ${name} ${moves[0].chance === null ? "never gets here and was not asked" : "knows nothing of this position"}.`;
-    else if (slips > 0) text += slips > 0.9995 ? ` ${name} always goes wrong here.` : ` ${name} goes wrong here ${percent(slips)} of the time.`;
-    return [heading, text];
+    if (!state.me) return [`${mover(here())} to move`, analysis(moves)];
+    const heading = mine() ? `Your move, as ${state.me}` : `${name} thinks`;
+    if (state.aid === "hint") return [heading, hint(moves)];
+    return [heading, state.aid === "beat" ? advice(moves, prospects) : ""];
   }
-  function reading(moves) {
-    const far = data.whole && most(moves.filter((move) => move.result && move.plies > 1), "score");
-    return far ? `\u201c${worth(far)}\u201d: with perfect play you ${far.result > 0 ? "win" : "lose"} in ${far.plies} moves, both sides counted.` : "";
+  function outcome() {
+    if (state.resigned) return `${name} resigns: you win`;
+    if (!winner()) return "A draw";
+    return winner() === state.me ? "You win" : "You lose";
+  }
+  function hint(moves) {
+    const best = most(moves, "score"), good = moves.filter((move) => move.score === best.score);
+    const text = `Best: ${cellsInWords(good, moves, "any, all are worth the same")}. `;
+    const example = data.whole && most(moves.filter((move) => move.result && move.plies > 1), "score");
+    if (!example) return text;
+    const result = example.result > 0 ? "win" : "lose";
+    return `${text}\u201c${worth(example)}\u201d: with perfect play you ${result} in ${example.plies} moves, both sides counted.`;
   }
   function advice(moves, prospects) {
     if (!prospects) return `Too much can still happen against ${name} to go through it all. Try again some moves later.`;
     const top = (key) => Math.max(...moves.map((move) => prospects.get(move.cell)[key]));
     const key = top("win") > 0 ? "win" : "save", best = top(key);
     if (!best) return `${name} wins from here, whatever you play.`;
-    const good = moves.filter((move) => prospects.get(move.cell)[key] > best - 1e-9);
-    const cellsInWords = cellsOf(good, moves, "any cell");
-    const text = key === "win" ? `To beat ${name} play ${cellsInWords}: you then win ${percent(best)} of the games.`
-      : `${name} cannot be beaten from here; ${cellsInWords} saves the draw${best > 0.99999 ? "" : ` in ${percent(best)} of the games`}.`;
+    const good = cellsInWords(moves.filter((move) => prospects.get(move.cell)[key] > best - 1e-9), moves, "any cell");
+    const often = best > 0.99999 ? "" : ` in ${percent(best)} of the games`;
+    const text = key === "win" ? `To beat ${name} play ${good}: you then win ${percent(best)} of the games.`
+      : `${name} cannot be beaten from here; ${good} saves the draw${often}.`;
     return `${text} In brackets: against perfect play.`;
+  }
+  function analysis(moves) {
+    const best = most(moves, "score"), result = best.result > 0 ? "wins" : "loses";
+    const text = `Perfect play: ${best.result === 0 ? "a draw" : `${mover(here())} ${result}${distance(best)}`}.`;
+    if (moves.every((move) => move.chance === 0)) return `${text} ${name} resigns here.`;
+    if (game.isUnknown(here())) {
+      const asked = moves[0].chance !== null;
+      return `${text} ${name} ${asked ? "knows nothing of this position" : "never gets here and was not asked"}.`;
+    }
+    const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
+    if (!slips) return text;
+    return `${text} ${name} ${slips > 0.9995 ? "always goes wrong here" : `goes wrong here ${percent(slips)} of the time`}.`;
   }
   function drawPath() {
     const passed = trail(state.path);
@@ -186,43 +247,52 @@
       return item;
     }));
   }
-  // What each move was worth.
+  // The moves of the game: what each was worth (result), what the position was worth (before), which moves keep that
+  // (kept), whether not all do (choice), and whether it gave something away (lost).
   function reviewed() {
     const passed = trail(state.path);
     return state.path.map((cell, ply) => {
-      const moves = movesOf(passed[ply]), before = Math.max(...moves.map((move) => move.result));
+      const moves = movesOf(passed[ply]), before = bestResult(moves);
       const kept = moves.filter((move) => move.result === before), { result } = moves.find((move) => move.cell === cell);
-      return { cell, ply, side: mover(passed[ply]), before, result, kept, choice: kept.length < moves.length, lost: result < before };
+      const choice = kept.length < moves.length, lost = result < before;
+      return { cell, ply, side: mover(passed[ply]), before, result, kept, choice, lost };
     });
   }
-  const fault = (move) => `turned a ${word(move.before)} into a ${word(move.result)}; ${inWords(move.kept)} kept the ${word(move.before)}`;
+  function fault({ before, result, kept }) {
+    return `turned a ${word(before)} into a ${word(result)}; ${inWords(kept)} kept the ${word(before)}`;
+  }
   // What decided a game.
   function verdict(moves) {
-    const left = state.resigned ? Math.max(...movesOf(here()).map((move) => move.result)) : -1;
+    const left = state.resigned ? bestResult(movesOf(here())) : -1;
     if (left > -1) return `${name} resigned what was still a ${word(left)}.`;
     const won = !state.resigned && winner(), lost = moves.filter((move) => move.lost);
     const deciding = lost.findLast((move) => !won || (move.side !== won && move.result < 0));
-    return deciding ? `Move ${deciding.ply + 1}, ${deciding.side} on ${deciding.cell + 1}, ${fault(deciding)}.` : "No move gave anything away.";
+    if (!deciding) return "No move gave anything away.";
+    return `Move ${deciding.ply + 1}, ${deciding.side} on ${deciding.cell + 1}, ${fault(deciding)}.`;
   }
-  // The accuracy of a side: the moves where there was something to lose that kept it.
   function drawReview(moves) {
+    // Of the moves with something to lose, those that kept it.
     const accuracy = (side) => {
-      const choices = moves.filter((move) => move.side === side && move.choice), kept = choices.filter((move) => !move.lost).length;
+      const choices = moves.filter((move) => move.side === side && move.choice);
+      const kept = choices.filter((move) => !move.lost).length;
       return choices.length ? `${kept} of ${choices.length} (${percent(kept / choices.length)})` : "had no such move";
     };
     byId("accuracy").textContent = `Accuracy where it mattered: you ${accuracy(state.me)}; ${name} ${accuracy(other())}.`;
     byId("reviewed").replaceChildren(...moves.map((move) => {
-      const text = move.lost ? fault(move) : move.choice && move.kept.length === 1 ? "the only move" : word(move.result);
-      const link = make("a", { href: "#" + trail(state.path)[move.ply] }, make("b", {}, `${move.side} ${move.cell + 1}`), make("span", {}, text));
+      let text = move.choice && move.kept.length === 1 ? "the only move" : word(move.result);
+      if (move.lost) text = fault(move);
+      const label = make("b", {}, `${move.side} ${move.cell + 1}`);
+      const link = make("a", { href: "#" + trail(state.path)[move.ply] }, label, make("span", {}, text));
       if (move.lost) link.className = "slip";
       return make("li", {}, link);
     }));
   }
   function miniature(text, wrong) {
-    const size = 10, picture = make("svg", { class: "mini", viewBox: `0 0 ${cols * size} ${rows * size}`, "aria-hidden": "true" });
+    const size = 10, side = size - 1.4;
+    const viewBox = `0 0 ${cols * size} ${rows * size}`, picture = make("svg", { class: "mini", viewBox, "aria-hidden": "true" });
     for (let cell = 0; cell < cells; cell++) {
-      const x = (cell % cols) * size, y = Math.floor(cell / cols) * size;
-      picture.append(make("rect", { class: cell === wrong ? "wrong" : "frame", x: x + 0.7, y: y + 0.7, width: size - 1.4, height: size - 1.4, rx: 1.5 }));
+      const x = (cell % cols) * size, y = Math.floor(cell / cols) * size, frame = cell === wrong ? "wrong" : "frame";
+      picture.append(make("rect", { class: frame, x: x + 0.7, y: y + 0.7, width: side, height: side, rx: 1.5 }));
       const stone = cell === wrong ? mover(text) : text[cell], look = cell === wrong ? { class: "wrong-stone" } : {};
       if (stone === "X") picture.append(make("path", { d: `M${x + 3} ${y + 3}l4 4m0 -4l-4 4`, ...look }));
       if (stone === "O") picture.append(make("circle", { cx: x + 5, cy: y + 5, r: 2.2, ...look }));
@@ -231,22 +301,25 @@
   }
   const LISTED = 100;
   byId("mistakes").append(...game.mistakes.slice(0, LISTED).map(({ text, cell, move, reach }) => {
-    const best = word(Math.max(...movesOf(text).map((one) => one.result))), result = word(move ? move.result : -1);
+    const best = word(bestResult(movesOf(text))), result = word(move ? move.result : -1);
     const what = make("span", {}, make("b", {}, `${mover(text)} ${move ? `plays ${cell + 1}` : "resigns"}`), ": ",
       make("span", { class: best }, best), make("span", { "aria-hidden": "true" }, " \u2192 "),
       make("span", { class: "unseen" }, " becomes "), make("span", { class: result }, result),
       make("small", {}, `${move ? percent(move.chance) : "always"} here; in ${percent(reach)} of its games against random play`));
     return make("li", {}, make("a", { href: "#" + text }, miniature(text, cell), what));
   }));
-  byId("mistakes-count").textContent = !game.mistakes.length ? "None: in its own games it never gives up a better result."
-    : `It can give up a better result in ${counted(data.mistaken, "position")} of its own games. ` +
-      `Those that differ only by turning or mirroring the board are listed once${game.mistakes.length > LISTED ? `, the worst ${LISTED}` : ""}.`;
+  const worst = game.mistakes.length > LISTED ? `, the worst ${LISTED}` : "";
+  byId("mistakes-count").textContent = game.mistakes.length
+    ? `It can give up a better result in ${counted(data.mistaken, "position")} of its own games. ` +
+      `Those that differ only by turning or mirroring the board are listed once${worst}.`
+    : "None: in its own games it never gives up a better result.";
 
   const announce = (text) => { byId("live").textContent = text; };
   // Draw the state.
   function render() {
-    const playing = Boolean(state.me), unsaid = playing && { chance: null, value: null, slip: false }; // what it would do itself
-    const moves = movesOf(here()).map((move) => ({ ...move, ...unsaid }));
+    const playing = Boolean(state.me);
+    let moves = movesOf(here());
+    if (playing) moves = moves.map((move) => ({ ...move, chance: null, value: null, slip: false })); // as what it would do stays hidden
     const prospects = state.aid === "beat" ? game.beating(here()) : null;
     const [turn, outlook] = described(moves, prospects);
     byId("turn").textContent = turn;
@@ -255,7 +328,7 @@
     for (const button of byId("mode").children) press(button, button.dataset.mode === state.me);
     drawBoard(moves, prospects);
     byId("review").hidden = !playing || !over();
-    byId("undo").disabled = staying() < 0;
+    byId("undo").disabled = remaining() < 0;
     if (playing) {
       if (over()) drawReview(reviewed());
       byId("help").disabled = byId("beat").disabled = !mine();
@@ -270,7 +343,8 @@
     }
     document.title = playing || here() === start ? name : `${here()} \u00b7 ${name}`;
     const ply = state.path.length - 1;
-    announce(`${ply >= 0 && !state.aid ? `${"XO"[ply % 2]} took cell ${state.path[ply] + 1}. ` : ""}${turn}. ${outlook}`);
+    const moved = ply >= 0 && !state.aid ? `${"XO"[ply % 2]} took cell ${state.path[ply] + 1}. ` : "";
+    announce(`${moved}${turn}. ${outlook}`);
   }
 
   // ---- Keys and buttons ---------------------------------------------------------------------------------
@@ -280,12 +354,19 @@
   };
   const arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const actions = {
-    again: () => begin(other()), undo: () => go(state.path.slice(0, staying())), help: () => help("hint"), beat: () => help("beat"),
-    agent: () => play(most(movesOf(here()), "chance").cell), perfect: () => play(most(movesOf(here()), "score").cell),
+    again: () => begin(other()),
+    undo: () => go(state.path.slice(0, remaining())),
+    help: () => help("hint"),
+    beat: () => help("beat"),
+    agent: () => play(most(movesOf(here()), "chance").cell),
+    perfect: () => play(most(movesOf(here()), "score").cell),
   };
-  // The button that is seen and names this key.
-  const named = (key) => [...document.querySelectorAll(".buttons button")].find((button) =>
-    button.offsetParent && button.querySelector("kbd").textContent === (key === "Backspace" ? "U" : key.toUpperCase()));
+  // The visible button that names a key.
+  function buttonOf(key) {
+    const name = key === "Backspace" ? "U" : key.toUpperCase();
+    const shown = [...document.querySelectorAll(".buttons button")].filter((button) => button.offsetParent);
+    return shown.find((button) => button.querySelector("kbd").textContent === name);
+  }
   let typed = ""; // the digits of a cell, while they gather on a board of more than nine
   document.addEventListener("keydown", (event) => {
     if (event.key === "Shift") return; // which types digits on some keyboards
@@ -300,7 +381,7 @@
       typed = [cells > 9 ? typed + key : key, key].find((text) => Number(text) >= 1 && Number(text) <= cells) || "";
       if (typed && cells > 9) buttons[typed - 1].focus(); // Enter plays it
       else if (typed) play(typed - 1);
-    } else if (named(key)) named(key).click();
+    } else if (buttonOf(key)) buttonOf(key).click();
     else return;
     event.preventDefault();
   });
