@@ -319,7 +319,8 @@
   function render() {
     const playing = Boolean(state.me);
     let moves = movesOf(here());
-    if (playing) moves = moves.map((move) => ({ ...move, chance: null, value: null, slip: false })); // as what it would do stays hidden
+    // What the agent would do stays hidden in play.
+    if (playing) moves = moves.map((move) => ({ ...move, chance: null, value: null, slip: false }));
     const prospects = state.aid === "beat" ? game.beating(here()) : null;
     const [turn, outlook] = described(moves, prospects);
     byId("turn").textContent = turn;
