@@ -18,7 +18,7 @@ from ttt_cli.shell.common import resolved
 from ttt_cli.shell.line_filter import answer_lines, read_position
 from ttt_cli.shell.options import PositionGiven, complete, given_rules, option
 from ttt_cli.views.board import board, ended, worth
-from ttt_cli.views.numbers import OUTCOMES, in_plies, percent
+from ttt_cli.views.numbers import OUTCOMES, percent
 from ttt_cli.views.tables import draw_table
 
 
@@ -58,7 +58,8 @@ class AnalysisResult(Document, name="analysis"):
             best = [move for move in moves if move.value == value]
             outcome = OUTCOMES[value]
             if plies := [move.plies for move in best if move.plies is not None and value]:
-                outcome += f" in {in_plies(min(plies) if value > 0 else max(plies))}"
+                distance = min(plies) if value > 0 else max(plies)
+                outcome += f" in {distance} {'ply' if distance == 1 else 'plies'}"
             kept_by = " ".join(str(move.cell + 1) for move in best)
             env.out(f"{position.mover} to move {outcome}; cells that keep this: {kept_by}")
         if self.agents:

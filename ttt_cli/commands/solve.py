@@ -40,10 +40,10 @@ class Solution(Document, name="solution"):
 
     @classmethod
     def of(cls, proof: Proof, ended_by: ExitCode = ExitCode.FAILED) -> "Solution":
-        position, proven, seconds = proof.position, proof.value is not None, round(proof.seconds, 3)
+        position = proof.position
         to_move = None if position.terminal else Side.to_move(position.plies)
-        effort = proof.nodes, seconds
-        result = to_move, proof.value, proven, proof.line
+        result = to_move, proof.value, proof.value is not None, proof.line
+        effort = proof.nodes, round(proof.seconds, 3)
         return cls(position, position.rules, *result, *effort, proof.ruled_out, ended_by)
 
     @property

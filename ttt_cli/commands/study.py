@@ -52,9 +52,6 @@ MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
 }
 """The measures of a setting: the heading of each, and how a value is shown."""
 
-STRENGTHS = ("x_win", "o_win", "worst_x", "worst_o", "exploitability")
-"""The measures of a single player's strength."""
-
 SAVE_INTERVAL = 5.0
 """Seconds between two saves of a study."""
 
@@ -84,6 +81,7 @@ class SettingFields:
         (learner, preset), setting = group
         runs = [study.runs[key] for key in keys]
         last = [rows[-1] for rows in runs]
+        of_last = [name for name in MEASURES if name != "games_until_unbeatable"]
         until = [games for rows in runs if (games := unbeatable_from(rows)) is not None]
         seconds = [study.seconds[key] for key in keys if key in study.seconds]
         return cls(
@@ -92,7 +90,7 @@ class SettingFields:
             parameters=dict(zip(study.varied, setting, strict=True)),
             games=last[0].games,
             seeds=len(runs),
-            **{name: Spread.of([getattr(row, name) for row in last]) for name in STRENGTHS},
+            **{name: Spread.of([getattr(row, name) for row in last]) for name in of_last},
             unbeatable=len(until),
             games_until_unbeatable=Spread.of(until) if until else None,
             seconds=median(seconds) if seconds else None,

@@ -34,9 +34,8 @@ class Check(Document, name="verification"):
     def show(self, env: Environment) -> None:
         found, verdict = self.found, "not usable"
         if not found.unfit:
-            verdict = f"{found.format}, {table_size(found.positions, found.moves, found.units)}"
-        if found.symmetric:
-            verdict += " up to symmetry"
+            size = table_size(found.positions, found.moves, found.units)
+            verdict = f"{found.format}, {size}{' up to symmetry' if found.symmetric else ''}"
         if self.code is ExitCode.DONE:
             verdict += ", valid"
         if self.accepted:

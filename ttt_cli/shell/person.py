@@ -28,8 +28,7 @@ _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 class Person:
     """A person at the board, for one game.
 
-    :ivar help: the keys that exist here, with their effects.
-    :ivar usual: those of a game in progress, in one line.
+    :ivar help: the keys that exist here, with their effects; ``usual``: those of play, in one line.
     :ivar cursor: the cell that Enter plays.
     :ivar typed: the digits typed so far.
     :ivar message: what has happened since the last key: the answer to it, or the machine's move.

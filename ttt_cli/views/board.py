@@ -60,8 +60,7 @@ def _marked(position: Position, cell: Cell, last: Cell | None) -> Text:
 
 def _centred(text: Text, width: int) -> Text:
     centred = text.copy()
-    centred.pad_left((width - text.cell_len) // 2)
-    centred.pad_right(width - centred.cell_len)
+    centred.align("center", width)
     return centred
 
 

@@ -48,11 +48,6 @@ def counted(number: int | None, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def in_plies(number: int) -> str:
-    """``1 ply``, ``2 plies``."""
-    return f"{number} {'ply' if number == 1 else 'plies'}"
-
-
 def table_size(entries: int, moves: int, units: tuple[str, str]) -> str:
     """Format the size of a table in the learner's units: ``84 positions, 89 moves``."""
     size = counted(entries, units[0])

@@ -10,8 +10,7 @@ from ttt_cli.environment import Environment, printable
 def progress(
     env: Environment, total: int | None, *, done: int = 0, title: str = "", unit: str = "games"
 ) -> Iterator[Callable[[int], None]]:
-    """Show work done and time left while the body runs; the bar disappears at the end. Yield a function to
-    be called with the work done so far.
+    """Show work done and time left while the body runs. Yield a function that takes the work done so far.
 
     :param total: None if it is unknown.
     :param done: work done before.
