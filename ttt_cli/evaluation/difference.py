@@ -14,9 +14,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.walk import WALK_BATCH
-
-ROUNDING = 1e-12
-"""Probabilities and values that differ by less are equal but for rounding."""
+from ttt_cli.evaluation.worst_case import ROUNDING
 
 MATTERING = 10
 """The most rows in the document."""
