@@ -1,14 +1,13 @@
-"""Kernels: plain Python functions over arrays, compiled by Numba when they are first called.
+"""Kernels: plain Python functions over arrays, compiled by Numba (``engine.jit``) when they are first called.
 
-A kernel may call functions marked as a ``Part``, global ones and those in the variables of a function around
-it. A recursive part must call itself with arguments of the same types: a second version could not be cached.
+A kernel may call functions marked as a ``Part``, whether global or in a variable of an enclosing function. A
+recursive part must call itself with arguments of the same types: a second version could not be cached.
 Kernels allocate nothing, so that compiled code need not count references, which took half of its time.
-Compiled code is cached under a digest of everything it is made of (``engine.code_cache``). Without Numba the
-plain functions run, slowly, to the same bytes.
+Compiled code is cached under a digest of everything it is made of. Without Numba the plain functions run,
+slowly, to the same bytes.
 """
 
 import logging
-import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -26,28 +25,22 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.code_cache import CodeCache
+from ttt_cli.engine import jit
 
 log = logging.getLogger("ttt_cli")
 
-OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
-"""Kernels never divide by zero, and only Python calls them."""
-
-PART_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True}
-"""Only compiled code calls parts."""
-
-PACE = 0.1
-"""Seconds between two checks of the clock, and of Ctrl-C."""
+POLL_SECONDS = 0.1
+"""Seconds between two checks of the clock and of Ctrl-C."""
 
 UNLIMITED = 1 << 62
-"""The number of nodes if there is no limit."""
+"""The limit of nodes of a search without one."""
 
-CONSTANTS = int, float, tuple, np.generic
+CONSTANT_TYPES = int, float, tuple, np.generic
 """The types of the global constants that kernels read."""
 
 u32 = int
-"""``numpy.uint32`` in compiled code, where an index plus ``u32(1)`` keeps its type; uncompiled, Python's int
-is several times as fast."""
+"""``numpy.uint32`` in compiled code, where an index plus ``u32(1)`` keeps its type. Uncompiled code uses
+Python's int, which is several times as fast."""
 
 
 @contextmanager
@@ -74,7 +67,7 @@ def uncompiled(wanted: bool = True) -> Iterator[None]:
 
 
 def prefer_uncompiled() -> AbstractContextManager[None]:
-    """Run kernels uncompiled unless Numba is loaded, which takes longer than learning from a few games."""
+    """Run kernels uncompiled unless Numba is loaded: to load it takes longer than a few games do."""
     return uncompiled("numba" not in sys.modules)
 
 
@@ -135,30 +128,34 @@ class Kernel(Part):
         """Run the plain function, with arrays of records as plain objects."""
         if self._plain is None:
             self._plain = self._linked()[self]
-        records: list[Records] = []
+        copied: list[Records] = []
         with np.errstate(over="ignore"):  # integers wrap in compiled code
-            result = self._plain(*_as_records(arguments, records))
-        for each in records:
-            each.write_back()
+            result = self._plain(*_as_records(arguments, copied))
+        for records in copied:
+            records.write_back()
         return result
 
     def _linked(
         self, finish: Callable[[FunctionType, Part], Any] = lambda function, _: function, **bound: Any
     ) -> dict[Part, Any]:
-        """The parts it is made of, itself first, as functions that call each other, made by ``finish``."""
+        """The kernel and all parts that it needs, itself first, as functions that call each other.
+
+        :param finish: turns each function into what the others call.
+        :param bound: values of global constants.
+        """
         linked: dict[Part, Any] = {}
 
         def link(part: Part) -> Any:
             if part not in linked:
                 python = part.python
-                known = {**python.__globals__, **self._constants, **bound}
-                enclosed = tuple(CellType(cell.cell_contents) for cell in python.__closure__ or ())
-                function = FunctionType(python.__code__, known, python.__name__, None, enclosed)
+                names = {**python.__globals__, **self._constants, **bound}
+                closure = tuple(CellType(cell.cell_contents) for cell in python.__closure__ or ())
+                function = FunctionType(python.__code__, names, python.__name__, None, closure)
                 linked[part] = finish(function, part)
                 for name in python.__code__.co_names:
-                    if isinstance(known.get(name), Part):
-                        known[name] = link(known[name])
-                for cell in enclosed:
+                    if isinstance(names.get(name), Part):
+                        names[name] = link(names[name])
+                for cell in closure:
                     if isinstance(cell.cell_contents, Part):
                         cell.cell_contents = link(cell.cell_contents)
             return linked[part]
@@ -170,99 +167,66 @@ class Kernel(Part):
         """A digest of the code and the constants of all parts."""
         digest = sha256()
         for part, function in self._linked().items():
-            code, read = function.__code__, getclosurevars(function)
-            values = [*read.nonlocals.items(), *read.globals.items()]
-            constants = [(name, value) for name, value in values if isinstance(value, CONSTANTS)]
-            made_of = code.co_code, code.co_consts, code.co_names, code.co_varnames, part.inline, constants
-            digest.update(repr(made_of).encode())
+            code, variables = function.__code__, getclosurevars(function)
+            values = [*variables.nonlocals.items(), *variables.globals.items()]
+            constants = [(name, value) for name, value in values if isinstance(value, CONSTANT_TYPES)]
+            source = code.co_code, code.co_consts, code.co_names, code.co_varnames, part.inline, constants
+            digest.update(repr(source).encode())
         return digest.hexdigest()
 
     def _prepared(self) -> Callable[..., Any]:
-        try:
-            import numba
-        except ImportError:
-            _warn("Numba is not installed: kernels run uncompiled, some hundred times slower")
+        """What ``compiled_call`` runs."""
+        if reason := jit.why_not():
+            _warn(reason)
             return self.run_uncompiled
-        if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-            _warn("Numba is switched off (NUMBA_DISABLE_JIT): kernels run uncompiled, much slower")
-            return self.run_uncompiled
-        numba.config.DISABLE_JIT = 0  # Numba may have been loaded while it was switched off
 
         def finish(function: FunctionType, part: Part) -> Any:
-            if part is self:
-                return numba.njit(**OPTIONS)(function)
-            options = {**PART_OPTIONS, "pipeline_class": _part_compiler()}
-            made = numba.njit(forceinline=part.inline, **options)(function)
-            called = made.get_call_template
-            # A literal among the arguments would make a signature of its own.
-            made.get_call_template = lambda kinds, named: called([*map(numba.types.unliteral, kinds)], named)
-            return made
+            return function if part is self else jit.compiled_part(function, part.inline)
 
-        compiled: Any = self._linked(finish, u32=np.uint32)[self]
-
-        def compile_for(signature: Any, context: Any) -> Any:
-            with announce(self.name, self.seconds):
-                context.refresh()  # loads all that the compiler needs, but compiled code does not
-                return compiled._compiler.compile(signature, None)
-
-        made_of = f"{numba.__version__} {OPTIONS} {self.digest()}"
-        compiled._cache = CodeCache(self.name, made_of, compile_for)
-        return compiled
-
-
-@cache
-def _part_compiler() -> Any:
-    """A compiler that leaves a part to be optimised where the kernel links it, and not by itself too, which
-    took a fifth of the time of compiling the solver."""
-    from numba.core.compiler import Compiler
-
-    class PartCompiler(Compiler):  # type: ignore[misc]
-        def define_pipelines(self) -> Any:
-            library = self.state.targetctx.codegen().create_library(self.state.func_id.func_qualname)
-            library._optimize_final_module = lambda: None
-            self.state.library = library
-            return super().define_pipelines()
-
-    return PartCompiler
+        kernel = self._linked(finish, u32=np.uint32)[self]
+        return jit.compiled_kernel(
+            kernel, self.name, self.digest(), lambda: announce(self.name, self.seconds)
+        )
 
 
 def run_until(
-    kernel: Kernel, arguments: tuple[Any, ...], state: Any, looks: Callable[[], bool] = lambda: False
+    kernel: Kernel, arguments: tuple[Any, ...], state: Any, poll: Callable[[], bool] = lambda: False
 ) -> None:
     """Run a search in another thread, so that this one hears Ctrl-C.
 
     :param state: a record among the arguments whose field ``stop`` ends the kernel.
-    :param looks: called first, ten times a second and at the end; returns whether to stop.
+    :param poll: called first, ten times a second and at the end; returns whether to stop.
     """
     state.stop = True
     kernel(*arguments)  # loads compiled code
-    state.stop = looks()
-    with ThreadPoolExecutor(1) as beside:
-        running = beside.submit(copy_context().run, kernel, *arguments)
+    state.stop = poll()
+    with ThreadPoolExecutor(1) as executor:
+        search = executor.submit(copy_context().run, kernel, *arguments)
         try:
-            while wait([running], PACE).not_done:
-                state.stop = looks()
+            while wait([search], POLL_SECONDS).not_done:
+                state.stop = poll()
         finally:
             state.stop = True
-        running.result()
-    looks()
+        search.result()
+    poll()
 
 
 class Records(dict[int, Any]):
-    """An array of records as plain objects by index, made when they are first needed."""
+    """An array of records as plain objects by index, each copied from the array when it is first needed."""
 
     def __init__(self, array: Any) -> None:
         super().__init__()
         self._array, self._names = array, array.dtype.names
-        self._kind, self._values = _record(self._names), attrgetter(*self._names)
+        self._type, self._values = _record_type(self._names), attrgetter(*self._names)
 
-    def __missing__(self, at: int) -> Any:
-        values = (item.tolist() if hasattr(item, "tolist") else item for item in self._array[at].item())
-        return self.setdefault(at, self._kind(*values))
+    def __missing__(self, index: int) -> Any:
+        fields = self._array[index].item()
+        values = (field.tolist() if hasattr(field, "tolist") else field for field in fields)
+        return self.setdefault(index, self._type(*values))
 
-    def __setitem__(self, at: int, record: Any) -> None:
+    def __setitem__(self, index: int, record: Any) -> None:
         for name in self._names:
-            setattr(self[at], name, copy(getattr(record, name)))
+            setattr(self[index], name, copy(getattr(record, name)))
 
     def __len__(self) -> int:
         return len(self._array)
@@ -272,8 +236,8 @@ class Records(dict[int, Any]):
 
 
 class Shared:
-    """A single record whose changes other threads see; its fields are read four times as fast as those of a
-    ``numpy.record``."""
+    """A single record whose changes other threads see; reading a field takes a quarter of the time that a
+    ``numpy.record`` takes."""
 
     def __init__(self, record: Any) -> None:
         self.__dict__["record"] = record.view(np.dtype((np.void, record.dtype)))
@@ -285,18 +249,18 @@ class Shared:
         self.record[name] = value
 
 
-def _as_records(item: Any, records: list[Records]) -> Any:
-    """An argument with arrays of records, in tuples too, as ``Records``, which are added to ``records``."""
-    if type(item) is tuple:
-        return tuple(_as_records(part, records) for part in item)
-    if getattr(item, "dtype", None) is None or item.dtype.names is None:
-        return item
-    if not item.shape:
-        return Shared(item)
-    records.append(Records(item))
-    return records[-1]
+def _as_records(argument: Any, copied: list[Records]) -> Any:
+    """An argument with its arrays of records, in tuples too, as ``Records``, added to ``copied``."""
+    if type(argument) is tuple:
+        return tuple(_as_records(part, copied) for part in argument)
+    if getattr(argument, "dtype", None) is None or argument.dtype.names is None:
+        return argument
+    if not argument.shape:
+        return Shared(argument)
+    copied.append(Records(argument))
+    return copied[-1]
 
 
 @cache
-def _record(names: tuple[str, ...]) -> type:
+def _record_type(names: tuple[str, ...]) -> type:
     return make_dataclass("Record", names, slots=True)

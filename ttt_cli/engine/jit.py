@@ -1,0 +1,112 @@
+"""The link to Numba: compiles the functions of a kernel together, and loads what an earlier process compiled.
+
+All that depends on Numba's internals stands here. A new version of Numba is checked by
+``tests/engine/test_kernel.py``.
+"""
+
+import logging
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import cache
+from hashlib import sha256
+from types import FunctionType
+from typing import Any
+
+from ttt_cli.engine import code_cache
+
+log = logging.getLogger("ttt_cli")
+
+OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
+"""Kernels never divide by zero, allocate nothing, and only Python calls them."""
+
+
+def why_not() -> str:
+    """Why Numba cannot compile kernels; empty if it can."""
+    try:
+        import numba
+    except ImportError:
+        return "Numba is not installed: kernels run uncompiled, some hundred times slower"
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return "Numba is switched off (NUMBA_DISABLE_JIT): kernels run uncompiled, much slower"
+    numba.config.DISABLE_JIT = 0  # Numba may have been loaded while it was switched off
+    return ""
+
+
+def compiled_kernel(
+    function: FunctionType, name: str, digest: str, compiling: Callable[[], AbstractContextManager[None]]
+) -> Callable[..., Any]:
+    """A function for Python to call, compiled or loaded at its first call.
+
+    :param digest: of everything the code depends on besides Numba, the types of its arguments and the
+        processor.
+    :param compiling: a context for the time in which it is compiled.
+    """
+    import numba
+
+    dispatcher = numba.njit(**OPTIONS)(function)
+
+    def compile_for(signature: Any, context: Any) -> Any:
+        with compiling():
+            context.refresh()  # loads all that the compiler needs, but compiled code does not
+            return dispatcher._compiler.compile(signature, None)
+
+    dispatcher._cache = _Cache(name, f"{numba.__version__} {OPTIONS} {digest}", compile_for)
+    return dispatcher
+
+
+def compiled_part(function: FunctionType, inline: bool) -> Any:
+    """A function that compiled code alone calls, compiled with the kernel that calls it."""
+    import numba
+
+    options = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": _part_compiler()}
+    dispatcher = numba.njit(forceinline=inline, **options)(function)
+    template = dispatcher.get_call_template
+    # A literal among the arguments would make a signature of its own.
+    dispatcher.get_call_template = lambda types, named: template([*map(numba.types.unliteral, types)], named)
+    return dispatcher
+
+
+@cache
+def _part_compiler() -> Any:
+    """A compiler that leaves a part to be optimised where the kernel links it, and not by itself too, which
+    took a fifth of the time of compiling the solver."""
+    from numba.core.compiler import Compiler
+
+    class PartCompiler(Compiler):  # type: ignore[misc]
+        def define_pipelines(self) -> Any:
+            library = self.state.targetctx.codegen().create_library(self.state.func_id.func_qualname)
+            library._optimize_final_module = lambda: None
+            self.state.library = library
+            return super().define_pipelines()
+
+    return PartCompiler
+
+
+class _Cache:
+    """The cache that Numba asks for a kernel's code: what is missing is compiled, and kept if possible."""
+
+    def __init__(self, name: str, made_of: str, compile: Callable[[Any, Any], Any]) -> None:
+        self._name, self._made_of, self._compile = name, made_of, compile
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        from numba.core.compiler import CompileResult
+        from numba.core.serialize import dumps
+
+        types = [(str(kind), getattr(kind, "fields", ())) for kind in signature]
+        made_of = sys.version, context.codegen().magic_tuple(), self._made_of, types
+        name = f"{self._name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
+        code = code_cache.read(name)
+        if code is not None:
+            try:
+                return CompileResult._rebuild(context, *pickle.loads(code))
+            except Exception as error:  # a damaged file can raise anything
+                log.debug("the compiled code in %s cannot be read: %r", name, error)
+        compiled = self._compile(signature, context)
+        code_cache.write(name, dumps(compiled._reduce()))
+        return compiled
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """``load_overload`` has saved it."""
