@@ -29,7 +29,7 @@ class Heuristic(Policy):
         chosen = positions.legal
         if self._centre:
             chosen = _prefer(chosen & (np.arange(self.rules.cells) == self.rules.cells // 2), chosen)
-        mine, theirs = positions.stones_of_sides
+        mine, theirs = positions.stones_by_turn
         for stones in (theirs, mine):  # the last preference wins
             lines = completing(self.rules, stones) & positions.legal
             chosen = _prefer(first(lines) if self._ties == "first" else lines, chosen)

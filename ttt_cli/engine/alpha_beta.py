@@ -268,7 +268,7 @@ class Search(Policy):
         table = np.zeros(PLACES, ENTRY).view(np.recarray)
         room = board_of(self.rules), network, patterns, table, state
         limits = min(self._depth, cells), UNLIMITED if self._nodes is None else self._nodes, exact
-        arguments = room, *distinct[still_open].stones_of_sides, searched, *limits
+        arguments = room, *distinct[still_open].stones_by_turn, searched, *limits
         run_until(_search, arguments, state)
         scores[still_open] = searched
         return in_classes.lift(scores[places])

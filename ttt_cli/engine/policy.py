@@ -196,7 +196,7 @@ class OneSided(Modified):
         self._side = side
 
     def _own(self, positions: Positions) -> Bools:
-        own: Bools = (positions.plies % 2 == self._side) & ~positions.terminal
+        own: Bools = (positions.movers == self._side.sign) & ~positions.terminal
         return own
 
     def probabilities(self, positions: Positions) -> Floats:

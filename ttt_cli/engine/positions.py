@@ -106,9 +106,9 @@ class Positions:
         return np.bitwise_count(self.x | self.o).astype(np.int8)
 
     @cached_property
-    def x_to_move(self) -> Bools:
-        """bool[k]: whether X is to move (on a terminal board, would be next)."""
-        return np.equal(self.plies % 2, 0)
+    def movers(self) -> Int8s:
+        """int8[k]: the sign of the side to move (on a terminal board, that would be next): +1 X, -1 O."""
+        return 1 - 2 * (self.plies % 2)
 
     @cached_property
     def results(self) -> Int8s:
@@ -125,13 +125,13 @@ class Positions:
     @property
     def outcomes(self) -> Int8s:
         """int8[k]: the results for the mover: +1 it has won, -1 it has lost, 0 drawn or open."""
-        return np.where(self.x_to_move, self.results, -self.results)
+        return self.results * self.movers
 
     @property
-    def stones_of_sides(self) -> tuple[Uint64s, Uint64s]:
-        """uint64[k] each: the stones of the mover, and those of the other side."""
-        by_x = self.x_to_move
-        return np.where(by_x, self.x, self.o), np.where(by_x, self.o, self.x)
+    def stones_by_turn(self) -> tuple[Uint64s, Uint64s]:
+        """uint64[k] each: the stones of the mover, and those of its opponent."""
+        x_to_move = self.movers > 0
+        return np.where(x_to_move, self.x, self.o), np.where(x_to_move, self.o, self.x)
 
     @cached_property
     def legal(self) -> Bools:
@@ -142,7 +142,7 @@ class Positions:
     def play(self, rows: Int64s, cells: NDArray[Any]) -> "Positions":
         """The positions after the mover of position ``rows[i]`` takes the free cell ``cells[i]``."""
         stones = ONE << cells.astype(np.uint64)
-        x_moves = self.x_to_move[rows]
+        x_moves = self.movers[rows] > 0
         x, o = self.x[rows], self.o[rows]
         return Positions(self.rules, x | np.where(x_moves, stones, 0), o | np.where(x_moves, 0, stones))
 
@@ -154,7 +154,7 @@ class Positions:
         """
         if len(self) and self.plies.min() != self.plies.max():
             raise ValueError("positions with different numbers of stones")
-        x_moves = len(self) > 0 and bool(self.x_to_move[0])
+        x_moves = len(self) > 0 and bool(self.movers[0] > 0)
         stones, none = ONE << np.arange(self.cells, dtype=np.uint64), np.zeros(self.cells, np.uint64)
         added = Positions(self.rules, *((stones, none) if x_moves else (none, stones))).keys
         keys = np.empty((len(rows), added.shape[1]), np.uint64)

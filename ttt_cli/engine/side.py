@@ -1,4 +1,9 @@
-"""The two sides, and how a game ends."""
+"""The two sides, and how a game ends.
+
+The *mover* is the side to move. It is a ``Side`` for one position (``Side.to_move``), its symbol beside texts
+(``Position.mover``), its sign in batches (``Positions.movers``), and in kernels the stones of ``mover`` and
+``opponent``.
+"""
 
 from enum import IntEnum
 from typing import Self

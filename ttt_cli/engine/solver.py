@@ -169,7 +169,7 @@ class Solver:
         """The values of positions by ``solve_positions``, which takes these arguments."""
         values, rows = positions.outcomes, np.flatnonzero(~positions.terminal)
         proven = np.full(len(rows), UNPROVEN, np.int8)
-        arguments = self._room, *positions[rows].stones_of_sides, proven, questions, nodes, *moves
+        arguments = self._room, *positions[rows].stones_by_turn, proven, questions, nodes, *moves
         run_until(search.solve_positions, arguments, self._search, look)
         values[rows] = proven
         return values

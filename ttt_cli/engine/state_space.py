@@ -72,11 +72,6 @@ class StateSpace(Positions):
         return np.greater_equal(self.successors, 0)
 
     @cached_property
-    def movers(self) -> Int64s:
-        """int64[n]: the sides to move: +1 X, -1 O."""
-        return np.where(self.plies % 2 == 0, 1, -1)
-
-    @cached_property
     def layers(self) -> list[slice]:
         """The positions with 0, 1, 2 … stones, as slices."""
         starts = np.searchsorted(self.plies, np.arange(self.cells + 2))

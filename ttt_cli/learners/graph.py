@@ -152,7 +152,7 @@ class Graph(TableLearner[Table]):
             tried = table.by_cell(table.moves["order"], rows, legal) > 0
             known: Bools = np.any(tried, axis=1)
             scores = table.rows["score"][table.by_cell(table.moves["after"], rows, legal)]
-            values = np.where(tried, np.where(positions.x_to_move, 1, -1)[:, None] * scores + 0.0, np.nan)
+            values = np.where(tried, positions.movers[:, None] * scores + 0.0, np.nan)
             if chosen is None:
                 return uniform(authors_moves(table, rows, positions)), values, known
             played = np.where(known[:, None], table.by_cell(chosen, rows, legal), legal)
@@ -308,7 +308,7 @@ def authors_moves(table: Table, rows: Int64s, positions: Positions) -> Bools:
     """bool[k, cells]: what the author's machine chooses from in these rows' positions."""
     targets, steps = authors_walk(table, rows)
     goal, cells = table.positions(targets).stones, positions.legal.copy()
-    wanted = np.where(positions.x_to_move == (steps == 0), 2, 1)[:, None]
+    wanted = np.where((positions.movers > 0) == (steps == 0), 2, 1)[:, None]
     for stone in (3 - wanted, wanted):
         lowest = first(positions.legal & (goal == stone))
         some = (targets > 0) & lowest.any(axis=1)

@@ -325,7 +325,7 @@ class NTuplePolicy(Search):
         """bool[k]: the positions of which all patterns have been learned."""
         shape, stones = shape_of(self.rules), positions.stones
         known = np.full(len(positions), self._visited.any())
-        digits = np.where(stones == 0, 0, 1 + ((stones == 1) == positions.x_to_move[:, None]))
+        digits = np.where(stones == 0, 0, 1 + ((stones == 1) == (positions.movers[:, None] > 0)))
         for cells, start in zip(shape.sets, shape.network.starts.tolist(), strict=True):
             pattern = sum(digits[:, cell].astype(np.int64) * 3**at for at, cell in enumerate(cells))
             known &= self._visited[shape.network.slots[start + pattern]] | (positions.plies == 0)

@@ -368,7 +368,7 @@ class Table:
 
 def predecessors(positions: Positions) -> Positions:
     """The open positions from which a move leads to one of these, in order."""
-    last = np.where(positions.x_to_move, positions.o, positions.x)
+    last = np.where(positions.movers > 0, positions.o, positions.x)
     parts = [positions[:0]]
     for cell in range(positions.rules.cells):
         stone = ONE << np.uint64(cell)
