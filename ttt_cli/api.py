@@ -37,7 +37,6 @@ from ttt_cli.errors import UsageError
 from ttt_cli.evaluation import verdict as verdicts
 from ttt_cli.evaluation.match import GAMES, Match
 from ttt_cli.evaluation.match import play_match as match_of
-from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import checked, offer
 from ttt_cli.learners.base import Learner
@@ -97,21 +96,6 @@ def positions(rules: Rules = STANDARD) -> Positions:
     return space[np.arange(len(space))]  # a copy: the state space itself is shared
 
 
-def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:
-    return resolve_all([_agent(player) for player in players], Path(store), _game(rules))
-
-
-def _agent(player: Player) -> str | Agent:
-    """What names a player, or the player itself as an agent."""
-    if isinstance(player, str | PathLike):
-        return fspath(player)
-    if isinstance(player, State):
-        return Agent(player.learner.name, fixed_rules=player.rules, make=lambda rules: player.policy)
-    name = getattr(player, "__name__", type(player).__name__)
-    fixed = getattr(player, "rules", None) if isinstance(player, Policy) else None
-    return Agent(name, fixed_rules=fixed, make=lambda rules: player_of(player, rules, name))
-
-
 def policy(
     player: Player, *, rules: Rules | None = None, store: str | PathLike[str] = DEFAULT_STORE
 ) -> Policy:
@@ -125,31 +109,6 @@ def policy(
     :raises TttError: if the player is unknown.
     """
     return _agents([player], rules, store)[0].policy
-
-
-def _game(rules: Rules | None) -> Rules | None:
-    if not isinstance(rules, Rules | None):
-        raise UsageError(f"rules is {rules!r}, not Rules", hint="such as Rules(3, 3, 3)")
-    return rules
-
-
-def _expect(kind: type, *values: Any) -> None:
-    for value in values:
-        if not isinstance(value, kind):
-            raise UsageError(f"expected {kind.__name__}, found {type(value).__name__}")
-
-
-def _whole(name: str, number: Any, least: int) -> int | None:
-    """The argument ``name``: a whole number or None."""
-    whole = _plain(number)
-    if whole is not None and not (type(whole) is int and least <= whole < 1 << 63):
-        raise UsageError(f"{name} is {number!r}, not an int from {least} to 2**63 - 1")
-    return whole
-
-
-def _plain(value: Any) -> Any:
-    """A number of NumPy as Python's; anything else unchanged."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def evaluate(
@@ -181,7 +140,7 @@ def evaluate(
         agents = agents[: 1 + len(usual_opponents(agents[0].rules))]
     own, *others = agents
     budget = _whole("budget", budget, 1) or BUDGET
-    verdict = judge(own.policy, [(other.name, other.policy) for other in others], budget=budget)
+    verdict = verdicts.judge(own.policy, [(other.name, other.policy) for other in others], budget=budget)
     notes = tuple(dict.fromkeys(note for agent in agents for note in agent.remarks))
     return Verdict(**vars(verdict), player=own.name, notes=notes)
 
@@ -289,15 +248,9 @@ def train(
         start = State.empty(kind.changed(**given), _game(rules) or STANDARD, symmetric=bool(symmetry))
     games, seed = _whole("games", games, 1), _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
+    other = None if opponent is None else _opponent(opponent, start, Path(store))
     nowhere = Path()  # nothing is saved
-    if isinstance(opponent, PathLike):
-        opponent = fspath(opponent)
-    if not isinstance(opponent, str | None):
-        side = fixed_side(_agents([opponent], start.rules, store)[0], Path(store), start, nowhere)
-        assert side is not None
-        digest, known = _digest(opponent, side.policy), isinstance(opponent, State | Policy)
-        opponent = replace(side, fingerprint=lambda: digest, reproducible=known)
-    run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=opponent)
+    run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=other)
     points = Curve(run.plan.games, closely=True)
     for played in chain([0], advance(run)):
         if curve:
@@ -322,16 +275,6 @@ def teach(state: State, games: Iterable[GameRecord]) -> State:
     _expect(State, state)
     _expect(GameRecord, *(records := [*games]))
     return teach_games(state, records, state.learner.name).state
-
-
-def _digest(player: Player, policy: Policy) -> str:
-    """Return what identifies an opponent in the record of a run: a digest of its state or of its play."""
-    if isinstance(player, State):
-        return library.digest(player)
-    space = enumerated(policy.rules)
-    if space is None:  # its play cannot be listed
-        return f"once:{token_hex(16)}"
-    return f"sha256:{sha256(policy.table(space).played.tobytes()).hexdigest()}"
 
 
 def load(
@@ -393,3 +336,60 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
         for number, state in enumerate(states, 1)
     ]
     return merge_states(named, allow_overlap=allow_overlap).state
+
+
+def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:
+    return resolve_all([_agent(player) for player in players], Path(store), _game(rules))
+
+
+def _agent(player: Player) -> str | Agent:
+    """The name of a player, or the player itself as an agent."""
+    if isinstance(player, str | PathLike):
+        return fspath(player)
+    if isinstance(player, State):
+        return Agent(player.learner.name, fixed_rules=player.rules, make=lambda rules: player.policy)
+    name = getattr(player, "__name__", type(player).__name__)
+    fixed = getattr(player, "rules", None) if isinstance(player, Policy) else None
+    return Agent(name, fixed_rules=fixed, make=lambda rules: player_of(player, rules, name))
+
+
+def _opponent(player: Player, start: State, store: Path) -> str | Agent:
+    """The opponent of a training from ``start``. If it has no name, a digest of its state or of its play
+    identifies it in the record of the run."""
+    if isinstance(player, str | PathLike):
+        return fspath(player)
+    side = fixed_side(_agents([player], start.rules, store)[0], store, start, Path())
+    assert side is not None
+    space = enumerated(side.policy.rules)
+    if isinstance(player, State):
+        digest = library.digest(player)
+    elif space is None:  # its play cannot be listed
+        digest = f"once:{token_hex(16)}"
+    else:
+        digest = f"sha256:{sha256(side.policy.table(space).played.tobytes()).hexdigest()}"
+    return replace(side, fingerprint=lambda: digest, reproducible=isinstance(player, State | Policy))
+
+
+def _game(rules: Rules | None) -> Rules | None:
+    if not isinstance(rules, Rules | None):
+        raise UsageError(f"rules is {rules!r}, not Rules", hint="such as Rules(3, 3, 3)")
+    return rules
+
+
+def _expect(kind: type, *values: Any) -> None:
+    for value in values:
+        if not isinstance(value, kind):
+            raise UsageError(f"expected {kind.__name__}, found {type(value).__name__}")
+
+
+def _whole(name: str, number: Any, least: int) -> int | None:
+    """The argument ``name``: a whole number or None."""
+    whole = _plain(number)
+    if whole is not None and not (type(whole) is int and least <= whole < 1 << 63):
+        raise UsageError(f"{name} is {number!r}, not an int from {least} to 2**63 - 1")
+    return whole
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as Python's; anything else unchanged."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -14,18 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ttt_cli.agents.registry import (
-    ALIASES,
-    WHOLE,
-    AgentType,
-    Option,
-    meaning,
-    number,
-    one_of,
-    parse_options,
-    players,
-)
-from ttt_cli.agents.state_player import STATE_OPTIONS, limited, play_by
+from ttt_cli.agents.registry import ALIASES, AgentType, meaning, parse_options, players
+from ttt_cli.agents.state_player import FILE_OPTIONS, STATE_OPTIONS, limited, play_by
 from ttt_cli.documents import AgentFields
 from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
@@ -37,19 +27,6 @@ from ttt_cli.user_code import AGENT_PLUGINS, guarded, is_ours, plugin
 
 if TYPE_CHECKING:
     from ttt_cli.store.formats.format import Loaded, Options
-
-ANY_NUMBER = number("NUMBER", float, -1e300, 1e300)
-
-FILE_OPTIONS = {
-    "values": one_of("x", "o", "mover", "moved", "owner"),
-    "unknown": Option("NUMBER|random", lambda text: text if text == "random" else ANY_NUMBER.read(text)),
-    "wins": one_of("known", "unknown"),
-    "spelling.": Option("VALUE", str),
-    "visits": WHOLE,
-}
-"""How to read another program's file: for whom its values are good; the value of a move that it lacks;
-whether the player sees a win that it lacks; a detail of its spelling, such as ``spelling.first=O``; and the
-visits of an entry without a count."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,8 +44,6 @@ FLUSHING = (
 class Program:
     """A program, started by the first question, and again by the first one after a failure.
 
-    :param words: the command.
-    :param name: the agent, for messages.
     :param patience: seconds that it may take for each answer.
     """
 

@@ -1,4 +1,4 @@
-"""The policy of a state, as an AGENT's options change it.
+"""The policy of a state: what the options of an AGENT say about how it plays, and how its file is to be read.
 
 With ``search=N`` it searches with its own values: by alpha-beta if they come from a network, else by a
 full-width search of many positions at a time. Ties are then broken at random by default.
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttt_cli.agents.registry import PROBABILITY, WHOLE, Option, one_of
+from ttt_cli.agents.registry import PROBABILITY, WHOLE, Option, number, one_of
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Exploring, Modified, OneSided, Policy, best, uniform
 from ttt_cli.engine.positions import Positions
@@ -27,6 +27,19 @@ STATE_OPTIONS = {
     "search": WHOLE,
 }
 """The options of every state, as in ``play_by``."""
+
+ANY_NUMBER = number("NUMBER", float, -1e300, 1e300)
+
+FILE_OPTIONS = {
+    "values": one_of("x", "o", "mover", "moved", "owner"),
+    "unknown": Option("NUMBER|random", lambda text: text if text == "random" else ANY_NUMBER.read(text)),
+    "wins": one_of("known", "unknown"),
+    "spelling.": Option("VALUE", str),
+    "visits": WHOLE,
+}
+"""How to read another program's file: for whom its values are good; the value of a move that it lacks;
+whether the player sees a win that it lacks; a detail of its spelling, such as ``spelling.first=O``; and the
+visits of an entry without a count."""
 
 
 def play_by(

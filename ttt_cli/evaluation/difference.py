@@ -43,7 +43,6 @@ class Row:
 class Difference:
     """Two policies compared in ``n`` open positions.
 
-    :ivar asked: the positions.
     :ivar differs: bool[n], where their probabilities differ.
     :ivar worth: float64[2, n], the expected game value of each player's choice for the mover; -1 if it
         resigns; NaN where it is not known.

@@ -206,70 +206,6 @@ def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
     return MistakeCount(count, count, None)
 
 
-@dataclass(frozen=True, eq=False)
-class Blunders:
-    """``k`` blunders of a policy, the worst first.
-
-    :ivar positions: the position of each blunder.
-    :ivar moves: ``BLUNDER``[k].
-    :ivar reach: float64[k, opponents], the probability of reaching the position against each opponent.
-    :ivar reachable: bool[k], whether the policy's own play can reach the position.
-    """
-
-    positions: Positions
-    moves: NDArray[Any]
-    reach: Floats
-    reachable: Bools
-
-    def __len__(self) -> int:
-        return len(self.positions)
-
-
-def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> tuple[NDArray[Any], bool]:
-    """Find the blunders of a policy in some open positions, resigning included.
-
-    :param nodes: the limit of each proof, on a board without a state space.
-    :returns: the known blunders, ``BLUNDER``[k]; and whether the values of all positions and moves are known.
-    """
-    played, values = policy.probabilities(positions), values_of(positions, nodes=nodes)
-    chosen = np.column_stack([played, ~played.any(axis=1)])  # with a column for resigning
-    rows, cells = np.nonzero(chosen)
-    moves = cells < positions.cells
-    left = values_of(positions.play(rows[moves], cells[moves]), nodes=nodes)
-    choices = np.zeros(len(rows), BLUNDER)
-    choices["row"], choices["cell"] = rows, np.where(moves, cells, RESIGNS)
-    choices["probability"], choices["before"] = chosen[rows, cells], values[rows]
-    choices["after"] = -1
-    choices["after"][moves] = negated(left)
-    wrong = (choices["before"] != UNPROVEN) & (choices["after"] < choices["before"])
-    return choices[wrong], not ((values == UNPROVEN).any() or (left == UNPROVEN).any())
-
-
-def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: int = BUDGET) -> Blunders:
-    """Return all blunders of a policy. A policy that can be tabulated is examined in all open positions, any
-    other in those that its own play can reach and whose value is proved.
-
-    They are ordered by expected cost against these opponents, then by whether its own play can reach them,
-    then by cost times probability, then by position.
-
-    :raises OutgrownError: if its own play can reach more positions than ``budget`` allows.
-    """
-    policy = policy.tabulated()
-    positions, reach = own_play(policy, [opponent.tabulated() for opponent in opponents], budget=budget)
-    reachable = np.ones(len(positions), np.bool_)
-    if isinstance(policy, PolicyTable):
-        elsewhere = ~policy.space.terminal
-        elsewhere[policy.space.rows(positions)] = False
-        positions = Positions.concatenate([positions, policy.space[elsewhere]])
-        more = (0, len(positions) - len(reach))
-        reach, reachable = np.pad(reach, (more, (0, 0))), np.pad(reachable, more)
-    wrong, _ = wrong_moves(policy, positions)
-    rows, cost = wrong["row"], (wrong["before"] - wrong["after"]) * wrong["probability"]
-    order = np.lexsort((wrong["cell"], rows, -cost, ~reachable[rows], -cost * reach[rows].sum(axis=1)))
-    rows = rows[order]
-    return Blunders(positions[rows], wrong[order], reach[rows], reachable[rows])
-
-
 def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
     """Whether a guaranteed result is no worse for ``side`` than the game's value; None if that value is not
     proved, and matters."""
@@ -307,3 +243,67 @@ def losing_lines(policy: Policy) -> Iterator[tuple[Side, tuple[int, ...]]]:
     for side in Side:
         if holds(policy.rules, side, -1) is False and (line := losing_line(policy, side)) is not None:
             yield side, line
+
+
+@dataclass(frozen=True, eq=False)
+class Blunders:
+    """``k`` blunders of a policy, the worst first.
+
+    :ivar positions: the position of each blunder.
+    :ivar moves: ``BLUNDER``[k].
+    :ivar reach: float64[k, opponents], the probability of reaching the position against each opponent.
+    :ivar reachable: bool[k], whether the policy's own play can reach the position.
+    """
+
+    positions: Positions
+    moves: NDArray[Any]
+    reach: Floats
+    reachable: Bools
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+
+def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: int = BUDGET) -> Blunders:
+    """Return all blunders of a policy. A policy that can be tabulated is examined in all open positions, any
+    other in those that its own play can reach and whose value is proved.
+
+    They are ordered by expected cost against these opponents, then by whether its own play can reach them,
+    then by cost times probability, then by position.
+
+    :raises OutgrownError: if its own play can reach more positions than ``budget`` allows.
+    """
+    policy = policy.tabulated()
+    positions, reach = own_play(policy, [opponent.tabulated() for opponent in opponents], budget=budget)
+    reachable = np.ones(len(positions), np.bool_)
+    if isinstance(policy, PolicyTable):
+        elsewhere = ~policy.space.terminal
+        elsewhere[policy.space.rows(positions)] = False
+        positions = Positions.concatenate([positions, policy.space[elsewhere]])
+        more = (0, len(positions) - len(reach))
+        reach, reachable = np.pad(reach, (more, (0, 0))), np.pad(reachable, more)
+    wrong, _ = wrong_moves(policy, positions)
+    rows, cost = wrong["row"], (wrong["before"] - wrong["after"]) * wrong["probability"]
+    order = np.lexsort((wrong["cell"], rows, -cost, ~reachable[rows], -cost * reach[rows].sum(axis=1)))
+    rows = rows[order]
+    return Blunders(positions[rows], wrong[order], reach[rows], reachable[rows])
+
+
+def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> tuple[NDArray[Any], bool]:
+    """Find the blunders of a policy in some open positions, resigning included.
+
+    :param nodes: the limit of each proof, on a board without a state space.
+    :returns: the known blunders, ``BLUNDER``[k]; and whether the values of all positions and moves are known.
+    """
+    played, values = policy.probabilities(positions), values_of(positions, nodes=nodes)
+    chosen = np.column_stack([played, ~played.any(axis=1)])  # with a column for resigning
+    rows, cells = np.nonzero(chosen)
+    moves = cells < positions.cells
+    left = values_of(positions.play(rows[moves], cells[moves]), nodes=nodes)
+    choices = np.zeros(len(rows), BLUNDER)
+    choices["row"], choices["cell"] = rows, np.where(moves, cells, RESIGNS)
+    choices["probability"], choices["before"] = chosen[rows, cells], values[rows]
+    choices["after"] = -1
+    choices["after"][moves] = negated(left)
+    wrong = (choices["before"] != UNPROVEN) & (choices["after"] < choices["before"])
+    return choices[wrong], not ((values == UNPROVEN).any() or (left == UNPROVEN).any())

@@ -61,8 +61,6 @@ class Session:
     :param seed: decides the machines' moves, together with the number of the game; None: random.
     :ivar players: X of the first game, and the other player.
     :ivar alternate: whether the players change sides after each game.
-    :ivar game: the current game.
-    :ivar score: the score of the finished games.
     :ivar record: the record of the current game, once it is over.
     """
 

@@ -92,9 +92,8 @@ Walked = Annotated[int | None, number("Visit at most N positions; by default 10,
 
 def file_help(arguments: Sequence[str]) -> str:
     """The ``more_help`` of commands that read other programs' files: options that say how to read them."""
-    from ttt_cli.agents.grammar import FILE_OPTIONS
     from ttt_cli.agents.registry import usages
-    from ttt_cli.agents.state_player import STATE_OPTIONS
+    from ttt_cli.agents.state_player import FILE_OPTIONS, STATE_OPTIONS
     from ttt_cli.store.foreign.search import FACETS
 
     lines = [f"  {usage}" for usage in usages({**FILE_OPTIONS, "ties": STATE_OPTIONS["ties"]})]
