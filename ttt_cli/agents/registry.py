@@ -45,9 +45,7 @@ class Option:
 class AgentType:
     """A kind of player.
 
-    :ivar about: a description of a few words.
     :ivar make: makes its policy from the rules and the options by name; None for the built-in person.
-    :ivar options: the options that it takes after the colon, by name.
     :ivar argument: the name of what follows the colon, for ``exec`` and ``py`` only: options then precede the
         colon, and ``make`` gets the text as ``argument``. Such a player must be typed by the user: one that a
         file names is not run.

@@ -1,8 +1,4 @@
-"""The policy of a state: what the options of an AGENT say about how it plays, and how its file is to be read.
-
-With ``search=N`` it searches with its own values: by alpha-beta if they come from a network, else by a
-full-width search of many positions at a time. Ties are then broken at random by default.
-"""
+"""The policy of a state: what the options of an AGENT say about how it plays, and how its file is to be read."""
 
 from typing import TYPE_CHECKING
 
@@ -87,7 +83,7 @@ def _searching(state: "State", depth: int, ties: str) -> Policy:
 
 
 class LookingAhead(Modified):
-    """A player with a full-width search on top of its values.
+    """A player with a full-width search, of many positions at a time, on top of its values.
 
     :param depth: plies to search, the move itself included; the player's values rate the moves of the last.
     :param scale: the player's values of a certain loss and a certain win.

@@ -69,7 +69,7 @@ class ExactGames:
                     probabilities = played.ravel().take(moves)
                 np.add.at(after[game], part.targets, reach.repeat(part.counts) * probabilities)
                 np.add.at(self._ends[game], part.results[over] + 1, reach[over])
-                self._ends[game, layer.ply % 2 * 2] += reach[resigning].sum()
+                self._ends[game, layer.ply % 2 * 2] += reach[resigning].sum()  # the other side wins
         self.reach = after
 
     @property

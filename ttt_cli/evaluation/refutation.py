@@ -49,8 +49,7 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
 
 
 def _threat(positions: Positions, side: Side) -> Floats:
-    """float64[k]: how threatening the open lines of ``side`` are; open lines of the other side count against
-    it."""
+    """float64[k]: how long the open lines of ``side`` are; open lines of the other side count against it."""
     mine, theirs = (positions.x, positions.o) if side == Side.X else (positions.o, positions.x)
     score = np.zeros(len(positions))
     for line in positions.rules.line_masks:

@@ -52,8 +52,8 @@ class WorstCases:
 class MistakeCount:
     """The open positions in which the policy can give up game value.
 
-    :ivar reachable: how many of them its own play can reach; all, if only such positions were examined.
-    :ivar of: the number of open positions in the state space; None if they were not all examined.
+    :ivar reachable: how many of them its own play can reach: all, where only such positions were examined.
+    :ivar of: all open positions of the state space; None if they were not examined.
     """
 
     positions: Count

@@ -31,9 +31,8 @@ class WorstCase:
 
     :ivar line: the cells (from 1) of the likeliest lost game against that opponent, the shortest of equally
         likely ones; None if the policy cannot lose. If the policy resigns, the line ends on an open board.
-    :ivar gain: the highest expected gain of any opponent: wins minus losses.
-    :ivar guaranteed: +1, 0 or -1: the result that no opponent can push the policy below, whatever moves it
-        draws; free of rounding.
+    :ivar gain: the highest expected gain of any opponent.
+    :ivar guaranteed: +1, 0 or -1: the worst result that can come about; free of rounding.
     """
 
     DOCUMENT: ClassVar = ("loss", "line")

@@ -33,8 +33,7 @@ def hint(position: Position) -> tuple[Analysis, tuple[Cell, ...]]:
     (analysis,) = analyse(here, nodes=HINT_NODES // len(position.legal))
     if analysis.best:
         return analysis, ()
-    suggested = np.flatnonzero(Search(position.rules).probabilities(here)[0])
-    return analysis, tuple(suggested.tolist())
+    return analysis, tuple(np.flatnonzero(Search(position.rules).probabilities(here)[0]).tolist())
 
 
 def beat(position: Position, policy: Policy) -> Response | None:

@@ -18,8 +18,7 @@ class Player:
 
     :ivar name: its name in game records.
     :ivar plays: its policy in the first game; None for a person.
-    :ivar learner: the state that learns from its games, if any.
-    :ivar agent: how that state plays.
+    :ivar learner: the state that learns from its games, if any, and plays as ``agent`` does.
     """
 
     name: str
