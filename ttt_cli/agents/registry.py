@@ -82,8 +82,9 @@ def meaning(name: str, rules: Rules | None) -> str | None:
     """Return the AGENT that an alias stands for, None if there is no such alias. On boards where perfect play
     takes proofs, ``hard`` is a search."""
     agent = ALIASES.get(name)
-    proves = agent == "minimax" and agent not in usual_opponents(rules or STANDARD)
-    return "search" if proves else agent
+    if agent == "minimax" and agent not in usual_opponents(rules or STANDARD):
+        return "search"
+    return agent
 
 
 def one_of(*values: str) -> Option:

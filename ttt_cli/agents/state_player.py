@@ -1,4 +1,4 @@
-"""The policy of a state: what the options of an AGENT say about how it plays, and how its file is to be read."""
+"""The policy of a state: what the options of an AGENT say about how it plays and how its file is read."""
 
 from typing import TYPE_CHECKING
 

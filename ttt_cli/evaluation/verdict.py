@@ -1,6 +1,5 @@
 """The verdict on a policy: everything that ``ttt evaluate`` reports, computed over all positions that it can
-reach; and its blunders, the moves that give up game value, whether or not an opponent punishes them.
-"""
+reach; and its blunders, the moves that give up game value, whether or not an opponent punishes them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -150,7 +149,7 @@ def judge(
     own, known = x.own + o.own, x.known + o.known
     return Verdict(
         policy.rules,
-        tuple(Result(name, as_x, as_o.turned()) for (name, _), as_x, as_o in rates),
+        tuple(Result(name, as_x, as_o) for (name, _), as_x, as_o in rates),
         x.worst_case,
         o.worst_case,
         _mistakes(policy, own) if x.examined and o.examined else None,
@@ -162,7 +161,7 @@ def judge(
 class _Role:
     """What the walk of a policy in one role has found."""
 
-    rates: list[Rates]  # for X, against each opponent
+    rates: list[Rates]  # against each opponent
     worst_case: WorstCase
     positions: int  # the number of open positions in which the policy is to move
     known: list[int]  # how many of these it has learned about, by ply; empty if it needs no experience
@@ -182,7 +181,8 @@ def _judge_as(side: Side, policy: Policy, opponents: Sequence[Policy], budget: i
             known += [] if layer.known is None else [layer.known]
             own = [*own, positions[layer.open]] if number <= most_examined else []
         del positions  # their memory is needed for the next ply
-    return _Role(games.rates, worst_case(layers, side), number, known, number <= most_examined, own)
+    rates = [rates if side is Side.X else rates.turned() for rates in games.rates]
+    return _Role(rates, worst_case(layers, side), number, known, number <= most_examined, own)
 
 
 def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
