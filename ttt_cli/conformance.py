@@ -289,12 +289,12 @@ def main(arguments: Sequence[str]) -> int:
         return error.exit_code
     failed = 0
     for check in CHECKS:
-        found = fault(check, learner)
-        failed += bool(found)
+        message = fault(check, learner)
+        failed += bool(message)
         text = (check.__doc__ or "").strip().replace("``", "")
-        print(f"{'FAIL' if found else 'ok  '}  {text}", flush=True)
-        if found:
-            print(f"      {found}")
+        print(f"{'FAIL' if message else 'ok  '}  {text}", flush=True)
+        if message:
+            print(f"      {message}")
     print(f"{learner.name}: {f'{failed} of {len(CHECKS)} checks fail' if failed else 'all checks pass'}")
     return int(failed > 0)
 

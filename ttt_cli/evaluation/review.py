@@ -135,8 +135,8 @@ class Review:
     def turning_point(self) -> Count | None:
         """The number, from 1, of the loser's move that gave up its last chance of a better result.
 
-        None if the game was drawn, if the loser never had such a chance, if it resigned a better position, or
-        if none of this is proved.
+        None if the game was drawn, if the loser never had such a chance or resigned a better position, or if
+        that is not proved.
         """
         winner = self.game.result.winner if self.game.result is not None else None
         if winner is None or (self.game.resigned and self.resigned != -1):

@@ -117,7 +117,9 @@ class Verdict:
     def unbeatable(self) -> bool | None:
         """Whether it holds the game's value in both roles against any opponent; None if not known."""
         held = [self.holds_as(side) for side in Side]
-        return False if False in held else None if None in held else True
+        if False in held:
+            return False
+        return None if None in held else True
 
     @property
     def nash_conv(self) -> float:
@@ -166,7 +168,7 @@ class _Role:
     positions: int  # the number of open positions in which the policy is to move
     known: list[int]  # how many of these it has learned about, by ply; empty if it needs no experience
     examined: bool  # whether these are few enough to count mistakes in them
-    own: list[Positions]  # these positions, by ply, if they are
+    own: list[Positions]  # if so, these positions, by ply
 
 
 def _judge_as(side: Side, policy: Policy, opponents: Sequence[Policy], budget: int, tick: Tick) -> _Role:
@@ -207,8 +209,8 @@ def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
 
 
 def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
-    """Whether a guaranteed result is no worse for ``side`` than the game's value; None if that value is not
-    proved, and matters."""
+    """Whether a guaranteed result is no worse for ``side`` than the game's value; None if this depends on a
+    value that is not proved."""
     bounds = (-1 if rules.misere else 0), 1  # of the game's value for X, by strategy stealing
     lowest, highest = sorted(side.sign * bound for bound in bounds)
     if guaranteed < lowest:

@@ -48,13 +48,13 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
     losses = [np.zeros(0)]  # the probability of losing in each position, the last layer first
     gain, possible = np.zeros(0), np.zeros(0, np.int8)  # the opponent's highest expected and possible results
     for layer in reversed(layers):
-        found = []
+        parts = []
         for _, part in layer.parts():
             results = _results(part, side)
             loss = backward(part, (results > 0).astype(np.float64), losses[-1])
             expected = backward(part, results.astype(np.float64), gain)
-            found.append((loss, expected, part.max_over_moves(possible[part.targets], results)))
-        loss, gain, possible = map(np.concatenate, zip(*found, strict=True))
+            parts.append((loss, expected, part.max_over_moves(possible[part.targets], results)))
+        loss, gain, possible = map(np.concatenate, zip(*parts, strict=True))
         losses.append(loss)
     line = _likeliest_loss(layers, side, losses[::-1]) if possible[0] > 0 else None
     most_loss, most_gain = min(float(losses[-1][0]), 1.0), min(float(gain[0]), 1.0) + 0.0  # no -0.0
@@ -169,7 +169,7 @@ def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -
         results = _results(layer, side)
         win = backward(layer, (results > 0).astype(np.float64), win)
         save = backward(layer, (results >= 0).astype(np.float64), save)
-    found = np.full((2, policy.rules.cells), np.nan)
-    found[:, first.cells] = win[first.targets], save[first.targets]
-    found[found > 1 - ROUNDING] = 1.0  # certain but for rounding
-    return Response(*found)
+    chances = np.full((2, policy.rules.cells), np.nan)
+    chances[:, first.cells] = win[first.targets], save[first.targets]
+    chances[chances > 1 - ROUNDING] = 1.0  # certain but for rounding
+    return Response(*chances)
