@@ -45,7 +45,6 @@ def empty_table(learner: Learner[Any], rules: Rules = STANDARD) -> Any:
 
 
 def read_table(learner: Learner[Any], entries: Mapping[str, Any], rules: Rules = STANDARD) -> Any:
-    """Return a learner's table with these entries."""
     return learner.from_entries(rules, learner.symmetric_only, entries.items())
 
 

@@ -67,7 +67,6 @@ class Asked(Policy):
 
     ``probabilities`` asks twice about each position, ``choose`` once in each game.
 
-    :param name: as the user wrote it.
     :param asks: two instances of the player.
     :param samples: estimate its probabilities from this many answers for each position.
     """

@@ -38,7 +38,6 @@ class Agent:
     :ivar make: makes its policy; None for a person.
     :ivar source: the file it comes from.
     :ivar fingerprint: returns the digest of its file or program; an empty one if the file does not exist yet.
-    :ivar loaded: the state that it plays by.
     :ivar reproducible: whether it is known to play in the same way in every call.
     """
 

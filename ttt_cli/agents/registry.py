@@ -62,7 +62,6 @@ class AgentType:
 
     @property
     def usage(self) -> str:
-        """Its form on the command line."""
         return f"{self.name}:{self.argument}" if self.argument else self.name
 
 
