@@ -21,23 +21,13 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
     screen = PlayScreen(env, session)
     last: Review | None = None
     try:
-        while session.score.games != games:
-            if last is not None:
-                if not _again(env, session, screen, last):
-                    break
-                screen.env.out("")
+        while session.score.games != games and (last is None or _again(env, session, screen, last)):
             with keyboard(screen.env) as keys:
                 person = Person(screen, keys)
                 if keys.by_keys:
                     env.listen(person.tell)  # notices would spoil the screen
-                while not session.over:
-                    if (player := session.to_move).is_person:
-                        if not person.act():
-                            return ExitCode.DONE
-                        continue
-                    person.wait(f"{screen.called(player)} is thinking")
-                    if (cell := session.machine_move()) is not None:
-                        person.message = f"{screen.called(player)} plays {cell + 1}"
+                if not _play_game(session, screen, person):
+                    return ExitCode.DONE
             env.listen()
             _record(env, session)
             person.finish()
@@ -57,6 +47,19 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
     return ExitCode.DONE
 
 
+def _play_game(session: Session, screen: PlayScreen, person: Person) -> bool:
+    """Play a game to its end; return False if a person leaves it."""
+    while not session.over:
+        if (player := session.to_move).is_person:
+            if not person.act():
+                return False
+        else:
+            person.wait(f"{screen.called(player)} is thinking")
+            if (cell := session.machine_move()) is not None:
+                person.message = f"{screen.called(player)} plays {cell + 1}"
+    return True
+
+
 def _again(env: Environment, session: Session, screen: PlayScreen, last: Review) -> bool:
     """Ask whether to begin another game, retry the last one from the mistake, see its review, or leave.
     Return whether a game has begun."""
@@ -68,11 +71,14 @@ def _again(env: Environment, session: Session, screen: PlayScreen, last: Review)
         answers["t"] = f"take back move {mistake}"
     while (key := press(env, answers) if env.interactive else "n") == "r":
         screen.show_review(last, moves=True)
+    if key not in answers:
+        return False
     if key == "t":
         session.retry(mistake - 1)
-    elif key == "n":
+    else:
         session.next_game()
-    return key in answers
+    screen.env.out("")
+    return True
 
 
 def play_machines(

@@ -154,13 +154,23 @@ class Person:
             if self.message == self.help and key not in ("resize", "ctrl-d", ""):
                 self.message = ""
             elif key in _STEPS:
-                (row, col), (down, right) = divmod(self.cursor, rules.cols), _STEPS[key]
-                row, col = min(max(row + down, 0), rules.rows - 1), min(max(col + right, 0), rules.cols - 1)
-                self.cursor, self.typed = row * rules.cols + col, ""
-            elif (key.isdecimal() and rules.cells > 9) or (key == "backspace" and self.typed):
-                digits = self.typed[:-1] if key == "backspace" else (self.typed + key).lstrip("0")
-                self.typed = digits if int(digits or 0) <= rules.cells else key.strip("0")
-                self.cursor = int(self.typed or self.cursor + 1) - 1
+                self._move_cursor(*_STEPS[key])
+            elif key.isdecimal() and rules.cells > 9:
+                digits = (self.typed + key).lstrip("0")
+                self._type(digits if int(digits or 0) <= rules.cells else key.strip("0"))
+            elif key == "backspace" and self.typed:
+                self._type(self.typed[:-1])
             elif key not in ("resize", "escape", ""):
                 cell, self.typed, self.message = self.typed or str(self.cursor + 1), "", ""
                 return {"enter": cell, "backspace": "u"}.get(key, key)
+
+    def _move_cursor(self, down: int, right: int) -> None:
+        rules = self.session.rules
+        row, col = divmod(self.cursor, rules.cols)
+        row, col = min(max(row + down, 0), rules.rows - 1), min(max(col + right, 0), rules.cols - 1)
+        self.cursor, self.typed = row * rules.cols + col, ""
+
+    def _type(self, digits: str) -> None:
+        self.typed = digits
+        if digits:
+            self.cursor = int(digits) - 1

@@ -49,7 +49,7 @@ class PlayScreen:
         """Return the name of a player on the screen."""
         if not player.is_person:
             return printable(player.name)
-        people = [one for one in self.session.players if one.is_person]
+        people = [player for player in self.session.players if player.is_person]
         return "you" if len(people) == 1 else f"player {1 + people.index(player)}"
 
     def heading(self) -> str:
@@ -92,7 +92,7 @@ class PlayScreen:
             return f"{self.called(self.session.player(side.other))} resigns: {won}"
         return won[0].upper() + won[1:] if self.session.player(side).is_person else won
 
-    # Machines among themselves
+    # Games between machines
 
     def show_line(self, *, boards: bool, alone: bool) -> None:
         """Print a game between machines: boards, the result, and the rates unless it is ``alone``."""
@@ -131,10 +131,11 @@ def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], k
     :param keys: the last line; it is left out first, and then the end of the last board's text.
     """
     width, height = env.width, env.console.height  # as they are by now
-    for drawn, text in boards:
+    for number, (drawn, text) in enumerate(boards, 1):
         rows, lines = drawn.split("\n"), env.folded(text, env.stdout).split("\n")
-        room = height - len(rows) - 1  # for the lines
-        if rows[0].cell_len <= width and room >= (2 if drawn is boards[-1][0] else len(lines)):
+        room = height - len(rows) - 1  # for the lines below
+        needed = len(lines) if number < len(boards) else 2
+        if rows[0].cell_len <= width and room >= needed:
             lines += env.folded(keys, env.stdout).split("\n") if keys else []
             gap = [Text()] * (room >= len(lines) + 2)
             below = Text("\n".join(lines[:room]), no_wrap=True, overflow="ellipsis")
