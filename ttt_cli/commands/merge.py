@@ -16,9 +16,6 @@ from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.views.numbers import counted
 
-TABLES_IN_MEMORY = 4
-"""The tables of further files are left in the files and read when they are merged."""
-
 
 @dataclass(frozen=True)
 class Input:
@@ -73,10 +70,8 @@ def merge(
         loaded: list[Loaded] = []
         for text in files:
             name, reading = file_and_reading(text, rules)
-            path, in_memory = (
-                library.existing(env.store, name, rules, what="file"),
-                len(loaded) < TABLES_IN_MEMORY,
-            )
+            path = library.existing(env.store, name, rules, what="file")
+            in_memory = len(loaded) < 4  # the tables of further files are read again when they are merged
             file = library.load(path, replace(reading, table=in_memory))
             env.remark(file.remarks)
             loaded.append(file if in_memory else replace(file, state=replace(file.state, table=None)))

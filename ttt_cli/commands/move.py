@@ -69,10 +69,8 @@ def move(
             else:
                 cells = np.where(played.any(axis=1), played.argmax(axis=1), -1)
             shares = np.where(cells < 0, 1.0, played[numbers, cells]).tolist()
-        return [
-            Move(agent, position.text, None if cell < 0 else cell, share)
-            for position, cell, share in zip(positions, cells.tolist(), shares, strict=True)
-        ]
+        chosen = zip(positions, cells.tolist(), shares, strict=True)
+        return [Move(agent, at.text, None if cell < 0 else cell, share) for at, cell, share in chosen]
 
     if position == "-":
         return answer_lines(env, rules, play, anew=sample or policy.external)

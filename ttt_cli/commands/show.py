@@ -31,9 +31,6 @@ from ttt_cli.views.tables import draw_table, print_facts, table
 MOST = 10
 """How many runs are listed; ``--json`` lists all."""
 
-MAX_JUDGED = 20_000
-"""Positions that the verdict in a list may visit, on a board without a state space."""
-
 VERDICTS = {True: ("unbeatable", "green"), False: ("beatable", "red"), None: ("not known", "dim")}
 
 
@@ -128,7 +125,7 @@ class StoredState:
         try:
             state, worst = library.load(path).state, None
             if enumerated(state.rules) is None:
-                unbeatable = is_unbeatable(state.policy, budget=MAX_JUDGED)
+                unbeatable = is_unbeatable(state.policy, budget=20_000)
             else:
                 verdict = judge(state.policy)
                 unbeatable, worst = verdict.unbeatable, {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss}

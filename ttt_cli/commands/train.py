@@ -36,9 +36,6 @@ from ttt_cli.views.progress import progress
 PROOF = 200_000
 """How many positions the proof after a training may visit; a tenth of them after one that was stopped."""
 
-MANY_CELLS = 36
-"""From this board size on, the cost of a table is reported."""
-
 
 @dataclass(frozen=True)
 class Options:
@@ -277,7 +274,7 @@ def _carry_out(env: Environment, options: Options, run: TrainingRun) -> Training
     env.say(f"training {name} for {counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
     if options.until and enumerated(rules) is None:
         env.say("each block ends with a proof, which takes longer than its games")
-    if rules.cells >= MANY_CELLS and learner.name in LEARNERS and learner.name != "ntuple":
+    if rules.cells >= 36 and learner.name in LEARNERS and learner.name != "ntuple":
         size = (
             24 * rules.cells * rules.cells // 2
         )  # 24 bytes for each move; on average half of the cells are free

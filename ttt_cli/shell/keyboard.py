@@ -33,12 +33,6 @@ _NAMED = {
     **{"\x1b": "escape", "\x04": "ctrl-d"},
 }
 
-ESCAPE_TIME = 0.05
-"""Seconds to wait for the rest of an arrow key, which a slow line may bring in parts."""
-
-RESIZE_TIME = 0.2
-"""Seconds between two checks of the window size."""
-
 
 class Lines:
     """Input by lines, each of which stands for a key."""
@@ -114,9 +108,9 @@ class Keys(Lines):
         ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input), ``resize`` if the window has
         changed, or an empty text for any other. Ctrl-C raises as usual, Ctrl-Z suspends."""
         while not self._typed:
-            if self._hears(RESIZE_TIME):
+            if self._hears(0.2):  # then the size of the window is checked
                 read = os.read(self._number, 1024)
-                while read.endswith(_INCOMPLETE) and self._hears(ESCAPE_TIME):
+                while read.endswith(_INCOMPLETE) and self._hears(0.05):  # an arrow key may come in parts
                     if not (more := os.read(self._number, 1024)):
                         break
                     read += more

@@ -12,9 +12,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, NotationError, TttError
 
-MAX_REMEMBERED = 1 << 18
-"""The most answers that are remembered."""
-
 MAX_LENGTH = 400
 """More characters than any spelling of a position has."""
 
@@ -39,7 +36,7 @@ def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool =
         if not anew:
             remembered.update(zip(asked, answers, strict=True))
             answers = [remembered[text] for text in texts]
-            if len(remembered) > MAX_REMEMBERED:
+            if len(remembered) > 1 << 18:
                 remembered.clear()
         env.stdout.write("".join(f"{line}\n" for line in answers))
     return code
