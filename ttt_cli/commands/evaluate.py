@@ -71,12 +71,12 @@ def evaluate(
         if value and matched:
             raise UsageError(f"--{name} does not go with --games, whose match proves nothing")
     if games_to is not None and not matched:
-        raise UsageError("--games-to goes with --games, without --positions")
+        raise UsageError("--games-to needs --games, without --positions")
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
     if seed is not None and games is None and enumerated(player.rules) is not None:
-        raise UsageError("goes with --games", where="--seed")
+        raise UsageError("needs --games", where="--seed")
     lines: dict[Side, tuple[int, ...]] = {}
     if not matched:
         exact = exact or mistakes is not None

@@ -50,7 +50,7 @@ def move(
       ttt move minimax - < positions.txt
     """
     if seed is not None and not sample:
-        raise UsageError("goes with --sample", where="--seed")
+        raise UsageError("needs --sample", where="--seed")
     (player,) = resolved(env, agent)
     policy, rules = player.policy, player.rules
     rng = np.random.default_rng(seed)
