@@ -13,7 +13,6 @@ from dataclasses import MISSING, fields, replace
 from importlib import import_module
 from math import isfinite
 from pathlib import Path
-from textwrap import dedent
 from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
@@ -150,4 +149,4 @@ def split_examples(doc: str) -> tuple[str, str]:
     """Split a docstring into its text, with each paragraph on one line, and its examples, line by line."""
     text, heading, examples = inspect.cleandoc(doc).partition("\nExamples:\n")
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
-    return "\n\n".join(paragraphs), f"Examples:\n{dedent(examples)}" if heading else ""
+    return "\n\n".join(paragraphs), f"Examples:\n{examples}" if heading else ""
