@@ -19,20 +19,21 @@ from ttt_cli.views.numbers import table_size
 class Check(Document, name="verification"):
     """The problems of a file; ``accepted`` says whether it was given a new digest."""
 
-    DOCUMENT = ("file", "*found", "accepted")
+    DOCUMENT = ("file", "*verification", "accepted")
 
     file: Path
-    found: Verification
+    verification: Verification
     accepted: bool | None = optional()
 
     @property
     def code(self) -> ExitCode:
-        if self.found.unfit:
+        if self.verification.unfit:
             return ExitCode.INVALID_FILE
-        return ExitCode.FAILED if self.found.rejected or self.found.repaired else ExitCode.DONE
+        faulty = self.verification.rejected or self.verification.repaired
+        return ExitCode.FAILED if faulty else ExitCode.DONE
 
     def show(self, env: Environment) -> None:
-        found, verdict = self.found, "not usable"
+        found, verdict = self.verification, "not usable"
         if not found.unfit:
             size = table_size(found.positions, found.moves, found.units)
             verdict = f"{found.format}, {size}{' up to symmetry' if found.symmetric else ''}"

@@ -41,17 +41,17 @@ class _Evaluation(Document):
     :ivar explanation: ``as_x``, ``as_o``: a line of play by which it loses, move by move.
     """
 
-    DOCUMENT: ClassVar = ("method", "agent", "*found", "explanation")
+    DOCUMENT: ClassVar = ("method", "agent", "*result", "explanation")
 
     agent: AgentFields
-    found: Verdict | Sample
+    result: Verdict | Sample
     rules: Rules
     checked: bool
     explanation: dict[str, list[Step] | None] | None = optional()
 
     @property
     def code(self) -> ExitCode:
-        return ExitCode.FAILED if self.checked and not self.found.unbeatable else ExitCode.DONE
+        return ExitCode.FAILED if self.checked and not self.result.unbeatable else ExitCode.DONE
 
     def _show_heading(self, env: Environment, how: str) -> None:
         name, source, games = self.agent.name, self.agent.source, self.agent.games
@@ -69,15 +69,15 @@ class _Evaluation(Document):
 class Exact(_Evaluation, name="evaluation"):
     """The exact verdict on a player."""
 
-    found: Verdict
+    result: Verdict
     method: Literal["exact"] = "exact"
 
     def show(self, env: Environment) -> None:
         self._show_heading(env, "exact, over everything that can happen")
-        for part in _drawn(self.found, env.width):
+        for part in _drawn(self.result, env.width):
             env.draw(part)
         self._show_explanation(env)
-        if self.found.unbeatable is False and not self.explanation:
+        if self.result.unbeatable is False and not self.explanation:
             command = command_line("ttt", "evaluate", self.agent.name, *env.given_options, "--explain")
             env.say("how it loses:", command)
 
@@ -86,16 +86,16 @@ class Exact(_Evaluation, name="evaluation"):
 class Sampled(_Evaluation, name="evaluation"):
     """The result of sampled matches; null stands for what they cannot decide."""
 
-    found: Sample
+    result: Sample
     method: Literal["sampled"] = "sampled"
 
     def show(self, env: Environment) -> None:
         self._show_heading(env, "sampled")
-        for number, match in enumerate(self.found.results):
+        for number, match in enumerate(self.result.results):
             if number:
                 env.out("")
-            _show_match(env, match, self.found.seed)
-        for role, line in self.found.lines.items():
+            _show_match(env, match, self.result.seed)
+        for role, line in self.result.lines.items():
             env.out("", f"beatable as {role.name}, by this line of play: {' '.join(map(str, line))}")
         self._show_explanation(env)
 
@@ -120,18 +120,18 @@ def _rates(verdict: Verdict, width: int) -> Table:
     room = min(width - longest - NUMBERS_WIDTH - 2, BAR_WIDTH)
     bars, rows = room >= BAR_WIDTH // 2, []
     for result in verdict.results:
-        for side, found in zip("XO", (result.as_x, result.as_o), strict=True):
-            shares = (found.win, found.draw, found.loss)
+        for side, rates in zip("XO", (result.as_x, result.as_o), strict=True):
+            shares = (rates.win, rates.draw, rates.loss)
             row = [Text(result.opponent * (side == "X")), side, *map(percent, shares)]
             if bars:
                 row.append(Text.assemble(*zip(bar(shares, room), STYLES, strict=True)))
             rows.append(row)
     narrow = width < NAME_WIDTH + NUMBERS_WIDTH
     least, others, padding = (9, 28, (0, 1, 0, 0)) if narrow else (NAME_WIDTH, NUMBERS_WIDTH, (0, 1))
-    rates = table(["against", "as", ">win", ">draw", ">loss", *[""] * bars], rows, padding=padding)
-    names = rates.columns[0]
+    drawn = table(["against", "as", ">win", ">draw", ">loss", *[""] * bars], rows, padding=padding)
+    names = drawn.columns[0]
     names.min_width, names.max_width, names.no_wrap = least, max(least, width - others), False
-    return rates
+    return drawn
 
 
 def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
@@ -139,22 +139,22 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
     cases = tuple(zip(Side, (verdict.as_x, verdict.as_o), strict=True))
     for side, case in cases:
         yield "" if side is Side.O else "worst case", Text.assemble(f"as {side.name} it ", _worst(case))
-    wrong = verdict.mistakes
-    if wrong is None:
+    mistakes = verdict.mistakes
+    if mistakes is None:
         yield "mistakes", Text("not counted: the values of its positions were not proved", "dim")
-    elif wrong.of is None:
-        number = f"in {wrong.positions:,} of" if wrong.positions else "none in"
+    elif mistakes.of is None:
+        number = f"in {mistakes.positions:,} of" if mistakes.positions else "none in"
         yield "mistakes", Text(f"{number} the positions that can occur in its games")
-    elif wrong.positions:
-        reach = f"{wrong.reachable:,} can occur in its games"
-        yield "mistakes", Text(f"in {wrong.positions:,} of {wrong.of:,} open positions; {reach}")
+    elif mistakes.positions:
+        reach = f"{mistakes.reachable:,} can occur in its games"
+        yield "mistakes", Text(f"in {mistakes.positions:,} of {mistakes.of:,} open positions; {reach}")
     else:
-        yield "mistakes", Text(f"none in {wrong.of:,} open positions")
-    known = verdict.coverage
-    if known is not None and known.known < known.of:
-        share = percent(known.known / known.of, 1)
-        own = f"in {known.known:,} of {known.of:,} positions that can occur in its games ({share})"
-        yield "experience", Text(own)
+        yield "mistakes", Text(f"none in {mistakes.of:,} open positions")
+    coverage = verdict.coverage
+    if coverage is not None and coverage.known < coverage.of:
+        share = percent(coverage.known / coverage.of, 1)
+        reach = f"in {coverage.known:,} of {coverage.of:,} positions that can occur in its games"
+        yield "experience", Text(f"{reach} ({share})")
     yield "exploitability", Text(f"{verdict.exploitability:.6g} (NashConv {verdict.nash_conv:.6g})")
     if verdict.unbeatable:
         roles = "as X and as O, whoever plays against it"
