@@ -38,10 +38,10 @@ class Corners(Policy):
 
     def probabilities(self, positions: Positions) -> np.ndarray:
         corners = positions.legal & self._corners
-        liked = np.where(corners.any(axis=1, keepdims=True), corners, positions.legal)
+        preferred = np.where(corners.any(axis=1, keepdims=True), corners, positions.legal)
         if self._ties == "first":
-            liked &= liked.cumsum(axis=1) == 1
-        return liked / np.maximum(liked.sum(axis=1, keepdims=True), 1)
+            preferred &= preferred.cumsum(axis=1) == 1
+        return preferred / np.maximum(preferred.sum(axis=1, keepdims=True), 1)
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,9 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
 def test_resuming_needs_the_store_and_the_program_to_be_typed_again() -> None:
     env = Environment(*[StringIO()] * 3, store=Path("my store"))
     options = Options(opponent="exec:my bot", until="unbeatable")
-    resumed = "ttt train td --resume -o 'my store/td.json' --store 'my store'"
+    resumed = "ttt train td --resume -o 'my store/td.json' --store 'my store' --until unbeatable"
     again = resume_command(env, "td", Path("my store/td.json"), options)
-    assert again == f"{resumed} --until unbeatable --opponent 'exec:my bot'"
+    assert again == f"{resumed} --opponent 'exec:my bot'"
 
 
 def test_the_cost_of_a_table_on_a_large_board_is_said_once(ttt):

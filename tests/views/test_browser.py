@@ -273,6 +273,11 @@ def test_the_page_opens_ready_to_play_with_the_whole_board_in_sight(browser, add
     assert browser.ask("document.documentElement.scrollWidth") <= width
     wrong = "e.scrollWidth > e.clientWidth + 1 || (e.offsetParent && e.getBoundingClientRect().height < 24)"
     assert not browser.ask(f"[...document.querySelectorAll('#board button, .buttons *')].some(e => {wrong})")
+    browser.ask("document.getElementById('board').style.setProperty('--cols', 8)")  # as of 3x8
+    boxes = "[...e.children].map(c => c.getBoundingClientRect())"
+    over = "a != b && a.top <= b.top && b.top < a.bottom - 1 && b.left < a.right && a.left < b.right"
+    wrong = f"{boxes}.some((a, _, all) => all.some(b => {over}))"
+    assert not browser.ask(f"[...document.querySelectorAll('#board button')].some(e => {wrong})")
 
 
 @pytest.mark.parametrize("side", ["X", "O"])

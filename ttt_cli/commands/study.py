@@ -81,7 +81,7 @@ class SettingFields:
         (learner, preset), setting = group
         runs = [study.runs[key] for key in keys]
         last = [rows[-1] for rows in runs]
-        of_last = [name for name in MEASURES if name != "games_until_unbeatable"]
+        strengths = [name for name in MEASURES if name != "games_until_unbeatable"]
         until = [games for rows in runs if (games := unbeatable_from(rows)) is not None]
         seconds = [study.seconds[key] for key in keys if key in study.seconds]
         return cls(
@@ -90,7 +90,7 @@ class SettingFields:
             parameters=dict(zip(study.varied, setting, strict=True)),
             games=last[0].games,
             seeds=len(runs),
-            **{name: Spread.of([getattr(row, name) for row in last]) for name in of_last},
+            **{name: Spread.of([getattr(row, name) for row in last]) for name in strengths},
             unbeatable=len(until),
             games_until_unbeatable=Spread.of(until) if until else None,
             seconds=median(seconds) if seconds else None,
