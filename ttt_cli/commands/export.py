@@ -74,13 +74,12 @@ def export(
     if state is not None and "choice" in agent.options:
         state = state.choosing(agent.options["choice"])
     position = None if start is None else Position.parse(start, agent.rules)
-    name, ending = printable(agent.name), Path(out).suffix.lower()
-    player = ExportSource(name, state, agent.policy, None, ending, position, depth, best)
+    ending = Path(out).suffix.lower()
+    player = ExportSource(printable(agent.name), state, agent.policy, None, ending, position, depth, best)
     form = _format(player, out, format_name)
     given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
-    for name, is_given in given.items():
-        if is_given and name not in form.options:
-            raise UsageError(f"does not go with --format {form.name}", where=name)
+    if wrong := [option for option, is_given in given.items() if is_given and option not in form.options]:
+        raise UsageError(f"does not go with --format {form.name}", where=wrong[0])
     if shortened := form.name == "svg" and start is None and depth is None:
         player = replace(player, depth=PICTURE_DEPTH)
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
@@ -89,8 +88,8 @@ def export(
     elif form.holds == "policy" and enumerated(agent.rules) is None:
         env.say(f"{agent.name}: the positions that it has seen; the file has no move for any other")
     if form.name == FORMAT and state is not None:
-        for name in sorted(agent.options.keys() - {"choice", "ties"}):
-            raise UsageError(f"a state does not hold {name}", where=agent.name, hint="leave it out")
+        if lost := sorted(agent.options.keys() - {"choice", "ties"}):
+            raise UsageError(f"a state does not hold {lost[0]}", where=agent.name, hint="leave it out")
         player = replace(player, state=state.playing(ties=agent.options.get("ties")))
     chunks = form.write(player)
     if shortened:
