@@ -132,7 +132,7 @@ def _options(
     if context.invoked_subcommand is None:
         commands = [f"  {key:<15}   {', '.join(names)}" for key, names in HEADINGS.items()]
         for line in (*FIRST_STEPS.splitlines(), *commands):
-            context.obj.out(line, indent=20 * line.startswith(" "))
+            context.obj.out(line, indent=20 if line.startswith(" ") else 0)
         raise typer.Exit()
 
 

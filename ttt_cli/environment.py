@@ -152,9 +152,10 @@ class Environment:
         """
         if not self.quiet:
             text = printable(text)
-            fits = not self.bounded(self.stderr) or len(text) + 1 + len(command) <= self.width
-            gap = "" if not command else " " if fits else "\n  "
-            self.stderr.write(f"{self.folded(text, self.stderr)}{gap}{command}\n")
+            if command:
+                fits = not self.bounded(self.stderr) or len(text) + 1 + len(command) <= self.width
+                command = f" {command}" if fits else f"\n  {command}"
+            self.stderr.write(f"{self.folded(text, self.stderr)}{command}\n")
 
     def remark(self, texts: Iterable[str]) -> None:
         """Report what was left out of a file, repaired or guessed: on stderr, and in later documents."""

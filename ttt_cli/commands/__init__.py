@@ -48,4 +48,4 @@ COMMANDS = [*(name for commands in HEADINGS.values() for name in commands), *HID
 
 def command_module(name: str) -> ModuleType:
     """The module of a command, ``import_`` where the name is a Python keyword."""
-    return import_module(f"{__name__}.{name}{'_' * iskeyword(name)}")
+    return import_module(f"{__name__}.{name}_" if iskeyword(name) else f"{__name__}.{name}")

@@ -118,7 +118,9 @@ def _listed(difference: Difference, places: Int64s) -> Iterator[tuple[Row, str, 
 
 
 def _signed(worth: float | None) -> str:
-    return "?" if worth is None else f"{worth:+.2f}" if worth else "0"
+    if worth is None:
+        return "?"
+    return f"{worth:+.2f}" if worth else "0"
 
 
 def _choice(played: list[int], shares: list[float]) -> str:

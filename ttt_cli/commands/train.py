@@ -194,7 +194,7 @@ def _check(learner: str, given: Mapping[str, Any], options: Options) -> None:
     """Raise a ``UsageError`` if options, or the learner's ``given`` parameters, do not go together."""
     typed = typed_as(learner)
     program = is_program(options.opponent or "")
-    kept_in_file = ["games", "seed", "symmetry", *["opponent"] * (not program)]
+    kept_in_file = ["games", "seed", "symmetry", *([] if program else ["opponent"])]
     about_games = ["opponent", "seed", "until", "checkpoint", "curve", "workers", "cluster"]
     exclusive = {
         "--resume, which takes it from the file": (options.resume, [*kept_in_file, *given]),
@@ -356,7 +356,7 @@ def _result(env: Environment, path: Path, state: State, run: TrainingRun | None 
 def resume_command(env: Environment, learner: str, path: Path, options: Options) -> str:
     """Return the command that resumes a run; what it does not find in the file is given again."""
     program = is_program(options.opponent or "")
-    again = ["until", "checkpoint", "curve", "workers", "cluster", *["opponent"] * program]
+    again = ["until", "checkpoint", "curve", "workers", "cluster", *(["opponent"] if program else [])]
     given = [(f"--{name}", getattr(options, name)) for name in again if options.given(name)]
     words = ["ttt", "train", typed_as(learner), "--resume", "-o", path, *env.store_option]
     return command_line(*words, *chain.from_iterable(given))

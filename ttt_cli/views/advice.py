@@ -73,6 +73,8 @@ def from_response(response: Response | None, hint: Analysis, name: str) -> Advic
 
 def _chance(win: float, save: float) -> Text:
     """Say how often a move can win, or else how often it can draw."""
-    value, share = (1, win) if win else (0, save) if save else (-1, 1.0)
-    word = worth(value).plain
-    return Text(word if share == 1 and value <= 0 else f"{word} {percent(float(share), 1)}", WORTH[value])
+    if win:
+        return Text(f"win {percent(win, 1)}", WORTH[1])
+    if save:
+        return Text("draw" if save == 1 else f"draw {percent(save, 1)}", WORTH[0])
+    return Text("loss", WORTH[-1])

@@ -122,13 +122,14 @@ def _rates(verdict: Verdict, width: int) -> Table:
     for result in verdict.results:
         for side, rates in zip("XO", (result.as_x, result.as_o), strict=True):
             shares = (rates.win, rates.draw, rates.loss)
-            row = [Text(result.opponent * (side == "X")), side, *map(percent, shares)]
+            name = result.opponent if side == "X" else ""
+            row = [Text(name), side, *map(percent, shares)]
             if bars:
                 row.append(Text.assemble(*zip(bar(shares, room), STYLES, strict=True)))
             rows.append(row)
     narrow = width < NAME_WIDTH + NUMBERS_WIDTH
     least, others, padding = (9, 28, (0, 1, 0, 0)) if narrow else (NAME_WIDTH, NUMBERS_WIDTH, (0, 1))
-    drawn = table(["against", "as", ">win", ">draw", ">loss", *[""] * bars], rows, padding=padding)
+    drawn = table(["against", "as", ">win", ">draw", ">loss", *([""] if bars else [])], rows, padding=padding)
     names = drawn.columns[0]
     names.min_width, names.max_width, names.no_wrap = least, max(least, width - others), False
     return drawn
@@ -180,7 +181,7 @@ def _worst(case: WorstCase) -> Text:
 def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -> None:
     moves = [step.cell for step in steps if step.cell is not None]
     resigned = len(moves) < len(steps)
-    played = cells(moves) + " resigns" * resigned
+    played = f"{cells(moves)} resigns" if resigned else cells(moves)
     env.out("")
     env.draw(Text(f"How {name} loses as {side.name}: {played}", "bold"))
     env.out("")

@@ -137,7 +137,7 @@ def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], k
         needed = len(lines) if number < len(boards) else 2
         if rows[0].cell_len <= width and room >= needed:
             lines += env.folded(keys, env.stdout).split("\n") if keys else []
-            gap = [Text()] * (room >= len(lines) + 2)
+            gap = [Text()] if room >= len(lines) + 2 else []
             below = Text("\n".join(lines[:room]), no_wrap=True, overflow="ellipsis")
             return Group(Text(heading, no_wrap=True, overflow="ellipsis"), *gap, drawn, *gap, below)
     least = f"{rows[0].cell_len} columns and {len(rows) + 3} lines; the window has {width} and {height}"

@@ -94,7 +94,7 @@ def picture(curves: Mapping[str, Sequence[Sequence[Row]]], heading: str, kind: s
                 low, mid, high = np.transpose([np.quantile(row, (0.25, 0.5, 0.75)) for row in samples])
                 color, marker = f"C{number}", MARKERS[number % len(MARKERS)]
                 axes.fill_between(games, low, high, color=color, alpha=0.18, linewidth=0)
-                label = "\u200b" * name.startswith("_") + name  # matplotlib hides labels that start with _
+                label = f"\u200b{name}" if name.startswith("_") else name  # or matplotlib hides it
                 axes.plot(games, mid, color=color, marker=marker, label=label)
             axes.set_title(title, loc="left")
             axes.set_xlabel("games")
