@@ -33,9 +33,6 @@ from ttt_cli.training.trainer import ENDS, TrainingRun, execute, new_run, resume
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
 
-PROOF = 200_000
-"""How many positions the proof after a training may visit; a tenth of them after one that was stopped."""
-
 
 @dataclass(frozen=True)
 class Options:
@@ -332,7 +329,7 @@ def _result(env: Environment, path: Path, state: State, run: TrainingRun | None 
     typed = typed_as(learner)
     words = [name, *env.store_option, *(["--learner", typed] if typed != learner else [])]
     play, evaluate = (command_line("ttt", command, *words) for command in ("play", "evaluate"))
-    budget = PROOF if run is None or run.finished else PROOF // 10
+    budget = 200_000 if run is None or run.finished else 20_000  # positions that the proof may visit
     games, seconds = (run.games, run.seconds) if run else (0, 0.0)
     won = run.results if run else dict.fromkeys(ENDS, 0)
     return Training(

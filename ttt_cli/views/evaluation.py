@@ -26,9 +26,6 @@ from ttt_cli.views.numbers import bar, cells, counted, percent
 from ttt_cli.views.review import moves_table, strip
 from ttt_cli.views.tables import draw_table, table
 
-STYLES = ("green", "dim", "red")
-"""The styles of wins, draws and losses."""
-
 BAR_WIDTH, NAME_WIDTH, NUMBERS_WIDTH = 24, 14, 38
 """The most columns for bars and names in a table of rates, and the columns for all between them."""
 
@@ -125,7 +122,7 @@ def _rates(verdict: Verdict, width: int) -> Table:
             name = result.opponent if side == "X" else ""
             row = [Text(name), side, *map(percent, shares)]
             if bars:
-                row.append(Text.assemble(*zip(bar(shares, room), STYLES, strict=True)))
+                row.append(Text.assemble(*zip(bar(shares, room), ("green", "dim", "red"), strict=True)))
             rows.append(row)
     narrow = width < NAME_WIDTH + NUMBERS_WIDTH
     least, others, padding = (9, 28, (0, 1, 0, 0)) if narrow else (NAME_WIDTH, NUMBERS_WIDTH, (0, 1))
