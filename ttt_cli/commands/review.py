@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 from ttt_cli.environment import Environment
@@ -17,7 +16,7 @@ from ttt_cli.views.review import ReviewedGame
 
 def review(
     env: Environment,
-    file: Annotated[Path | None, argument("[FILE]", "A log of games; by default the store's.")] = None,
+    file: Annotated[str | None, argument("[FILE]", "A log of games; by default the store's.")] = None,
     game: Annotated[str | None, option("N|ID", "The game; by default the last with a person.")] = None,
     last: Annotated[int | None, number("Review the last N games.")] = None,
     boards: Annotated[bool, flag("--boards", "Show every board.")] = False,
@@ -35,11 +34,11 @@ def review(
     """
     if game is not None and last is not None:
         raise UsageError("--game and --last exclude each other")
-    path = env.store / LOG if file is None else file
-    if file is None and not path.exists():
+    log = env.store / LOG
+    if file is None and not log.exists():
         hint = "ttt play records each finished game there"
-        raise InvalidFileError("no game has been recorded yet", where=str(path), hint=hint)
-    games = library.games_in(env.store, path)
+        raise InvalidFileError("no game has been recorded yet", where=str(log), hint=hint)
+    games = library.games_in(env.store, str(log) if file is None else file)
     picked = _picked(games, game, last)
     if games.fault:
         env.remark([f"{counted(games.left_out, 'line')} cannot be read, the first: {games.fault}"])

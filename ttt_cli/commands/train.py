@@ -40,7 +40,7 @@ class Options:
 
     games: Games = None
     opponent: Opponent = None
-    games_from: Annotated[Path | None, option("FILE", "Learn from recorded games; alone, play none.")] = None
+    games_from: Annotated[str | None, option("FILE", "Learn from recorded games; alone, play none.")] = None
     preset: Annotated[Literal["article"] | None, option(None, "Use the author's rule and constants.")] = None
     seed: Annotated[int | None, number("Random seed: the same call writes the same bytes.", least=0)] = None
     symmetry: Symmetry = False
@@ -242,7 +242,7 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
     return replace(state, learner=state.learner.changed(**given))
 
 
-def _taught(env: Environment, path: Path, state: State, games_from: Path | None) -> State:
+def _taught(env: Environment, path: Path, state: State, games_from: str | None) -> State:
     """Return the state after it has learned the games that wait for it, and those of --games-from."""
     name = library.display_name(env.store, path)
     lesson = teach_waiting(state, env.store, path)

@@ -147,13 +147,13 @@ def holds_state(path: Path) -> bool:
     return path.is_file() and _native_format(Source(path)) is not None
 
 
-def games_in(store: Path, path: Path) -> SoundGames:
+def games_in(store: Path, name: str) -> SoundGames:
     """The game records in a file that a user names.
 
     :raises UsageError: if it is neither a file nor a path.
     :raises InvalidFileError: if it is a state.
     """
-    path = existing(store, str(path), what="log of games")
+    path = existing(store, name, what="log of games")
     if holds_state(path):
         hint = "expected a log such as games.jsonl"
         raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)
