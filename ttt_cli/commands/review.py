@@ -33,7 +33,7 @@ def review(
       ttt review state_store/games.jsonl --last 3 --json
     """
     if game is not None and last is not None:
-        raise UsageError("--game and --last exclude each other")
+        raise UsageError("--game does not go with --last")
     log = env.store / LOG
     if file is None and not log.exists():
         hint = "ttt play records each finished game there"
