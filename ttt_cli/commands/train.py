@@ -219,7 +219,7 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
     if origin is None:
         empty = learner_of(learner, preset or "default").changed(**given)
         return State.empty(empty, rules or STANDARD, symmetric=options.symmetry)
-    # An empty file is an empty graph.
+    # An empty file can only be read as the table of a learner that is named: an empty graph.
     loaded = library.load(origin, FileOptions(learner=None if origin.stat().st_size else learner))
     env.remark(loaded.remarks)
     state, fault, hint = loaded.state, "", "-o another file"
@@ -272,11 +272,9 @@ def _carry_out(env: Environment, options: Options, run: TrainingRun) -> Training
     if options.until and enumerated(rules) is None:
         env.say("each block ends with a proof, which takes longer than its games")
     if rules.cells >= 36 and learner.name in LEARNERS and learner.name != "ntuple":
-        size = (
-            24 * rules.cells * rules.cells // 2
-        )  # 24 bytes for each move; on average half of the cells are free
-        what = f"a table keeps every position it meets, some {size // 1024} kB a game"
-        env.say(f"{what}; ntuple is made for such boards")
+        # A move takes 24 bytes; on average half of the cells are free.
+        size = f"{24 * rules.cells**2 // 2048} kB a game"
+        env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
     if options.curve or is_kept(rules):
         curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
     warm_up(run.state)
