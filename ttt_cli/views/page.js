@@ -132,7 +132,7 @@
     const button = make("button", attributes);
     button.addEventListener("click", () => play(cell));
     button.addEventListener("focus", () => {
-      for (const other of buttons) other.tabIndex = other === button ? 0 : -1;
+      for (const each of buttons) each.tabIndex = each === button ? 0 : -1;
     });
     return button;
   });
@@ -158,12 +158,10 @@
   function stoneFace(text, cell) {
     const stone = text[cell], winning = (winningLine(text) || []).includes(cell);
     const cross = make("path", { d: "M12 12L88 88M88 12L12 88" }), ring = make("circle", { cx: 50, cy: 50, r: 40 });
-    const drawn = { class: "stone", viewBox: "0 0 100 100", "aria-hidden": "true" };
-    return {
-      kind: winning ? "line" : cell === state.path[state.path.length - 1] ? "last" : "",
-      label: winning ? `${stone}, in the winning line` : stone,
-      parts: [make("svg", drawn, stone === "X" ? cross : ring)],
-    };
+    const attributes = { class: "stone", viewBox: "0 0 100 100", "aria-hidden": "true" };
+    const parts = [make("svg", attributes, stone === "X" ? cross : ring)];
+    if (winning) return { kind: "line", label: `${stone}, in the winning line`, parts };
+    return { kind: cell === state.path[state.path.length - 1] ? "last" : "", label: stone, parts };
   }
   // What a move is worth, and what the agent makes of it.
   function moveFace(move, number) {
