@@ -108,10 +108,7 @@ All commands (ttt --help describes them; ttt COMMAND --help, a single one):
 _TEXT, _EPILOG = split_examples(HELP)
 
 app = typer.Typer(
-    cls=Commands,
-    help=_TEXT,
-    epilog=_EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Commands, help=_TEXT, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
 )
 
 

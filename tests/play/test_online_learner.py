@@ -67,11 +67,7 @@ def test_waiting_games_are_found_by_any_path_to_the_state(tmp_path, name):
 
 @pytest.mark.parametrize(
     "x, o, sides",
-    [
-        ("human", "td:epsilon=1", [False, True]),
-        ("td2", "td", [False, True]),
-        ("a", "b", [True, True]),
-    ],
+    [("human", "td:epsilon=1", [False, True]), ("td2", "td", [False, True]), ("a", "b", [True, True])],
 )
 def test_some_articles_learn_only_from_their_own_moves(monkeypatch, x, o, sides):
     monkeypatch.setattr(Td, "learns_both_sides", False)

@@ -13,10 +13,7 @@ from tests.ttt import start
 
 BOARD = ["--board", "8x8", "--line", "5"]
 
-DEEP = {
-    "evaluate": ["evaluate", "search:depth=12", "random", *BOARD],
-    "solve": ["solve", *BOARD],
-}
+DEEP = {"evaluate": ["evaluate", "search:depth=12", "random", *BOARD], "solve": ["solve", *BOARD]}
 
 STUCK = """
 from contextlib import nullcontext

@@ -265,13 +265,7 @@ def choose(values: Floats, lowest: float, number: float) -> int:
 
 @Kernel
 def play_games(
-    game: Board,
-    net: Network,
-    learned: Learned,
-    boards: Boards,
-    epsilon: float,
-    rate: float,
-    batch: Batch,
+    game: Board, net: Network, learned: Learned, boards: Boards, epsilon: float, rate: float, batch: Batch
 ) -> None:
     """Play or replay a batch of games, and learn from each."""
     stones, patterns, values = boards

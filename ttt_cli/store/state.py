@@ -18,14 +18,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.curves import Row, from_record
-from ttt_cli.store.plays import (
-    PLAYED,
-    BreakingTies,
-    Plays,
-    in_own_units,
-    policy_by,
-    values_by_move,
-)
+from ttt_cli.store.plays import PLAYED, BreakingTies, Plays, in_own_units, policy_by, values_by_move
 from ttt_cli.store.runs import Run
 from ttt_cli.user_code import guarded, is_ours
 

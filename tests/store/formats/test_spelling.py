@@ -310,8 +310,7 @@ WIDE = [{"s": text, **{f"q{at}": q for at, q in enumerate(row)}, "visits": 5} fo
     ],
 )
 def test_counts_and_rewards_beside_the_values_are_left_out(form, records, counts):
-    notes = reads_as(form(records), goes_by(MOVES)).notes
-    said = [note for note in notes if "column" in note]
+    said = [note for note in reads_as(form(records), goes_by(MOVES)).notes if "column" in note]
     assert said == [f"left out: the column '{name}'" for name in counts]
 
 

@@ -43,8 +43,7 @@ def test_boards_never_seen_are_worth_what_stands_there(start):
     table = {text: value for text, value in POSITIONS.items() if text != EMPTY}
     whole = np.full(3**9, start)
     whole[[in_base_3(text) for text in table]] = [*table.values()]
-    program = looks_up(table, unknown=start)
-    judged(whole.tolist(), program, values="x")
+    judged(whole.tolist(), looks_up(table, unknown=start), values="x")
     by_cell = np.full((3**9, 9), start)
     for (board, cell), value in MOVES.items():
         by_cell[in_base_3(board), cell] = value
@@ -79,11 +78,8 @@ def test_boards_after_the_moves_are_refused():
 
 def test_names_of_boards_are_no_values():
     boards = [text for text in POSITIONS if free(text)][:500]
-    for listed in (
-        [{"cells": [*text], "id": at} for at, text in enumerate(boards)],
-        {text: in_base_3(text) for text in boards},
-    ):
-        refused(listed, "only say which board is which")
+    refused([{"cells": [*text], "id": at} for at, text in enumerate(boards)], "say which board is which")
+    refused({text: in_base_3(text) for text in boards}, "only say which board is which")
     refused(json.dumps([*product(range(3), repeat=9)]), "holds no table")
 
 
@@ -155,11 +151,8 @@ def test_an_empty_cell_is_not_taken_for_a_stone_where_stones_are_stated():
 
 
 def test_an_empty_box_is_noted():
-    boxes = {board: [bead * (board != "X........") for bead in range(1, 10)] for board in [*ROWS][:80]}
-    boxes = {
-        board: [bead if board[cell] == "." else 0 for cell, bead in enumerate(row)]
-        for board, row in boxes.items()
-    }
+    full = {board: free(board) for board in [*ROWS][:80]} | {"X........": ()}
+    boxes = {board: [(cell in cells) * (cell + 1) for cell in range(9)] for board, cells in full.items()}
     assert any("where it resigns: 1" in note for note in read(boxes).notes)
 
 

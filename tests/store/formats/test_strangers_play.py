@@ -11,6 +11,7 @@ import pytest
 
 from tests.store.formats.programs import (
     SPACE,
+    SYMMETRIES,
     Moves,
     Program,
     canonical,
@@ -230,6 +231,20 @@ def test_moves_under_keys_up_to_symmetry_are_mapped_back_or_refused():
         reads_as(NUMBERED.objects(folded_moves(seen)[0]), folded_moves(seen)[1])
     unmapped = {(canonical(board)[0], cell): value for (board, cell), value in MOVES.items()}
     refused(NUMBERED.objects(unmapped), spelling={"symmetry": "yes"})
+
+
+def test_keys_may_be_the_least_images_of_a_board_with_a_move():
+    """Of the equivalent moves of a symmetric board there is one; of boxes only that is drawn."""
+
+    def least(board: str, cell: int) -> tuple[str, int]:
+        return min(("".join(board[at] for at in image), image.index(cell)) for image in SYMMETRIES)
+
+    table = {least(*move): value for move, value in MOVES.items()}
+    program = lambda board: picked({at: table.get(least(board, at), 0.0) for at in free(board)})  # noqa: E731
+    reads_as({str(move): value for move, value in table.items()}, program)
+    refused({str(move): [value, 1] for move, value in table.items()}, "a value should be a number")
+    boxes = read({str(move): round(99 * (1 + value)) for move, value in table.items()})
+    assert {*entries(boxes)[EMPTY]} == {"1", "2", "5"}
 
 
 def test_the_cells_of_folded_keys_are_ordered_so_that_taken_ones_hold_nothing():
@@ -515,8 +530,7 @@ def test_boards_played_on_after_a_win_do_not_make_stones_ones_own():
 
 def test_games_that_were_played_again_count_again():
     rows = ["1 4 2 5 3,X", "1 5 2 4 9 6,O", "1 4 2 5 3,X", "5 1 2 8 3 7 4 6 9,draw", "1 4 2 5 3,X"]
-    found = read("\n".join(rows), "games.csv")
-    run = found.state.runs[0]
+    run = read("\n".join(rows), "games.csv").state.runs[0]
     assert (run.games, run.results) == (5, {"x": 3, "o": 1, "draw": 1})
 
 
@@ -524,6 +538,10 @@ def test_whoever_moves_first_in_a_game_is_x():
     found = read("1 5 2 4 3,o\n1 2 5 3 9,o\n1 2 3 5 4 8,x\n5 1 2 8 3 7 4 6 9,draw", "games.csv")
     assert found.state.runs[0].results == {"x": 2, "o": 1, "draw": 1}
     assert "O moves first in this file; whoever moves first is X here" in found.notes
+    found = read(
+        "O,1,5,2,4,3,O\nX,1,5,2,4,3,X\nO,1,2,3,5,4,8,X\nX,1,2,3,5,4,8,O\nO,5,1,2,8,3,7,4,6,9,T", "games.csv"
+    )
+    assert found.state.runs[0].results == {"x": 2, "o": 2, "draw": 1}
 
 
 @pytest.mark.parametrize("rules", [Rules(2, 4), Rules(4, 2), Rules(2, 5)], ids=str)
@@ -559,12 +577,9 @@ def test_readings_that_fit_equally_well_are_named_with_what_decides():
 
 
 def test_the_columns_of_moves_may_be_called_like_cells():
-    lines = (CORPUS / "games_from_zero.csv").read_text().split()
+    games = [line.split(",") for line in (CORPUS / "games_from_zero.csv").read_text().split()]
     header = ",".join(f"m{ply}" for ply in range(1, 10))
     for nothing in ("", "?", "-1"):
-        padded = [
-            ",".join([*moves, *[nothing] * (9 - len(moves)), end])
-            for *moves, end in (line.split(",") for line in lines)
-        ]
+        padded = [",".join([*moves, *[nothing] * (9 - len(moves)), end]) for *moves, end in games]
         found = read("\n".join([f"{header},result", *padded]))
-        assert (found.format, found.state.games, found.rejected) == ("game-csv", len(lines), [])
+        assert (found.format, found.state.games, found.rejected) == ("game-csv", len(games), [])

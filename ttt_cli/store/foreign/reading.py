@@ -203,16 +203,30 @@ class Reading:
     def unfolded(self, group: Images) -> "Reading":
         """The reading over all images of its positions, of a table whose keys are up to symmetry."""
         space, parts = self.spelling.space, []
-        done = np.zeros((len(space), 2), np.bool_)
+        by_key = self.of_moves and not self._has_one_of_equal_moves(group)
+        done = np.zeros((len(space), max(space.cells, 2)), np.bool_)
         for image, places in images(space, self.indexes, group):
-            slots, table = self.slots, 0 if self.of_moves else self.slots
+            slots = np.argsort(image)[self.slots] if self.of_moves else self.slots
+            table = 0 if by_key else slots
             new = ~done[places, table]
             done[places, table] = True
-            if self.of_moves:
-                slots = np.argsort(image)[slots]
             parts.append((places[new], slots[new], self.numbers[new]))
         indexes, slots, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return replace(self, indexes=indexes, slots=slots, numbers=numbers, classes=self.positions)
+
+    def _has_one_of_equal_moves(self, group: Images) -> bool:
+        """Whether keys are the least images of a position with a move, so that of the equivalent moves of a
+        symmetric board there is one alone."""
+        values, rows, held = self.by_slot, self.values.rows, 0
+        if self.drawn or self.values.are_decisions or len(np.unique(rows)) < len(rows):
+            return False
+        for image, places in images(self.spelling.space, self.indexes, group):
+            slots = np.argsort(image)[self.slots]
+            other = (places == self.indexes) & (slots != self.slots)
+            if not np.isnan(values[places, slots][other]).all():
+                return False
+            held += int(other.sum())
+        return held >= LEAST_CANONICAL
 
     def by_move(self, plays: Plays) -> Floats:
         """float64[n, cells]: the values of moves to the mover, NaN where there is none."""

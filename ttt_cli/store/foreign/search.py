@@ -356,6 +356,8 @@ def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> 
     elif any(len({*column}) > 1 for column in spelling.extras):
         beside = ", ".join(quoted(column[0]) for column in spelling.extras)
         message = f"the keys hold more than a position: {beside} beside the first"
+        if values.shape != "position" and any(any(namings([*{*it}], rules)) for it in spelling.extras):
+            message += f", so that a value should be a number, not {quoted(table.values[0])}"
     elif odd := [
         name for name in values.names if values.shape == "cells" and not any(namings([name], rules))
     ]:

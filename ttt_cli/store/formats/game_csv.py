@@ -1,9 +1,9 @@
 """``game-csv``: games, one a row, with their moves as cells and their results. They become a book.
 
-The moves are in one field or in a field each, as 1 to 9, 0 to 8 or A1 to C3; the result is last or first.
-What the names of cells and the words for results mean is found by playing the games: under the right reading
-they are legal, end with their last move, and end as they say. Letters may count rows or columns: a book of
-the mirrored games plays alike.
+The moves are in one field or in a field each, as 1 to 9, 0 to 8 or A1 to C3; the result is last or first, and
+who moved first may stand before the moves. What the names of cells and the words for results mean is found by
+playing the games: under the right reading they are legal, end with their last move, and end as they say.
+Letters may count rows or columns: a book of the mirrored games plays alike.
 """
 
 import re
@@ -36,13 +36,14 @@ _RESULTS = {1: "X", -1: "O", 0: "draw"}
 class _Layout:
     """A way to take rows for games.
 
-    :ivar moves: the fields with moves; result: the field with the result.
+    :ivar moves: the fields with moves; result: the field with the result; starter: that with who moves first.
     :ivar words: the naming of cells, in words; cells: the cell of each name.
     :ivar results: the result that each word stands for; None: not known yet.
     """
 
     moves: slice
     result: int
+    starter: int | None = None
     words: str = ""
     cells: Mapping[str, int] = field(default_factory=dict)
     results: Mapping[str, int] | None = None
@@ -53,8 +54,11 @@ class _Layout:
         return [] if _BETWEEN.sub("", _CELL.sub("", text)) else _CELL.findall(text)
 
     def word(self, row: Sequence[str]) -> str:
-        """The word for the result of a row."""
-        return row[self.result].lower()
+        """The word for the result of a row, ``x`` being whoever moved first if a field says who that was."""
+        word = row[self.result].lower()
+        if self.starter is not None and {word, starter := row[self.starter].lower()} <= {"x", "o"}:
+            return "x" if word == starter else "o"
+        return word
 
     def game(self, row: Sequence[str], rules: Rules) -> Game | str:
         """The game of a row, or the fault in it."""
@@ -82,13 +86,16 @@ class _Layout:
         return replace(self, results={} if len(results) > MOST_WORDS or "" in results else results)
 
 
-LAYOUTS = [_Layout(slice(start, -1), -1) for start in range(3)] + [_Layout(slice(1, None), 0)]
-"""The result last, perhaps with a number or a date of the game first; or the result first."""
+LAYOUTS = [_Layout(slice(start, -1), -1) for start in range(3)]
+LAYOUTS += [_Layout(slice(1, -1), -1, starter=0), _Layout(slice(1, None), 0)]
+"""The result last, perhaps after a number or a date of the game, or who moves first; or the result first."""
 
 
 def _layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
     """The reading under which the most rows are games, if they are enough."""
-    sample, shortest = rows[:: max(1, len(rows) // SAMPLE)], min(2 * rules.line - 1, rules.cells)
+    sample, shortest = [*rows[:: max(1, len(rows) // SAMPLE)]], min(2 * rules.line - 1, rules.cells)
+    rare = {row[-1]: row for row in rows}.values()  # words for results that the sample may not have
+    sample += [row for row in [*rare][:MOST_WORDS] if row not in sample]
     enough, best, most = ENOUGH * (len(sample) - 1), None, 0
     for layout in LAYOUTS:
         games = [names for row in sample if len(names := layout.names(row)) >= shortest]

@@ -16,15 +16,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.store.formats.format import (
-    ExportSource,
-    Format,
-    Loaded,
-    Options,
-    Rejected,
-    book_entries,
-    judged,
-)
+from ttt_cli.store.formats.format import ExportSource, Format, Loaded, Options, Rejected, book_entries, judged
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import quoted
