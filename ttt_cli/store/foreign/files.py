@@ -119,7 +119,7 @@ def _value_last(
     counts = [at for at, name in enumerate(lowered) if name in COUNTS or (found and name == "reward")]
     if not found and len(names) - len(counts) < 3:  # a board and perhaps a move: a count must be the value
         found, counts = counts, []
-    if len(found) > 1:
+    if 1 < len(found) < len(names):
         named = ", ".join(quoted(names[at]) for at in found)
         message = f"any of the columns {named} may be the value"
         raise InvalidFileError(message, where=where, hint="leave the others out")
