@@ -1,7 +1,7 @@
 """Bitboards in kernels: lines, symmetry and hashing. Bit ``c`` of 64 is cell ``c``.
 
 ``sources``, int8[s, cells], are the board's symmetries (``Rules.sources``): where each cell's stone comes
-from.
+from. A ``symmetry`` is the index of one.
 """
 
 from typing import Any
@@ -20,8 +20,8 @@ HALF = np.uint64(32)
 MIX_X, MIX_O, MIX = map(np.uint64, (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9))
 """Odd numbers with random-looking bits."""
 
-SHORT = 16
-"""The most cells of boards whose positions differ in the upper halves of their hashes."""
+HASHED_CELLS = 16
+"""On boards of at most so many cells the upper half of a hash identifies the position."""
 
 
 @Part
@@ -41,52 +41,52 @@ def lowest_cell(board: Bitboard) -> Any:
 
 @Part
 def hashed(x: Bitboard, o: Bitboard) -> Any:
-    """A hash of a position, or of a batch. The upper half has all stones of the first ``SHORT`` cells."""
+    """The hash of a position, or of a batch. Its upper half holds the stones of ``HASHED_CELLS`` cells."""
     mixed = x * MIX_X ^ o * MIX_O
     mixed = (mixed ^ mixed >> HALF) * MIX
-    return mixed >> HALF | (x ^ o << np.uint64(SHORT)) << HALF
+    return mixed >> HALF | (x ^ o << np.uint64(HASHED_CELLS)) << HALF
 
 
 @Part
 def is_line(lines_through: Uint64s, stones: Bitboard, cell: int) -> bool:
     """Whether these stones make a line through a cell, given uint64[cells, l], the lines through each."""
-    found = False
+    complete = False
     for number in range(lines_through.shape[1]):
-        mask = lines_through[cell, number]
-        found = found or stones & mask == mask
-    return found
+        line = lines_through[cell, number]
+        complete = complete or stones & line == line
+    return complete
 
 
 @Part
-def turned(sources: Int8s, stones: Bitboard, image: int) -> Any:
-    """The image of the stones by a symmetry."""
-    found = ZERO
+def image_of(sources: Int8s, stones: Bitboard, symmetry: int) -> Any:
+    """The image of the stones under a symmetry."""
+    image = ZERO
     for cell in range(sources.shape[1]):
-        found |= (stones >> np.uint64(sources[image, cell]) & ONE) << np.uint64(cell)
-    return found
+        image |= (stones >> np.uint64(sources[symmetry, cell]) & ONE) << np.uint64(cell)
+    return image
 
 
 @Part
-def image_of_class(sources: Int8s, x: Bitboard, o: Bitboard) -> int:
-    """The first symmetry that gives the smallest text."""
+def canonical_symmetry(sources: Int8s, x: Bitboard, o: Bitboard) -> int:
+    """The first symmetry that leads to the canonical form: the image with the smallest text."""
     chosen = 0
-    for image in range(1, sources.shape[0]):
+    for symmetry in range(1, sources.shape[0]):
         for cell in range(sources.shape[1]):
-            here, there = np.uint64(sources[chosen, cell]), np.uint64(sources[image, cell])
+            here, there = np.uint64(sources[chosen, cell]), np.uint64(sources[symmetry, cell])
             best = (x >> here & ONE) << ONE | (o >> here & ONE)
             new = (x >> there & ONE) << ONE | (o >> there & ONE)
             if new != best:
-                chosen = image if new < best else chosen
+                chosen = symmetry if new < best else chosen
                 break
     return chosen
 
 
 @Part
-def lowest_of(sources: Int8s, x: Bitboard, o: Bitboard, cell: int) -> int:
-    """The lowest cell that a symmetry of this position exchanges with a cell."""
+def lowest_equivalent(sources: Int8s, x: Bitboard, o: Bitboard, cell: int) -> int:
+    """The lowest of the cells that symmetries of this position exchange with a cell."""
     lowest = cell
-    for image in range(1, sources.shape[0]):
-        source = int(sources[image, cell])
-        if source < lowest and turned(sources, x, image) == x and turned(sources, o, image) == o:
+    for symmetry in range(1, sources.shape[0]):
+        source = int(sources[symmetry, cell])
+        if source < lowest and image_of(sources, x, symmetry) == x and image_of(sources, o, symmetry) == o:
             lowest = source
     return lowest

@@ -10,20 +10,20 @@ from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.rules import MAX_CELLS, Rules
 
 MAX_LINES = 4 * MAX_CELLS
-"""At most one line for each cell and direction."""
+"""No more than one line starts at each cell in each of four directions."""
 
 WEIGHT_BITS = 30
 """Weights are multiples of 2^-30, rounded up, so that a potential is never too low and proofs hold."""
 
 BOARD = np.dtype(
     [
-        ("lines", "u8", MAX_LINES),  # the winning lines as bitboards,
-        ("cells_of", "i1", (MAX_LINES, MAX_CELLS)),  # and as cells
-        ("number", "i8"),  # of lines
-        ("line", "i8"),  # the length of a line,
-        ("whole", "i8"),  # and the weight of a completed one (``engine.solver``)
-        ("cells", "i8"),
-        ("full", "u8"),  # the full board
+        ("lines", "u8", MAX_LINES),  # the winning lines as bitboards
+        ("cells_of", "i1", (MAX_LINES, MAX_CELLS)),  # the cells of each line
+        ("line_count", "i8"),  # the number of lines
+        ("length", "i8"),  # the number of cells of a line
+        ("whole", "i8"),  # the weight of a completed line (``engine.solver``)
+        ("cells", "i8"),  # the number of cells of the board
+        ("full", "u8"),  # the bitboard of all cells
         ("misere", "?"),
     ]
 )
@@ -36,7 +36,7 @@ Board = Any
 def board_of(rules: Rules) -> Board:
     """The record of these rules."""
     board = np.zeros(1, BOARD).view(np.recarray)[0]
-    board.number, board.line, board.cells = len(rules.lines), rules.line, rules.cells
+    board.line_count, board.length, board.cells = len(rules.lines), rules.line, rules.cells
     board.lines[: len(rules.lines)] = rules.line_masks
     for index, cells in enumerate(rules.lines):
         board.cells_of[index, : rules.line] = cells
@@ -46,19 +46,19 @@ def board_of(rules: Rules) -> Board:
 
 
 @Part
-def ends(own: Bitboard, other: Bitboard, board: Board) -> Any:
-    """The cells that complete a line of the stones ``own``."""
-    found, lines, missing_one = ZERO, board.lines, board.line - 1
-    for index in range(board.number):
+def completing_cells(own: Bitboard, other: Bitboard, board: Board) -> Any:
+    """The free cells where a stone completes a line of the side with the stones ``own``, as a bitboard."""
+    completing, lines, all_but_one = ZERO, board.lines, board.length - 1
+    for index in range(board.line_count):
         line = lines[index]
-        if line & other == ZERO and popcount(line & own) == missing_one:
-            found |= line & ~own
-    return found
+        if line & other == ZERO and popcount(line & own) == all_but_one:
+            completing |= line & ~own
+    return completing
 
 
 @Part
 def insert(moves: Any, scores: Any, number: int, cell: int, score: Any) -> None:
-    """Insert a cell into the ``number`` cells sorted by descending scores."""
+    """Insert a cell into the first ``number`` of ``moves``, which are sorted by descending scores."""
     at = number
     while at > 0 and scores[at - 1] < score:
         moves[at], scores[at] = moves[at - 1], scores[at - 1]

@@ -1,7 +1,7 @@
 """The kernels of ``engine.solver``, which explains their ideas: does the attacker win this position?
 
-They share ``board``, the rules (``engine.board``); ``sources``, the board's symmetries (``engine.bits``);
-``table``, an array of ``ENTRY`` records; and ``search``, a record of ``SEARCH``.
+Most take ``board``, the rules (``engine.board``), and ``search``, a record of ``SEARCH``; those that walk the
+tree take a ``Context``.
 """
 
 from typing import Any
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Int8s, Uint64s
-from ttt_cli.engine.bits import ONE, ZERO, Bitboard, hashed, image_of_class, popcount, turned
-from ttt_cli.engine.board import MAX_LINES, Board, ends, insert
+from ttt_cli.engine.bits import ONE, ZERO, Bitboard, canonical_symmetry, hashed, image_of, popcount
+from ttt_cli.engine.board import MAX_LINES, Board, completing_cells, insert
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.rules import MAX_CELLS
 
@@ -18,57 +18,61 @@ UNPROVEN = 2
 """The value of a position that has not been proven."""
 
 OPEN, WINS, HOLDS = 0, 1, 2
-"""Outcomes of a node: unknown; won by the attacker; held by the defender."""
+"""Outcomes of a node: not known yet, won by the attacker, held by the defender."""
 
 DOES_MOVER_WIN, DOES_OPPONENT_WIN = 1, 2
 BOTH = DOES_MOVER_WIN | DOES_OPPONENT_WIN
 """The questions about a position."""
 
-ALL, UNTIL_UNPROVEN, UNTIL_FOUND = 0, 1, 2
-"""Which moves of a position are solved: all; those up to the first unproven one, unless the position itself
-is unproven or lost; of these, those up to the first that keeps the position's value."""
+ALL = 0
+"""The rule to solve every move of a position."""
 
-ATTACK, LEFT, DEFENCE = 0, 1, 2
-"""Rows of ``weights``: those of a cell in the attacker's live lines, in those that pairs leave, and in the
-defender's."""
+UNTIL_UNPROVEN = 1
+"""The rule to stop at the first unproven move, and to solve none if the position is unproven or lost."""
+
+UNTIL_FOUND = 2
+"""``UNTIL_UNPROVEN``, but stopping at the first move that keeps the position's value as well."""
+
+ATTACK, UNPAIRED, DEFENCE = 0, 1, 2
+"""Rows of ``weights``: by the attacker's live lines, by those that pairs leave, and by the defender's."""
 
 STAMP = 1 << 3
-"""The unit of stamps in an entry's note."""
+"""The unit of the stamp in an entry's note."""
 
 WAYS = 4
-"""The neighbouring places of the table in which an entry may be."""
+"""The number of neighbouring places of the table in which a position may be."""
 
 TRIES = 64
-"""The stones that a search for a forced win tries."""
+"""The number of stones that a search for a forced win tries."""
 
 ENTRY = np.dtype(
     [
-        ("attacker", "u8"),  # both sides' stones on a class's own board
+        ("attacker", "u8"),  # the stones of the canonical form
         ("defender", "u8"),
-        ("note", "i8"),  # the stamp, the outcome, and whether the attacker is to move
+        ("note", "i8"),  # stamp * STAMP + outcome * 2 + whether the attacker is to move
     ]
 )
 
 SEARCH = np.dtype(
     [
-        # The judgement of a node:
-        ("weights", "i8", (3, MAX_CELLS)),  # of cells (``ATTACK`` ...)
-        ("scores", "i8", MAX_CELLS),  # of the listed moves
-        ("together", "i8", (MAX_CELLS, MAX_CELLS)),  # weights of the lines through two cells
-        ("live", "i8", MAX_LINES),  # the attacker's live lines when pairs are chosen,
-        ("worth", "i8", MAX_LINES),  # their weights,
-        ("rest", "u8", MAX_LINES),  # and their free unpaired cells
-        # A forced win: both sides' stones at its end, and the stones tried.
-        ("own", "u8"),
-        ("other", "u8"),
-        ("tried", "i8"),
-        # The whole search:
+        # Of the node that is judged:
+        ("weights", "i8", (3, MAX_CELLS)),  # of its cells (``ATTACK`` ...)
+        ("scores", "i8", MAX_CELLS),  # of its moves, best first
+        ("pair_weights", "i8", (MAX_CELLS, MAX_CELLS)),  # of the lines through two cells
+        ("live", "i8", MAX_LINES),  # the attacker's live lines while pairs are chosen
+        ("live_weights", "i8", MAX_LINES),  # their weights
+        ("live_cells", "u8", MAX_LINES),  # their free unpaired cells
+        # Of the search for a forced win:
+        ("final_own", "u8"),  # both sides' stones at its end
+        ("final_other", "u8"),
+        ("tried", "i8"),  # the number of stones tried
+        # Of the whole search:
         ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # the moves to try at each depth, best first
-        ("nodes", "i8"),  # visited
-        ("until", "i8"),  # the limit of nodes
+        ("nodes", "i8"),  # the number of nodes visited
+        ("node_limit", "i8"),  # where ``nodes`` ends the search
         ("stop", "?"),  # whether to end at once
-        ("left", "i8"),  # the questions that are not answered yet
-        ("stamp", "i8"),  # of the entries that count, from 1 on
+        ("unanswered", "i8"),  # the questions without an answer so far
+        ("stamp", "i8"),  # entries with a smaller stamp count as empty; from 1
     ]
 )
 
@@ -76,9 +80,10 @@ SearchState = Any
 """A record of ``SEARCH``."""
 
 Table = Any
-"""An array of ``ENTRY`` records."""
+"""An array of ``ENTRY`` records, whose length is a power of 2."""
 
-Room = tuple[Board, Int8s, Table, SearchState]
+Context = tuple[Board, Int8s, Table, SearchState]
+"""The rules, the board's symmetries (``Rules.sources``), the table and the state of the search."""
 
 
 # Potentials and pairs
@@ -88,20 +93,20 @@ Room = tuple[Board, Int8s, Table, SearchState]
 def weigh(
     own: Bitboard, other: Bitboard, row: int, board: Board, search: SearchState
 ) -> tuple[int, Bitboard]:
-    """Fill a row of weights with those of the live lines of the side with the stones ``own``.
+    """Fill a row of weights by the live lines of the side with the stones ``own``.
 
-    :returns: the potential, and the cells that complete a line.
+    :returns: the side's potential, and the cells that complete a line.
     """
     weights, potential, completing = search.weights, 0, ZERO
     for cell in range(board.cells):
         weights[row, cell] = 0
-    for index in range(board.number):
+    for index in range(board.line_count):
         line = board.lines[index]
         if line & other == ZERO:
             missing = popcount(line & ~own)
             value = max(1, board.whole >> missing)
             potential += value
-            for place in range(board.line):
+            for place in range(board.length):
                 weights[row, board.cells_of[index, place]] += value
             if missing == 1:
                 completing |= line & ~own
@@ -109,18 +114,18 @@ def weigh(
 
 
 @Part
-def add_line(listed: int, worth: int, board: Board, search: SearchState) -> None:
-    """Add ``worth`` to the weight of each free cell of a listed line, and of each pair of them."""
-    weights, together, cells_of = search.weights, search.together, board.cells_of
-    index, rest = search.live[listed], search.rest[listed]
-    for place in range(board.line):
+def add_line(number: int, weight: int, board: Board, search: SearchState) -> None:
+    """Add ``weight`` to the weight of each free unpaired cell of a live line, and of each two of them."""
+    weights, pair_weights, cells_of = search.weights, search.pair_weights, board.cells_of
+    index, free = search.live[number], search.live_cells[number]
+    for place in range(board.length):
         cell = cells_of[index, place]
-        if rest >> np.uint64(cell) & ONE:
-            weights[LEFT, cell] += worth
-            for further in range(place + 1, board.line):
-                last = cells_of[index, further]
-                if rest >> np.uint64(last) & ONE:
-                    together[cell, last] += worth
+        if free >> np.uint64(cell) & ONE:
+            weights[UNPAIRED, cell] += weight
+            for further in range(place + 1, board.length):
+                partner = cells_of[index, further]
+                if free >> np.uint64(partner) & ONE:
+                    pair_weights[cell, partner] += weight
 
 
 @Part
@@ -128,55 +133,58 @@ def pair_up(
     potential: int, enough: int, attacker: Bitboard, defender: Bitboard, board: Board, search: SearchState
 ) -> tuple[int, Bitboard]:
     """Choose pairs of cells for the defender, as long as that lowers the potential and it is not below
-    ``enough``, and fill the remaining weights.
+    ``enough``, and fill the ``UNPAIRED`` weights.
 
     :returns: the remaining potential, and the paired cells.
     """
-    weights, together, cells_of = search.weights, search.together, board.cells_of
-    live, worth, rest, length = search.live, search.worth, search.rest, board.line
+    weights, pair_weights, cells_of = search.weights, search.pair_weights, board.cells_of
+    live, live_weights, live_cells, length = search.live, search.live_weights, search.live_cells, board.length
     for cell in range(board.cells):
-        for last in range(board.cells):
-            together[cell, last] = 0
+        for partner in range(board.cells):
+            pair_weights[cell, partner] = 0
     number = 0
-    for index in range(board.number):
+    for index in range(board.line_count):
         line = board.lines[index]
         if line & defender == ZERO:
-            live[number], rest[number] = index, line & ~attacker
-            worth[number] = max(1, board.whole >> popcount(rest[number]))
-            add_line(number, worth[number], board, search)
+            live[number], live_cells[number] = index, line & ~attacker
+            live_weights[number] = max(1, board.whole >> popcount(live_cells[number]))
+            add_line(number, live_weights[number], board, search)
             number += 1
     paired = ZERO
     while potential >= enough:
-        gain, one, other = 0, 0, 0  # lines with both cells go, those with one of them double
+        most, first, second = 0, 0, 0  # the pair that lowers the potential most
         for index in range(number):
             line = live[index]
             for place in range(length):
                 cell = cells_of[line, place]
-                if rest[index] >> np.uint64(cell) & ONE:
+                if live_cells[index] >> np.uint64(cell) & ONE:
                     for further in range(place + 1, length):
-                        last = cells_of[line, further]
-                        more = 3 * together[cell, last] - weights[LEFT, cell] - weights[LEFT, last]
-                        if more > gain:
-                            gain, one, other = more, cell, last
-        if gain == 0:
+                        partner = cells_of[line, further]
+                        # Lines through both cells die, and the weight of those through one doubles.
+                        gain = 3 * pair_weights[cell, partner]
+                        gain -= weights[UNPAIRED, cell] + weights[UNPAIRED, partner]
+                        if gain > most:
+                            most, first, second = gain, cell, partner
+        if most == 0:
             break
-        pair = ONE << np.uint64(one) | ONE << np.uint64(other)
+        pair = ONE << np.uint64(first) | ONE << np.uint64(second)
         paired |= pair
-        potential -= gain
+        potential -= most
         at = 0
         while at < number:
-            free = rest[at]
+            free = live_cells[at]
             if free & pair == ZERO:
                 at += 1
                 continue
-            add_line(at, -worth[at], board, search)
+            add_line(at, -live_weights[at], board, search)
             if free & pair == pair:
                 number -= 1
-                live[at], worth[at], rest[at] = live[number], worth[number], rest[number]
+                live[at], live_weights[at] = live[number], live_weights[number]
+                live_cells[at] = live_cells[number]
             else:
-                worth[at] *= 2
-                rest[at] = free & ~pair
-                add_line(at, worth[at], board, search)
+                live_weights[at] *= 2
+                live_cells[at] = free & ~pair
+                add_line(at, live_weights[at], board, search)
                 at += 1
     return potential, paired
 
@@ -187,26 +195,26 @@ def pair_up(
 @Part
 def force(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> bool:
     """Look for a win of the side to move, with the stones ``own``, by stones that each threaten to complete a
-    line until one threatens two; if there is one, fill ``own`` and ``other``."""
-    must = ends(other, own, board)
-    if must & (must - ONE):
+    line until one threatens two. If there is one, store both sides' stones at its end."""
+    to_block = completing_cells(other, own, board)
+    if to_block & (to_block - ONE):
         return False
-    for choice in range(2 * board.number):
+    for choice in range(2 * board.line_count):  # each of the two free cells of a line
         line = board.lines[choice >> 1]
-        if line & other or popcount(line & own) != board.line - 2:
+        if line & other or popcount(line & own) != board.length - 2:
             continue
         free = line & ~own
         move = free & (~free + ONE)
         if choice & 1:
             move ^= free
-        if must and move != must:
+        if to_block and move != to_block:
             continue
         if search.tried == TRIES:
             return False
         search.tried += 1
-        threats = ends(own | move, other, board)
+        threats = completing_cells(own | move, other, board)
         if threats & (threats - ONE):
-            search.own, search.other = own | move, other | threats
+            search.final_own, search.final_other = own | move, other | threats
             return True
         if force(own | move, other | threats, board, search):
             return True
@@ -214,18 +222,21 @@ def force(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> 
 
 
 @Part
-def spoilers(mover: Bitboard, opponent: Bitboard, board: Board, search: SearchState) -> Bitboard:
-    """The cells where a stone of the opponent could spoil a forced win of the mover: those of all moves and
-    replies, and those of the lines in which the opponent would have all but two stones, and so, with that
-    one, a threat of its own. None if no forced win is found."""
+def spoilers(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> Bitboard:
+    """The cells where a stone of the other side could spoil a forced win of the side with the stones ``own``;
+    none if no forced win is found.
+
+    They are the cells of the win's moves and replies, and of the lines in which the other side would have all
+    but two stones by then: one more would be a threat of its own.
+    """
     search.tried = 0
-    if not force(mover, opponent, board, search):
+    if not force(own, other, board, search):
         return ZERO
-    replies = search.other & ~opponent
-    relevant = (search.own & ~mover) | replies
-    for index in range(board.number):
+    replies = search.final_other & ~other
+    relevant = (search.final_own & ~own) | replies
+    for index in range(board.line_count):
         line = board.lines[index]
-        if line & mover == ZERO and popcount(line & (opponent | replies)) >= board.line - 2:
+        if line & own == ZERO and popcount(line & (other | replies)) >= board.length - 2:
             relevant |= line
     return relevant
 
@@ -243,24 +254,24 @@ def judge(
         the attacker wants the defender to complete a line, and the potential is the defender's.
     """
     free, whole = board.full & ~(attacker | defender), board.whole
-    liner, blocker = (defender, attacker) if board.misere else (attacker, defender)
-    potential, liner_ends = weigh(liner, blocker, ATTACK, board, search)
-    _, blocker_ends = weigh(blocker, liner, DEFENCE, board, search)
+    builder, blocker = (defender, attacker) if board.misere else (attacker, defender)
+    potential, builder_ends = weigh(builder, blocker, ATTACK, board, search)
+    _, blocker_ends = weigh(blocker, builder, DEFENCE, board, search)
     if board.misere:
-        safe = free & ~(blocker_ends if attacks else liner_ends)
+        safe = free & ~(blocker_ends if attacks else builder_ends)
         if 2 * potential < whole:
             return HOLDS, ZERO, potential
         if safe == ZERO:
             return HOLDS if attacks else WINS, ZERO, potential
         return OPEN, safe, potential
-    own, other = (liner_ends, blocker_ends) if attacks else (blocker_ends, liner_ends)
-    if own:
+    completing, to_block = (builder_ends, blocker_ends) if attacks else (blocker_ends, builder_ends)
+    if completing:
         return WINS if attacks else HOLDS, ZERO, potential
-    if other & (other - ONE):
+    if to_block & (to_block - ONE):
         return HOLDS if attacks else WINS, ZERO, potential
     if not attacks and potential < whole:
         return HOLDS, ZERO, potential
-    return OPEN, other if other else free, potential
+    return OPEN, to_block if to_block else free, potential
 
 
 @Part
@@ -276,12 +287,12 @@ def list_moves(
 ) -> tuple[int, int]:
     """List the moves of a node worth trying among ``choice``, best first, given what ``judge`` returns.
 
-    :returns: the outcome, if it is found on the way, else OPEN; and the number of moves listed.
+    :returns: the outcome, OPEN unless it is found on the way; and the number of moves listed.
     """
     weights, scores, whole = search.weights, search.scores, board.whole
-    left, paired, tempo = potential, ZERO, True
+    remaining, paired, hopeless = potential, ZERO, False
     for cell in range(board.cells):
-        weights[LEFT, cell] = 0
+        weights[UNPAIRED, cell] = 0
     if not board.misere:
         mover, opponent = (attacker, defender) if attacks else (defender, attacker)
         if spoilers(mover, opponent, board, search):
@@ -293,46 +304,50 @@ def list_moves(
                 choice &= relevant
                 forced = True
         if attacks or not forced:
-            left, paired = pair_up(potential, 0 if attacks else whole, attacker, defender, board, search)
+            enough = 0 if attacks else whole
+            remaining, paired = pair_up(potential, enough, attacker, defender, board, search)
             if attacks:  # can the attacker raise it to 1 at all, or only exchange stones in pairs?
                 highest = 0
                 for cell in range(board.cells):
                     if board.full & ~(attacker | defender | paired) & ONE << np.uint64(cell):
-                        highest = max(highest, weights[LEFT, cell])
-                tempo = left + highest >= whole
-            elif left < whole:
+                        highest = max(highest, weights[UNPAIRED, cell])
+                hopeless = remaining + highest < whole
+            elif remaining < whole:
                 return HOLDS, 0
     listed = 0
     for cell in range(board.cells):
-        place = ONE << np.uint64(cell)
+        stone = ONE << np.uint64(cell)
         score = weights[ATTACK, cell] + weights[DEFENCE, cell]
-        if choice & place == ZERO:
+        if choice & stone == ZERO:
             continue
         if board.misere:
             score = -score
         elif attacks:
-            if potential + weights[ATTACK, cell] < whole or not tempo:
+            if potential + weights[ATTACK, cell] < whole or hopeless:
                 continue
-            if paired & place == ZERO and left + weights[LEFT, cell] < whole:
+            if paired & stone == ZERO and remaining + weights[UNPAIRED, cell] < whole:
                 continue
-        insert(moves, scores, listed, cell, score + weights[LEFT, cell])
+        insert(moves, scores, listed, cell, score + weights[UNPAIRED, cell])
         listed += 1
     return OPEN, listed
 
 
 @Part
 def look_up(
-    key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: SearchState
+    attacks: bool, attacker: Bitboard, defender: Bitboard, table: Table, search: SearchState
 ) -> tuple[int, int]:
-    """The place of a node in the table and its outcome; or OPEN, and a place that it can take: an empty one,
-    or that of the node with the most stones, which is the cheapest to search again."""
-    start: Any = np.int64(hashed(key_a, key_d)) & (len(table) - WAYS)
+    """The place of a canonical form in the table, and its outcome.
+
+    If it is not there the outcome is OPEN, and the place one that it may take: an empty one, or that of the
+    position with the most stones, which is the cheapest to search again.
+    """
+    start: Any = np.int64(hashed(attacker, defender)) & (len(table) - WAYS)
     chosen, most = start, -1
     for place in range(start, start + WAYS):
         entry = table[place]
         if entry.note < search.stamp * STAMP:
             return place, OPEN
-        if entry.attacker == key_a and entry.defender == key_d and entry.note & 1 == attacks:
+        if entry.attacker == attacker and entry.defender == defender and entry.note & 1 == attacks:
             return place, (entry.note & (STAMP - 1)) >> 1
         stones = popcount(entry.attacker | entry.defender)
         if stones > most:
@@ -341,21 +356,21 @@ def look_up(
 
 
 @Part
-def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, depth: int, room: Room) -> int:
-    """The outcome of a node.
+def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, depth: int, context: Context) -> int:
+    """The outcome of a node; OPEN if the search ends before it is known.
 
     :param attacks: whether the attacker is to move.
     """
-    board, sources, table, search = room
-    if search.stop or search.nodes >= search.until:
+    board, sources, table, search = context
+    if search.stop or search.nodes >= search.node_limit:
         return OPEN
     search.nodes += 1
     outcome, choice, potential = judge(attacks, attacker, defender, board, search)
     if outcome != OPEN:
         return outcome
-    image = image_of_class(sources, attacker, defender)
-    key_a, key_d = turned(sources, attacker, image), turned(sources, defender, image)
-    _, known = look_up(key_a, key_d, attacks, table, search)
+    symmetry = canonical_symmetry(sources, attacker, defender)
+    key_a, key_d = image_of(sources, attacker, symmetry), image_of(sources, defender, symmetry)
+    _, known = look_up(attacks, key_a, key_d, table, search)
     if known != OPEN:
         return known
     moves = search.moves[depth]
@@ -364,14 +379,14 @@ def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, depth: int, roo
         outcome, wanted = (HOLDS, WINS) if attacks else (WINS, HOLDS)
         for at in range(listed):
             stone = ONE << np.uint64(moves[at])
-            own, other = (attacker | stone, defender) if attacks else (attacker, defender | stone)
-            found = prove(not attacks, own, other, depth + 1, room)
-            if found == OPEN:
+            sides = (attacker | stone, defender) if attacks else (attacker, defender | stone)
+            reply = prove(not attacks, *sides, depth + 1, context)
+            if reply == OPEN:
                 return OPEN
-            if found == wanted:
-                outcome = found
+            if reply == wanted:
+                outcome = wanted
                 break
-    place, _ = look_up(key_a, key_d, attacks, table, search)
+    place, _ = look_up(attacks, key_a, key_d, table, search)
     entry = table[place]
     entry.attacker, entry.defender, entry.note = key_a, key_d, search.stamp * STAMP + (outcome << 1 | attacks)
     return outcome
@@ -381,68 +396,68 @@ def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, depth: int, roo
 
 
 @Part
-def value_of(mover: Bitboard, other: Bitboard, questions: int, nodes: int, room: Room) -> int:
+def value_of(mover: Bitboard, opponent: Bitboard, questions: int, nodes: int, context: Context) -> int:
     """+1 the mover wins, 0 a draw, -1 the mover loses; UNPROVEN if that takes more ``nodes``. The answer to
     a question that is not among ``questions`` is taken to be no."""
-    search = room[3]
-    search.until, search.left = search.nodes + nodes, questions
-    for question in range(1, BOTH):
+    search = context[3]
+    search.node_limit, search.unanswered = search.nodes + nodes, questions
+    for question in (DOES_MOVER_WIN, DOES_OPPONENT_WIN):
         if questions & question:
             attacks = question == DOES_MOVER_WIN
-            sides = (mover, other) if attacks else (other, mover)
-            outcome = prove(attacks, *sides, 0, room)
+            sides = (mover, opponent) if attacks else (opponent, mover)
+            outcome = prove(attacks, *sides, 0, context)
             if outcome == OPEN:
                 return UNPROVEN
             if outcome == WINS:
                 return 1 if attacks else -1
-            search.left ^= question
+            search.unanswered ^= question
     return 0
 
 
 @Kernel
 def solve_positions(
-    room: Room,
+    context: Context,
     movers: Uint64s,
-    others: Uint64s,
+    opponents: Uint64s,
     values: Int8s,
     questions: int,
     nodes: int,
-    moves: Int8s,
+    move_values: Int8s,
     order: Int8s,
     rule: int,
     move_nodes: int,
 ) -> None:
     """Find the values of open positions, and of their moves.
 
-    :param movers: uint64[k], the stones of the side to move; others: those of the other side.
+    :param movers: uint64[k], the stones of the sides to move; opponents: those of the other sides.
     :param values: int8[k], to be filled.
     :param nodes: the limit of nodes for each position.
-    :param moves: int8[k, cells], the values of moves for the mover, to be filled.
+    :param move_values: int8[k, cells], the values of moves for the mover, to be filled.
     :param order: the cells whose moves are solved, in this order. If there are any, what is proven of a
         position and its moves is forgotten before the next.
     :param rule: which of these moves are solved (``ALL`` ...).
     :param move_nodes: the limit of nodes for each move.
     """
-    board, search = room[0], room[3]
+    board, search = context[0], context[3]
     for row in range(len(movers)):
-        mover, other, asked = movers[row], others[row], questions
-        if questions == BOTH and mover | other == ZERO and not board.misere:
+        mover, opponent, asked = movers[row], opponents[row], questions
+        if questions == BOTH and mover | opponent == ZERO and not board.misere:
             asked = DOES_MOVER_WIN  # strategy stealing
         search.stamp += len(order) > 0
-        value = values[row] = value_of(mover, other, asked, nodes, room)
+        value = values[row] = value_of(mover, opponent, asked, nodes, context)
         decided = rule != ALL and value in (UNPROVEN, -1)
-        free, completing = board.full & ~(mover | other), ends(mover, other, board)
+        free, completing = board.full & ~(mover | opponent), completing_cells(mover, opponent, board)
         for cell in order:
             stone = ONE << np.uint64(cell)
             if completing & stone:
-                moves[row, cell] = -1 if board.misere else 1
+                move_values[row, cell] = -1 if board.misere else 1
             elif free == stone:
-                moves[row, cell] = 0
+                move_values[row, cell] = 0
             elif free & stone and not decided:
-                found = value_of(other, mover | stone, questions, move_nodes, room)
-                moves[row, cell] = UNPROVEN if found == UNPROVEN else -found
-                kept = rule == UNTIL_FOUND and moves[row, cell] == value
-                decided = kept or (rule != ALL and found == UNPROVEN)
+                reply = value_of(opponent, mover | stone, questions, move_nodes, context)
+                move_values[row, cell] = UNPROVEN if reply == UNPROVEN else -reply
+                kept = rule == UNTIL_FOUND and move_values[row, cell] == value
+                decided = kept or (rule != ALL and reply == UNPROVEN)
 
 
 solve_positions.name, solve_positions.seconds = "solver", 5.0

@@ -2,7 +2,7 @@
 
 Two yes-or-no questions decide the value of a position: does the mover win, and does the opponent? In each the
 *attacker* wants to win, and the *defender* is content with a draw. A depth-first AND/OR search answers it:
-the attacker needs one good move, and it must be good against every reply. From the empty board one question
+the attacker needs one good move, which must be good against every reply. From the empty board one question
 is enough, since the second player never wins (strategy stealing: an extra stone never hurts). What keeps the
 search small:
 
@@ -27,8 +27,8 @@ search, 1993). A side wins if it can go on threatening to complete a line until 
 If the side *not* to move could win in this way, only moves that disturb it need to be searched. This does for
 wins what pairs do for draws.
 
-*A transposition table* up to symmetry. It holds whole positions instead of hashes, so it never confuses two,
-and forgetting some costs only time. It is kept from one position to the next, and grows up to a bound.
+*A transposition table* of canonical forms. It holds whole positions instead of hashes, so it never confuses
+two of them, and losing entries costs only time. It is kept from one position to the next.
 
 In the misère game the attacker wants the defender to complete a line. The bound has a counterpart for the
 side that avoids its own lines (Hefetz, Krivelevich and Szabó, Avoider-Enforcer games, 2007): it takes the
@@ -53,13 +53,13 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import NotationError
 
 PLACES = 1 << 20
-"""Places of the table, of 24 bytes each."""
+"""Places of the transposition table, of 24 bytes each."""
 
 LINE_NODES = 100_000
-"""Nodes for the line of play, beyond those of the proof, if there is no limit."""
+"""Nodes that the line of best play may take beyond those of the proof, if there is no limit."""
 
 NO_MOVES = (np.zeros((0, 0), np.int8), np.zeros(0, np.int8), search.ALL, 0)
-"""What the kernel takes if no moves are to be solved."""
+"""The arguments of ``solve_positions`` for moves, if none are to be solved."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Proof:
         None if the limits were too low.
     :ivar line: moves that all keep the value, to the end or as far as the limits allowed. The loser does not
         necessarily hold out as long as possible.
-    :ivar nodes: positions visited to prove the value.
-    :ivar seconds: processor time, with that of the line, without that of loading compiled code.
+    :ivar nodes: the number of positions visited to prove the value.
+    :ivar seconds: processor time; it includes finding the line, but not loading compiled code.
     :ivar ruled_out: without a proof, whether at least a win of the mover is ruled out.
     """
 
@@ -89,15 +89,15 @@ class Solver:
     A proven value depends only on the position. Whether a limit suffices may also depend on what the solver
     has proven before; a new solver with a limit of nodes always gives the same answer.
 
-    :param places: the places of the table, a power of 2.
+    :param places: the size of the transposition table, a power of 2.
     """
 
     def __init__(self, rules: Rules, *, places: int = PLACES) -> None:
         self.rules = rules
         table = np.zeros(places, search.ENTRY).view(np.recarray)  # takes memory only as it is written
-        self._search = np.zeros(1, search.SEARCH).view(np.recarray)[0]
-        self._search.stamp = 1
-        self._room = board_of(rules), np.array(rules.sources, np.int8), table, self._search
+        self._state = np.zeros(1, search.SEARCH).view(np.recarray)[0]
+        self._state.stamp = 1
+        self._context = board_of(rules), np.array(rules.sources, np.int8), table, self._state
         self._started = 0.0
 
     def solve(
@@ -118,30 +118,30 @@ class Solver:
         if position.rules != self.rules:
             raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
 
-        def look() -> bool:
-            report(int(self._search.nodes))
+        def poll() -> bool:
+            report(int(self._state.nodes))
             return seconds is not None and time.process_time() >= self._started + seconds
 
         here, self._started = Positions.batch([position], self.rules), time.process_time()
         self.values(here, nodes=0)  # loads the compiled code
         self._started = time.process_time()
-        value = int(self._run(here, search.BOTH, UNLIMITED if nodes is None else nodes, look=look)[0])
+        value = int(self._run(here, search.BOTH, UNLIMITED if nodes is None else nodes, poll=poll)[0])
         proof = self.so_far(position)
         if value == UNPROVEN:
             return proof
-        line = self._line(position, value, proof.nodes + LINE_NODES if nodes is None else nodes, look)
+        line = self._line(position, value, proof.nodes + LINE_NODES if nodes is None else nodes, poll)
         return Proof(position, value, line, proof.nodes, time.process_time() - self._started)
 
     def so_far(self, position: Position) -> Proof:
         """The outcome so far of an interrupted call of ``solve`` for this position."""
-        seconds, state = time.process_time() - self._started, self._search
-        ruled_out = bool(state.left == search.DOES_OPPONENT_WIN)
-        return Proof(position, None, (), int(state.nodes), seconds, ruled_out)
+        seconds, nodes = time.process_time() - self._started, int(self._state.nodes)
+        ruled_out = bool(self._state.unanswered == search.DOES_OPPONENT_WIN)
+        return Proof(position, None, (), nodes, seconds, ruled_out)
 
     def values(self, positions: Positions, *, nodes: int = UNLIMITED) -> Int8s:
         """int8[k]: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it
         loses; UNPROVEN if that takes more ``nodes``."""
-        self._search.nodes = 0
+        self._state.nodes = 0
         return self._run(positions, search.BOTH, nodes)
 
     def move_values(
@@ -150,13 +150,15 @@ class Solver:
         """int8[k], int8[k, cells]: the values of open positions, and those of their moves for the mover,
         UNPROVEN if illegal. What is proven of a position and its moves depends on them alone.
 
-        :param nodes: the most positions to visit for each position; ``move_nodes``: and for each move.
+        :param nodes: the most positions to visit for each position.
         :param order: the cells in the order in which their moves are solved.
         :param rule: which of them are solved (``proof_search.ALL`` ...).
+        :param move_nodes: the most positions to visit for each move.
         """
-        moves = np.full((len(positions), self.rules.cells), UNPROVEN, np.int8)
-        self._search.nodes = 0
-        return self._run(positions, search.BOTH, nodes, (moves, order, rule, move_nodes)), moves
+        move_values = np.full((len(positions), self.rules.cells), UNPROVEN, np.int8)
+        self._state.nodes = 0
+        values = self._run(positions, search.BOTH, nodes, (move_values, order, rule, move_nodes))
+        return values, move_values
 
     def _run(
         self,
@@ -164,34 +166,35 @@ class Solver:
         questions: int,
         nodes: int,
         moves: tuple[Int8s, Int8s, int, int] = NO_MOVES,
-        look: Callable[[], bool] = lambda: False,
+        poll: Callable[[], bool] = lambda: False,
     ) -> Int8s:
         """The values of positions by ``solve_positions``, which takes these arguments."""
-        values, rows = positions.outcomes, np.flatnonzero(~positions.terminal)
-        proven = np.full(len(rows), UNPROVEN, np.int8)
-        arguments = self._room, *positions[rows].stones_by_turn, proven, questions, nodes, *moves
-        run_until(search.solve_positions, arguments, self._search, look)
-        values[rows] = proven
+        values, still_open = positions.outcomes, np.flatnonzero(~positions.terminal)
+        open_values = np.full(len(still_open), UNPROVEN, np.int8)
+        stones = positions[still_open].stones_by_turn
+        arguments = self._context, *stones, open_values, questions, nodes, *moves
+        run_until(search.solve_positions, arguments, self._state, poll)
+        values[still_open] = open_values
         return values
 
-    def _line(self, position: Position, value: int, nodes: int, look: Callable[[], bool]) -> tuple[Cell, ...]:
+    def _line(self, position: Position, value: int, nodes: int, poll: Callable[[], bool]) -> tuple[Cell, ...]:
         """Moves that keep a position's known value, until so many nodes are visited in all."""
         line: list[Cell] = []
-        while not position.terminal and (cell := self._keep(position, value, nodes, look)) is not None:
+        while not position.terminal and (cell := self._keep(position, value, nodes, poll)) is not None:
             line.append(cell)
             position, value = position.play(cell), -value
         return tuple(line)
 
-    def _keep(self, position: Position, value: int, nodes: int, look: Callable[[], bool]) -> Cell | None:
-        """A move that keeps the position's value, None if that takes too many nodes."""
-        state, here = self._search, Positions.batch([position], self.rules)
+    def _keep(self, position: Position, value: int, nodes: int, poll: Callable[[], bool]) -> Cell | None:
+        """A move that keeps the position's value; None if it takes too many nodes to find one."""
+        state, here = self._state, Positions.batch([position], self.rules)
         question = search.DOES_OPPONENT_WIN if value > 0 else search.DOES_MOVER_WIN
         self._run(here, question, 1)  # weighs the cells
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
         cells = np.array(sorted(position.legal, key=lambda cell: -weights[cell]))
         after = here.play(np.zeros(len(cells), np.int64), cells)
-        kept = self._run(after, question, 1) == -value  # what the proof has found
-        for at in (*np.flatnonzero(kept)[:1], *range(len(cells))):
-            if kept[at] or self._run(after[at], question, nodes - state.nodes, look=look)[0] == -value:
+        known = self._run(after, question, 1) == -value  # from the proof, in the table
+        for at in (*np.flatnonzero(known)[:1], *range(len(cells))):
+            if known[at] or self._run(after[at], question, nodes - state.nodes, poll=poll)[0] == -value:
                 return int(cells[at])
         return None

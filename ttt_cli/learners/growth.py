@@ -11,15 +11,15 @@ import numpy as np
 from ttt_cli.engine.arrays import Int8s, Int64s, Uint64s
 from ttt_cli.engine.bits import (
     HALF,
+    HASHED_CELLS,
     ONE,
-    SHORT,
     ZERO,
+    canonical_symmetry,
     hashed,
-    image_of_class,
+    image_of,
     is_line,
-    lowest_of,
+    lowest_equivalent,
     popcount,
-    turned,
 )
 from ttt_cli.engine.kernel import Inlined, Part, u32
 
@@ -61,7 +61,7 @@ def find(rows: Any, growth: Growth, x: np.uint64, o: np.uint64) -> int:
     while slots[slot] != ZERO:
         row = u32(slots[slot] & LOWER)
         if (slots[slot] ^ mixed) >> HALF == ZERO and (
-            lines.shape[0] <= SHORT or (rows[row].x == x and rows[row].o == o)
+            lines.shape[0] <= HASHED_CELLS or (rows[row].x == x and rows[row].o == o)
         ):
             return row
         slot = slot + ONE & mask
@@ -82,11 +82,11 @@ def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
 def own_board(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np.uint64, int]:
     """The position that has the row: in a table of classes the class's own board; and the symmetry that leads
     to it."""
-    sources, image = growth.sources, 0
+    sources, symmetry = growth.sources, 0
     if SYMMETRIC:
-        image = image_of_class(sources, x, o)
-        x, o = turned(sources, x, image), turned(sources, o, image)
-    return x, o, image
+        symmetry = canonical_symmetry(sources, x, o)
+        x, o = image_of(sources, x, symmetry), image_of(sources, o, symmetry)
+    return x, o, symmetry
 
 
 @Part
@@ -109,8 +109,8 @@ def predecessor(
     """The row of a position before the last stone was placed on this cell, or ``OPEN``; and the symmetry that
     takes it to its class's own board."""
     stone = ONE << np.uint64(cell)
-    x, o, image = own_board(growth, x ^ stone if ply & 1 else x, o if ply & 1 else o ^ stone)
-    return find(rows, growth, x, o), image
+    x, o, symmetry = own_board(growth, x ^ stone if ply & 1 else x, o if ply & 1 else o ^ stone)
+    return find(rows, growth, x, o), symmetry
 
 
 @Part
@@ -124,11 +124,11 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
     for taken in range(growth.lines.shape[0]):
         stone = ONE << np.uint64(taken)
         if last & stone != ZERO:
-            before, image = predecessor(rows, growth, x, o, taken, ply)
+            before, symmetry = predecessor(rows, growth, x, o, taken, ply)
             first, number = rows[before].first, rows[before].number
             if SYMMETRIC and number > 0:
-                cell = np.int64(images[image, taken])
-                cell = lowest_of(sources, np.uint64(rows[before].x), np.uint64(rows[before].o), cell)
+                cell = np.int64(images[symmetry, taken])
+                cell = lowest_equivalent(sources, np.uint64(rows[before].x), np.uint64(rows[before].o), cell)
                 place = 0
                 while moves[first + u32(place)].cell != cell:
                     place += 1
@@ -171,7 +171,7 @@ def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, p
     rows[row].x, rows[row].o, rows[row].first = x, o, place
     for cell in range(growth.lines.shape[0] if unseen == OPEN else 0):
         if (x | o) >> np.uint64(cell) & ONE == ZERO:
-            lowest = lowest_of(sources, x, o, cell) if SYMMETRIC else cell
+            lowest = lowest_equivalent(sources, x, o, cell) if SYMMETRIC else cell
             if lowest == cell:
                 moves[place].cell, moves[place].shared_by = cell, 1
                 place += 1

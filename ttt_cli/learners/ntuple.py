@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE
-from ttt_cli.engine.board import Board, board_of, ends
+from ttt_cli.engine.board import Board, board_of, completing_cells
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.network import Network, gain, network, place, squashed, total
@@ -189,10 +189,10 @@ def best_reply(
     """
     values[:] = -2.0
     own, other = stones[side], stones[1 - side]
-    completing = ends(own, other, game)
+    completing = completing_cells(own, other, game)
     threats = own & other  # none
     if not completing and not game.misere:
-        threats = ends(other, own, game)
+        threats = completing_cells(other, own, game)
     base, found = total(net, patterns[side]), -2.0
     for cell in range(len(values)):
         stone = ONE << np.uint64(cell)
@@ -291,7 +291,7 @@ def play_games(
                 else:
                     cell = choose(values, best, (drawn - epsilon) / (1.0 - epsilon))
                 row[ply] = cell
-            wins = ends(stones[ply, side], stones[ply, 1 - side], game) >> np.uint64(cell) & ONE
+            wins = completing_cells(stones[ply, side], stones[ply, 1 - side], game) >> np.uint64(cell) & ONE
             put(stones, patterns, ply, side, cell, net)
             if wins:
                 plies, result = ply + 1, 2 * side - 1 if game.misere else 1 - 2 * side
