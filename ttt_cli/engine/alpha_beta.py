@@ -41,7 +41,7 @@ ENTRY = np.dtype(
         ("opponent", "u8"),
         ("score", "f8"),
         ("stamp", "i8"),  # the position whose search the entry belongs to
-        ("plies", "i4"),  # the depth of the search below
+        ("depth", "i4"),  # plies searched
         ("bound", "i2"),  # ``EXACT`` ...
         ("best", "i2"),  # the best move
     ],
@@ -55,8 +55,8 @@ SEARCH = np.dtype(
         ("node_limit", "i8"),  # where ``nodes`` ends its search
         ("stop", "?"),  # whether to end at once
         ("cut_short", "?"),  # whether the search has ended early
-        ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # the moves at each depth, best first
-        ("scores", "f8", MAX_CELLS),  # by which the moves of a depth are sorted
+        ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # the moves at each ply, best first
+        ("scores", "f8", MAX_CELLS),  # by which the moves of a ply are sorted
         ("root_scores", "f8", MAX_CELLS),  # found for the root's moves, in their order
     ]
 )
@@ -68,25 +68,18 @@ SearchState = Any
 """A record of ``SEARCH``."""
 
 Context = tuple[Board, Network, Int32s, Table, SearchState]
-"""The rules; the network, and its patterns at each depth, int32[cells + 1, 2, sets]; the table; the state of
+"""The rules; the network, and its patterns at each ply, int32[cells + 1, 2, sets]; the table; the state of
 the search."""
 
 
 @Part
 def negamax(
-    mover: Bitboard,
-    opponent: Bitboard,
-    last: int,
-    plies: int,
-    alpha: float,
-    beta: float,
-    depth: int,
-    context: Context,
+    mover: Bitboard, opponent: Bitboard, last: int, depth: int, alpha: float, beta: float, context: Context
 ) -> float:
     """The score of a node for the side to move, exact if it lies between ``alpha`` and ``beta``.
 
     :param last: the cell of the last stone.
-    :param plies: how many more to search.
+    :param depth: plies to search.
     """
     board, network, patterns, table, state = context
     state.nodes += 1
@@ -107,13 +100,14 @@ def negamax(
             free, forced = to_block, 1
     if soonest == 1:
         return 0.0
-    side = (board.cells - soonest) & 1
+    ply = board.cells - soonest
+    side = ply & 1
     for number in range(patterns.shape[2]):
-        patterns[depth, 0, number] = patterns[depth - 1, 0, number]
-        patterns[depth, 1, number] = patterns[depth - 1, 1, number]
-    place(network, patterns[depth], 1 - side, last)
-    pattern, highest = patterns[depth, side], -np.inf
-    if plies == 1 and forced == 0:
+        patterns[ply, 0, number] = patterns[ply - 1, 0, number]
+        patterns[ply, 1, number] = patterns[ply - 1, 1, number]
+    place(network, patterns[ply], 1 - side, last)
+    pattern, highest = patterns[ply, side], -np.inf
+    if depth == 1 and forced == 0:
         while free:
             highest = max(highest, gain(network, pattern, lowest_cell(free)))
             free &= free - ONE
@@ -121,12 +115,12 @@ def negamax(
     first_move, entry = -1, table[np.int64(hashed(mover, opponent)) & (PLACES - 1)]
     if entry.stamp == state.stamp and entry.mover == mover and entry.opponent == opponent:
         first_move = entry.best
-        if entry.plies == plies:
+        if entry.depth == depth:
             high = entry.bound != AT_MOST and entry.score >= beta
             low = entry.bound != AT_LEAST and entry.score <= alpha
             if entry.bound == EXACT or high or low:
                 return entry.score
-    moves, listed = state.moves[depth], 0
+    moves, listed = state.moves[ply], 0
     while free:
         cell = lowest_cell(free)
         free &= free - ONE
@@ -139,8 +133,8 @@ def negamax(
             state.cut_short = True
             return 0.0
         cell = np.int64(moves[at])
-        after, next_plies = mover | ONE << np.uint64(cell), plies - 1 + forced
-        score = -negamax(opponent, after, cell, next_plies, -beta, -alpha, depth + 1, context)
+        stone = ONE << np.uint64(cell)
+        score = -negamax(opponent, mover | stone, cell, depth - 1 + forced, -beta, -alpha, context)
         if state.cut_short:
             return 0.0
         if score > highest:
@@ -150,54 +144,45 @@ def negamax(
             break
     bound = AT_LEAST if highest >= beta else AT_MOST if highest <= lower_bound else EXACT
     entry.mover, entry.opponent, entry.score = mover, opponent, highest
-    entry.stamp, entry.plies, entry.bound, entry.best = state.stamp, plies, bound, chosen
+    entry.stamp, entry.depth, entry.bound, entry.best = state.stamp, depth, bound, chosen
     return highest
 
 
 @Part
-def set_up(mover: Bitboard, opponent: Bitboard, context: Context) -> int:
-    """List the root's moves and find its patterns; return the number of moves."""
+def set_up(mover: Bitboard, opponent: Bitboard, context: Context) -> None:
+    """List the root's moves and find its patterns."""
     board, network, patterns, _, state = context
-    number, side = 0, popcount(mover | opponent) & 1
-    patterns[0] = 0
+    ply, listed = popcount(mover | opponent), 0
+    patterns[ply] = 0
     for cell in range(board.cells):
         if mover >> np.uint64(cell) & ONE:
-            place(network, patterns[0], side, cell)
+            place(network, patterns[ply], ply & 1, cell)
         elif opponent >> np.uint64(cell) & ONE:
-            place(network, patterns[0], 1 - side, cell)
+            place(network, patterns[ply], 1 - (ply & 1), cell)
         else:
-            state.moves[0, number] = cell
-            number += 1
-    return number
+            state.moves[ply, listed] = cell
+            listed += 1
 
 
 @Part
 def search_root(
-    mover: Bitboard,
-    opponent: Bitboard,
-    plies: int,
-    number: int,
-    exact: bool,
-    context: Context,
-    scores: Floats,
+    mover: Bitboard, opponent: Bitboard, depth: int, exact: bool, context: Context, scores: Floats
 ) -> None:
-    """Score the root's listed moves by a search of so many plies. If it is cut short, ``scores`` stay as they
-    are."""
+    """Score the root's moves by a search of ``depth`` plies; if it is cut short ``scores`` stay the same."""
     board, network, patterns, _, state = context
-    completing, pattern = (
-        completing_cells(mover, opponent, board),
-        patterns[0, popcount(mover | opponent) & 1],
-    )
+    ply = popcount(mover | opponent)
+    number, moves, pattern = board.cells - ply, state.moves[ply], patterns[ply, ply & 1]
+    completing = completing_cells(mover, opponent, board)
     base, best, alpha = total(network, pattern), -np.inf, -np.inf
     for at in range(number):
-        cell = np.int64(state.moves[0, at])
+        cell = np.int64(moves[at])
         stone = ONE << np.uint64(cell)
         if completing & stone:
             score = float(-number if board.misere else number)
         elif number == 1:
             score = 0.0
-        elif plies > 1:
-            score = -negamax(opponent, mover | stone, cell, plies - 1, -np.inf, -alpha, 1, context)
+        elif depth > 1:
+            score = -negamax(opponent, mover | stone, cell, depth - 1, -np.inf, -alpha, context)
         elif not board.misere and completing_cells(opponent, mover | stone, board):
             score = float(1 - number)
         else:
@@ -209,18 +194,18 @@ def search_root(
         # A move as good as the best one must get its exact score.
         alpha = -np.inf if exact else np.nextafter(best, -np.inf)
     for at in range(number):
-        scores[state.moves[0, at]] = state.root_scores[at]
+        scores[moves[at]] = state.root_scores[at]
 
 
 @Kernel
 def _search(
-    context: Context,
     movers: Uint64s,
     opponents: Uint64s,
     scores: Floats,
-    depth: int,
+    max_depth: int,
     nodes: int,
     exact: bool,
+    context: Context,
 ) -> None:
     """Fill float64[k, cells] with the scores of moves. A search of one ply has no limit of nodes."""
     state = context[4]
@@ -229,14 +214,16 @@ def _search(
             break
         mover, opponent = movers[row], opponents[row]
         state.stamp, state.nodes, state.node_limit, state.cut_short = row + 1, 0, nodes, False
-        number = set_up(mover, opponent, context)
-        for plies in range(1, min(depth, number) + 1):
-            search_root(mover, opponent, plies, number, exact, context, scores[row])
+        set_up(mover, opponent, context)
+        ply = popcount(mover | opponent)
+        number, moves = context[0].cells - ply, state.moves[ply]
+        for depth in range(1, min(max_depth, number) + 1):
+            search_root(mover, opponent, depth, exact, context, scores[row])
             for at in range(number):  # the best of this search come first in the next
-                cell = np.int64(state.moves[0, at])
-                insert(state.moves[0], state.scores, at, cell, scores[row, cell])
+                cell = np.int64(moves[at])
+                insert(moves, state.scores, at, cell, scores[row, cell])
             best = abs(state.scores[0])
-            decided = not exact and best >= 1.0 and number + 1 - best <= plies
+            decided = not exact and best >= 1.0 and number + 1 - best <= depth
             if decided or state.cut_short:  # decided: no sooner end is overlooked
                 break
 
@@ -292,6 +279,6 @@ class Search(Policy):
         context = board_of(self.rules), network, patterns, table, state
         nodes = UNLIMITED if self._nodes is None else self._nodes
         stones = distinct[still_open].stones_by_turn
-        run_until(_search, (context, *stones, open_scores, min(self._depth, cells), nodes, exact), state)
+        run_until(_search, (*stones, open_scores, self._depth, nodes, exact, context), state)
         scores[still_open] = open_scores
         return in_classes.lift(scores[places])

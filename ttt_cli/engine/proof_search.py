@@ -67,7 +67,7 @@ SEARCH = np.dtype(
         ("final_other", "u8"),
         ("tried", "i8"),  # the number of stones tried
         # Of the whole search:
-        ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # the moves to try at each depth, best first
+        ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # the moves to try at each ply, best first
         ("nodes", "i8"),  # the number of nodes visited
         ("node_limit", "i8"),  # where ``nodes`` ends the search
         ("stop", "?"),  # whether to end at once
@@ -356,7 +356,7 @@ def look_up(
 
 
 @Part
-def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, depth: int, context: Context) -> int:
+def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, context: Context) -> int:
     """The outcome of a node; OPEN if the search ends before it is known.
 
     :param attacks: whether the attacker is to move.
@@ -373,14 +373,14 @@ def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, depth: int, con
     _, known = look_up(attacks, key_a, key_d, table, search)
     if known != OPEN:
         return known
-    moves = search.moves[depth]
+    moves = search.moves[popcount(attacker | defender)]
     outcome, listed = list_moves(attacks, attacker, defender, choice, potential, moves, board, search)
     if outcome == OPEN:
         outcome, wanted = (HOLDS, WINS) if attacks else (WINS, HOLDS)
         for at in range(listed):
             stone = ONE << np.uint64(moves[at])
             sides = (attacker | stone, defender) if attacks else (attacker, defender | stone)
-            reply = prove(not attacks, *sides, depth + 1, context)
+            reply = prove(not attacks, *sides, context)
             if reply == OPEN:
                 return OPEN
             if reply == wanted:
@@ -405,7 +405,7 @@ def value_of(mover: Bitboard, opponent: Bitboard, questions: int, nodes: int, co
         if questions & question:
             attacks = question == DOES_MOVER_WIN
             sides = (mover, opponent) if attacks else (opponent, mover)
-            outcome = prove(attacks, *sides, 0, context)
+            outcome = prove(attacks, *sides, context)
             if outcome == OPEN:
                 return UNPROVEN
             if outcome == WINS:
