@@ -1,4 +1,4 @@
-"""Policies from outside: their answers are checked, and errors name them."""
+"""Policies from outside, whose answers are checked: errors name the player."""
 
 from typing import Any
 
@@ -11,8 +11,11 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError
 from ttt_cli.user_code import guarded
 
-ROUGHLY, EXACTLY = 1e-4, 1e-12
-"""By how much the sum of a row may miss 1: in single precision, and without being normalised."""
+TOLERANCE = 1e-4
+"""By how much the sum of a row may miss 1: enough for players that compute in single precision."""
+
+NORMALISED = 1e-12
+"""Rows whose sum misses 1 by more are normalised."""
 
 
 class Checked(Policy):
@@ -36,11 +39,11 @@ class Checked(Policy):
             return probabilities
         answer = self._ask("probabilities", positions[rows], (self.rules.cells,))
         expected = "numbers from 0 that sum to 1, on free cells alone; all 0 to resign"
-        sound = are_sound(answer, positions[rows].legal, ROUGHLY)
+        sound = are_sound(answer, positions[rows].legal, TOLERANCE)
         self._expect(sound, "probabilities", positions[rows], answer, expected)
         sums = answer.sum(axis=1)
-        rough = (np.abs(sums - 1) > EXACTLY) & (sums > 0)
-        answer[rough] /= sums[rough, None]
+        inexact = (np.abs(sums - 1) > NORMALISED) & (sums > 0)
+        answer[inexact] /= sums[inexact, None]
         probabilities[rows] = answer
         return probabilities
 
@@ -64,7 +67,7 @@ class Checked(Policy):
         return known
 
     def _ask(self, method: str, positions: Positions, width: tuple[int, ...]) -> Any:
-        """float64[k, *width]: a method's answer for the positions; None if it may be, and is."""
+        """float64[k, *width]: a method's answer for the positions; None if an optional method has none."""
         optional = method != "probabilities"
         if optional and not isinstance(self._player, Policy):
             return None

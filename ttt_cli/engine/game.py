@@ -25,8 +25,8 @@ class Game:
     def of(cls, rules: Rules, moves: Iterable[Cell], *, resigned: bool = False) -> Self:
         """The finished game of these moves.
 
-        :raises NotationError: if a move cannot be played, or the game does not end with the last one, or
-            does, although it was resigned.
+        :raises NotationError: if a move cannot be played, or the game does not end with the last one, or does
+            although it was resigned.
         """
         game = cls(rules)
         for cell in moves:

@@ -1,5 +1,5 @@
 """The values of positions under perfect play: by retrograde analysis if the board has a state space, else by
-proof. What is not proved within the limits stays unknown."""
+proof. A value that is not proved within the limits stays unknown."""
 
 from functools import lru_cache
 from threading import Lock
@@ -30,7 +30,7 @@ _solving = Lock()
 
 @lru_cache(maxsize=2)
 def solver(rules: Rules) -> Solver:
-    """The solver of these rules, with everything it has proved."""
+    """The solver of these rules, which keeps what it has proved."""
     return Solver(rules)
 
 
@@ -61,5 +61,5 @@ def move_values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
 
 
 def negated(values: Int8s) -> Int8s:
-    """int8[k]: the values for the other side; what is ``UNPROVEN`` stays so."""
+    """int8[k]: the values for the other side; ``UNPROVEN`` stays the same."""
     return np.where(values == UNPROVEN, values, -values)

@@ -18,10 +18,10 @@ from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
 
 CACHED = 1 << 16
-"""Numbers in a temporary array that stays in the processor's cache."""
+"""The length of temporary arrays that stay in the processor's cache."""
 
 PART = 1 << 16
-"""Positions in a part of a large batch."""
+"""The number of positions in a part of a large batch, so that temporary arrays stay small."""
 
 
 class Positions:
@@ -89,8 +89,7 @@ class Positions:
             yield self[at : at + size]
 
     def __getitem__(self, rows: Any) -> "Positions":
-        """A part of the batch, by a slice, a mask or indices, or one position as a batch, by its
-        index."""
+        """A part of the batch by a slice, a mask or indices; by one index, a batch of that position."""
         if isinstance(rows, int | np.integer):
             rows = [range(len(self))[rows]]
         results = self.results[rows] if "results" in self.__dict__ else None
@@ -147,8 +146,8 @@ class Positions:
         return Positions(self.rules, x | np.where(x_moves, stones, 0), o | np.where(x_moves, 0, stones))
 
     def after(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple["Positions", Int32s]:
-        """The distinct positions after the moves on ``cells[i]`` in positions ``rows[i]``, in order, and the
-        place of each move's among them.
+        """The distinct positions after the moves on ``cells[i]`` in positions ``rows[i]``, in order, and
+        int32[k], the place among them of the position after each move.
 
         :raises ValueError: unless all positions have equally many stones.
         """
@@ -158,21 +157,21 @@ class Positions:
         stones, none = ONE << np.arange(self.cells, dtype=np.uint64), np.zeros(self.cells, np.uint64)
         added = Positions(self.rules, *((stones, none) if x_moves else (none, stones))).keys
         keys = np.empty((len(rows), added.shape[1]), np.uint64)
-        for some in _chunks(len(rows)):
-            keys[some] = self.keys.take(rows[some], axis=0) + added.take(cells[some], axis=0)
-        found, order, new = _sorted(keys, self.cells)
+        for chunk in _chunks(len(rows)):
+            keys[chunk] = self.keys.take(rows[chunk], axis=0) + added.take(cells[chunk], axis=0)
+        distinct, order, new = _distinct(keys, self.cells)
         firsts = order[new]
-        reached = self.play(rows[firsts], cells[firsts])
-        reached.keys = found
-        # Only who has just moved can have completed a line.
-        lined = _lined(self.rules, reached.x if x_moves else reached.o).astype(np.int8)
-        reached.results = lined if x_moves != self.rules.misere else -lined
-        return reached, _places(order, new)
+        after = self.play(rows[firsts], cells[firsts])
+        after.keys = distinct
+        # Only the side that has just moved can have completed a line.
+        lined = _lined(self.rules, after.x if x_moves else after.o).astype(np.int8)
+        after.results = lined if x_moves != self.rules.misere else -lined
+        return after, _places(order, new)
 
     @cached_property
     def keys(self) -> Uint64s:
-        """uint64[k, words]: numbers that compare as the texts do, two bits a cell, the first cell highest, 32
-        cells a word. A stone on a cell adds the same to the key of every board."""
+        """uint64[k, words]: numbers that compare as the texts do: two bits a cell, the first cell highest, 32
+        cells a word. A stone on a cell adds the same number to every key."""
         if len(self) > PART:  # to save memory
             return np.concatenate([part.keys for part in self.parts()])
         cells = 64 if self.cells > 32 else 32
@@ -185,7 +184,7 @@ class Positions:
         """bool[k]: whether a game leads to this board, as ``Position`` requires."""
         x_stones, o_stones = np.bitwise_count(self.x), np.bitwise_count(self.o)
         lined = np.zeros((2, len(self)), np.bool_)
-        common = np.full((2, len(self)), ~np.uint64(0))  # cells that all completed lines of a side share
+        common = np.full((2, len(self)), ~np.uint64(0))  # the cells that all lines of a side share
         for line in self.rules.line_masks:
             mask = np.uint64(line)
             for side, stones in enumerate((self.x, self.o)):
@@ -231,13 +230,13 @@ class Positions:
 
 
 def _chunks(stop: int) -> Iterator[slice]:
-    """Parts of a range, so short that temporary arrays stay in the processor's cache."""
+    """Slices of a range, so short that temporary arrays stay in the processor's cache."""
     return (slice(at, min(at + CACHED, stop)) for at in range(0, stop, CACHED))
 
 
-def _sorted(keys: Uint64s, cells: int) -> tuple[Uint64s, Int64s, Bools]:
-    """The distinct ``keys`` of boards of so many cells, ascending; the order that sorts all keys, and which
-    are ``_new`` in it. The keys may be overwritten.
+def _distinct(keys: Uint64s, cells: int) -> tuple[Uint64s, Int64s, Bools]:
+    """The distinct ``keys`` of boards of so many cells, ascending; int64[k], the order that sorts all keys;
+    and bool[k], which are ``_new`` in this order. The keys may be overwritten.
 
     A key of 3x3 has 18 bits, and below them 46 are unused. With the keys' numbers 0, 1, 2 … in those, sorting
     the keys in place, which is fast, gives the order too.
@@ -248,30 +247,30 @@ def _sorted(keys: Uint64s, cells: int) -> tuple[Uint64s, Int64s, Bools]:
         new = _new(keys[order])
         return keys[order[new]], order, new
     numbered = keys[:, 0]
-    for some in _chunks(len(keys)):
-        numbered[some] += np.arange(some.start, some.stop, dtype=np.uint64)
+    for chunk in _chunks(len(keys)):
+        numbered[chunk] += np.arange(chunk.start, chunk.stop, dtype=np.uint64)
     numbered.sort()
     new = _new(keys, unused)
-    found = keys[new] & ~unused
+    distinct = keys[new] & ~unused
     numbered &= unused
-    return found, numbered.view(np.int64), new
+    return distinct, numbered.view(np.int64), new
 
 
 def _new(keys: Uint64s, unused: np.uint64 = ZERO) -> Bools:
     """bool[k]: whether each sorted key differs from the one before it in more than ``unused`` low bits."""
     new = np.ones(len(keys), np.bool_)
-    for some in _chunks(len(keys) - 1):
-        differing = (keys[1:][some] ^ keys[some]) > unused
-        new[1:][some] = differing.any(axis=1)
+    for chunk in _chunks(len(keys) - 1):
+        differing = (keys[1:][chunk] ^ keys[chunk]) > unused
+        new[1:][chunk] = differing.any(axis=1)
     return new
 
 
 def _places(order: Int64s, new: Bools) -> Int32s:
     """int32[k]: the place of each key among the distinct ones, given the order and which are new in it."""
     places, last = np.empty(len(order), np.int32), -1
-    for some in _chunks(len(order)):
-        ranks = last + np.cumsum(new[some], dtype=np.int32)
-        places[order[some]], last = ranks, ranks[-1]
+    for chunk in _chunks(len(order)):
+        ranks = last + np.cumsum(new[chunk], dtype=np.int32)
+        places[order[chunk]], last = ranks, ranks[-1]
     return places
 
 

@@ -1,7 +1,7 @@
 """The rules of a k-in-a-row game: rows, columns, length of the winning line.
 
-Only ``Rules`` knows that the usual board has nine cells. Cells are numbered from 0, row by row from the top
-left; people type them from 1.
+No other module assumes a board of nine cells. Cells are numbered from 0, row by row from the top left; people
+type them from 1.
 """
 
 import re
@@ -13,7 +13,7 @@ from numbers import Integral
 from ttt_cli.errors import NotationError, UsageError
 
 MAX_CELLS = 64
-"""A side's stones are a bitboard of 64 bits."""
+"""The stones of a side are one bitboard of 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Rules:
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
                 raise UsageError(f"{name} must be a whole number of at least 1, not {value!r}")
-            object.__setattr__(self, name, int(value))  # which may be NumPy's
+            object.__setattr__(self, name, int(value))  # a NumPy integer too
         if type(self.misere) is not bool:
             raise UsageError(f"misere must be True or False, not {self.misere!r}")
         if self.cells > MAX_CELLS:
@@ -60,7 +60,7 @@ class Rules:
 
     @cached_property
     def lines(self) -> tuple[tuple[int, ...], ...]:
-        """The winning lines as cells in ascending order, by their first cells."""
+        """The cells of each winning line, ascending; the lines are in the order of their first cells."""
         lines = []
         for row in range(self.rows):
             for col in range(self.cols):
@@ -83,17 +83,18 @@ class Rules:
         return tuple(tuple(mask for mask in masks if mask >> cell & 1) for cell in range(self.cells))
 
     def lines_of(self, stones: int) -> list[tuple[int, ...]]:
-        """The lines completed by these stones, a bitboard."""
+        """The winning lines that these stones, a bitboard, complete."""
         return [line for line, mask in zip(self.lines, self.line_masks, strict=True) if stones & mask == mask]
 
     @cached_property
     def symmetries(self) -> tuple[tuple[int, ...], ...]:
         """The board's symmetries, eight on a square, else four: ``image[cell]`` is where ``cell`` goes."""
         board = [[row * self.cols + col for col in range(self.cols)] for row in range(self.rows)]
+        transposed = [list(row) for row in zip(*board, strict=True)]
         images = []
-        for turned in (board, [list(row) for row in zip(*board, strict=True)]):
-            if len(turned) == self.rows:
-                for rows in (turned, turned[::-1]):
+        for grid in (board, transposed):
+            if len(grid) == self.rows:
+                for rows in (grid, grid[::-1]):
                     for cells in (rows, [row[::-1] for row in rows]):
                         images.append(tuple(cell for row in cells for cell in row))
         return tuple(dict.fromkeys(images))

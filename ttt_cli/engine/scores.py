@@ -1,8 +1,8 @@
 """The scores of positions and moves: the value and the distance to the end in one number.
 
-A score is 0 for a draw, else ``cells + 1 - t``, with ``t`` the number of stones at the end, positive if the
-mover wins and negative if it loses. So larger scores are better: the sooner a win and the later a loss, the
-better. A position has the largest score of its moves, and a ply only changes the sign.
+The score of a draw is 0. The size of any other is ``cells + 1 - t``, with ``t`` the number of stones at the
+end; it is positive if the mover wins and negative if it loses. So a larger score is better: a sooner win or a
+later loss. A position has the largest score of its moves, and a ply only changes the sign.
 """
 
 from collections.abc import Callable
@@ -17,21 +17,21 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import StateSpace
 
 ILLEGAL = np.int8(-128)
-"""The score of an illegal move: below every other score."""
+"""The score of an illegal move, below every other."""
 
 Scores = NDArray[Any]
 """int8, or float64 with an opinion."""
 
 MOVES_BATCH = 1 << 18
-"""Moves that are searched at a time, so that temporary arrays stay small."""
+"""The number of moves searched at a time, so that temporary arrays stay small."""
 
 
 @lru_cache(maxsize=8)
 def solve(space: StateSpace) -> Int8s:
     """int8[n]: the scores under perfect play, by retrograde analysis."""
-    scores = _ends(space)
+    scores = _terminal_scores(space)
     for rows in space.backwards():
-        best = _of_moves(space, scores, rows).max(axis=1)
+        best = _move_scores(space, scores, rows).max(axis=1)
         scores[rows] = np.where(space.terminal[rows], scores[rows], best)
     return scores
 
@@ -48,42 +48,42 @@ def move_scores(
     """
     if depth is None:
         space = StateSpace.of(positions.rules)
-        return _of_moves(space, solve(space), space.rows(positions))
+        return _move_scores(space, solve(space), space.rows(positions))
     kind = np.int8 if opinion is None else np.float64
     scores: Scores = np.full((len(positions), positions.cells), ILLEGAL, kind)
     size = max(1, MOVES_BATCH // positions.cells)
     for plies in np.unique(positions.plies):
         layer = np.flatnonzero(positions.plies == plies)
         for start in range(0, len(layer), size):
-            numbers = layer[start : start + size]
-            part = positions[numbers]
+            indices = layer[start : start + size]
+            part = positions[indices]
             rows, cells = np.nonzero(part.legal)
             after, places = part.after(rows, cells)
-            values: Scores = _ends(after).astype(kind)
+            after_scores: Scores = _terminal_scores(after).astype(kind)
             if depth > 1:
                 still_open = np.flatnonzero(~after.terminal)
-                values[still_open] = move_scores(after[still_open], depth - 1, opinion).max(axis=1)
-            reached = 0 - values[places]  # never -0.0
+                after_scores[still_open] = move_scores(after[still_open], depth - 1, opinion).max(axis=1)
+            of_moves = 0 - after_scores[places]  # never -0.0
             if depth == 1 and opinion is not None:
-                reached = np.where(after.terminal[places], reached, opinion(part)[rows, cells])
-            scores[numbers[rows], cells] = reached
+                of_moves = np.where(after.terminal[places], of_moves, opinion(part)[rows, cells])
+            scores[indices[rows], cells] = of_moves
     return scores
 
 
 def move_plies(positions: Positions) -> Int8s:
-    """int8[k, cells]: the plies to the end under perfect play, the move included; as ``move_scores`` with no
-    depth."""
+    """int8[k, cells]: the plies from each move, itself included, to the end under perfect play, on a board
+    with a state space."""
     scores, cells = move_scores(positions), positions.cells
-    ends = np.where(scores == 0, cells, cells + 1 - np.abs(scores))
-    return (ends - positions.plies[:, None]).astype(np.int8)
+    stones_at_end = np.where(scores == 0, cells, cells + 1 - np.abs(scores))
+    return (stones_at_end - positions.plies[:, None]).astype(np.int8)
 
 
-def _ends(positions: Positions) -> Int8s:
+def _terminal_scores(positions: Positions) -> Int8s:
     """int8[k]: the scores of terminal positions, 0 of others."""
     return positions.outcomes * (np.int8(positions.cells + 1) - positions.plies)
 
 
-def _of_moves(space: StateSpace, scores: Int8s, rows: slice | NDArray[Any]) -> Int8s:
+def _move_scores(space: StateSpace, scores: Int8s, rows: slice | NDArray[Any]) -> Int8s:
     """int8[k, cells]: the scores of the moves in the positions ``rows``."""
     after = space.successors[rows]
     return np.where(after >= 0, -scores[after], ILLEGAL)

@@ -12,18 +12,15 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int32s, Int64s
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import PART, Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UsageError
-
-CHUNK = 1 << 16
-"""Positions that are worked on at a time, so that temporary arrays stay small."""
 
 MAX_POSITIONS = 12_000_000
 """Larger spaces are refused: at some 100 bytes a position they need more memory than a workstation has."""
 
 SMALL_SPACE = 200_000
-"""The most positions of a board that is enumerated without being asked to: it takes an instant."""
+"""The most positions of a board that is enumerated unasked, which takes an instant."""
 
 
 class StateSpace(Positions):
@@ -60,7 +57,7 @@ class StateSpace(Positions):
 
     @cached_property
     def _sums(self) -> Int64s:
-        """int64[2**cells]: what stones of O add to a code, by their bitboard."""
+        """int64[2**cells]: what the stones of O add to a code, by their bitboard."""
         boards = np.arange(2**self.cells)[:, None]
         return (boards >> np.arange(self.cells) & 1) @ self.powers
 
@@ -81,8 +78,8 @@ class StateSpace(Positions):
         """The positions from the full board to the empty one, for retrograde computations: slices within one
         layer, short enough for temporary arrays to stay small."""
         for layer in self.layers[::-1]:
-            for start in range(layer.start, layer.stop, CHUNK):
-                yield slice(start, min(start + CHUNK, layer.stop))
+            for start in range(layer.start, layer.stop, PART):
+                yield slice(start, min(start + PART, layer.stop))
 
     def rows(self, positions: Positions) -> Int64s:
         """int64[k]: the index of each position, all of them in this space."""
@@ -96,7 +93,7 @@ class StateSpace(Positions):
     @cached_property
     def _index(self) -> Int32s:
         """int32[3**cells + 1]: the index of each code, -1 if it is not a position."""
-        index = np.full(3**self.cells + 1, -1, np.int32)  # the last one is for all other numbers
+        index = np.full(3**self.cells + 1, -1, np.int32)  # the last place is for all other numbers
         index[self.codes] = np.arange(len(self))
         return index
 
@@ -123,14 +120,15 @@ def _build(rules: Rules) -> StateSpace:
             f"more than the {MAX_POSITIONS:,} that fit in memory",
             hint="choose a smaller board, such as 4x4",
         )
-    layers, successors, first = [], [], 0  # index of the layer's first position
-    positions = Positions.start(rules)
-    while len(positions):
-        rows, cells = np.nonzero(positions.legal)
-        after, places = positions.after(rows, cells)
-        reached = np.full((len(positions), rules.cells), -1, np.int32)
-        reached[rows, cells] = first + len(positions) + places
-        layers.append(positions)
-        successors.append(reached)
-        first, positions = first + len(positions), after
+    layers, successors, stop = [], [], 0  # the number of positions up to this layer
+    layer = Positions.start(rules)
+    while len(layer):
+        stop += len(layer)
+        rows, cells = np.nonzero(layer.legal)
+        after, places = layer.after(rows, cells)
+        indices = np.full((len(layer), rules.cells), -1, np.int32)
+        indices[rows, cells] = stop + places
+        layers.append(layer)
+        successors.append(indices)
+        layer = after
     return StateSpace(Positions.concatenate(layers), np.concatenate(successors))

@@ -1,7 +1,7 @@
 """Batches of positions up to the symmetries of the board.
 
-The image with the smallest text represents its class. Of the cells that a symmetry of this board exchanges,
-the lowest represents all.
+A class holds the images of one position under the symmetries. Its canonical form is the image with the
+smallest text. Of the cells that symmetries of this form exchange, the lowest stands for all.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from ttt_cli.engine.positions import Positions
 class Classes:
     """The classes of ``k`` positions.
 
-    :ivar positions: the positions that represent the classes.
-    :ivar moves: int8[k, cells], the cell of the class's board that each cell of the position corresponds to.
-    :ivar lowest: int8[k, cells], the lowest cell equivalent to each cell of the class's board.
+    :ivar positions: the canonical forms.
+    :ivar moves: int8[k, cells], the cell of the canonical form that each cell of the position corresponds to.
+    :ivar lowest: int8[k, cells], the lowest cell equivalent to each cell of the canonical form.
     """
 
     positions: Positions
@@ -27,18 +27,18 @@ class Classes:
 
     @property
     def legal(self) -> Bools:
-        """bool[k, cells]: the moves on the class's board, one of those that are equivalent."""
+        """bool[k, cells]: the moves on the canonical form, the lowest of each set of equivalent ones."""
         return self.positions.legal & (self.lowest == np.arange(self.lowest.shape[1]))
 
     @property
     def shared_by(self) -> Int8s:
-        """int8[k, cells]: how many cells of the class's board are equivalent to each, where it is the lowest
-        of them; else 0."""
+        """int8[k, cells]: how many cells of the canonical form are equivalent to each, itself included, where
+        it is the lowest of them; else 0."""
         codes = self.lowest + np.arange(len(self.lowest))[:, None] * self.lowest.shape[1]
         return np.bincount(codes.ravel(), minlength=codes.size).reshape(codes.shape).astype(np.int8)
 
     def lift(self, rows: Floats) -> Floats:
-        """float64[k, cells]: values of the class's moves as values of the positions' moves."""
+        """float64[k, cells]: the values of the canonical forms' moves as values of the positions' moves."""
         return np.take_along_axis(rows, self.moves.astype(np.intp), axis=1)
 
     def lift_probabilities(self, rows: Floats, legal: Bools) -> Floats:
@@ -46,7 +46,7 @@ class Classes:
         return self.lift(rows / np.maximum(self.shared_by, 1)) * legal
 
     def project(self, rows: Floats) -> Floats:
-        """float64[k, cells]: probabilities on the class's boards, those of equivalent cells added up."""
+        """float64[k, cells]: probabilities on the canonical forms, those of equivalent cells added up."""
         projected = np.zeros_like(rows)
         np.add.at(projected, (np.arange(len(rows))[:, None], self.lowest), rows)
         return projected * self.legal
@@ -56,21 +56,22 @@ def classes(positions: Positions) -> Classes:
     """The class of each position."""
     rules, stones, row = positions.rules, positions.stones, f"S{positions.cells}"  # bytes compare as texts do
     chosen, smallest = np.zeros(len(positions), np.intp), stones.view(row)[:, 0]
-    ties = np.zeros(len(positions), np.bool_)  # whether several images are the smallest
+    tied = np.zeros(len(positions), np.bool_)  # whether several symmetries lead to the smallest image
     for number, source in enumerate(rules.sources[1:], 1):
         image = stones.take(source, axis=1).view(row)[:, 0]
         smaller = image < smallest
-        ties = ~smaller & (ties | (image == smallest))
+        tied = ~smaller & (tied | (image == smallest))
         chosen[smaller], smallest = number, np.where(smaller, image, smallest)
-    own = smallest.view(np.int8).reshape(stones.shape)
+    canonical = smallest.view(np.int8).reshape(stones.shape)
     lowest = np.tile(np.arange(rules.cells, dtype=np.int8), (len(positions), 1))
-    some, targets = np.flatnonzero(ties), np.array(rules.symmetries, np.int8)
+    symmetric, targets = np.flatnonzero(tied), np.array(rules.symmetries, np.int8)
     for target, source in zip(targets, rules.sources, strict=True):
-        stable = some[(own[some][:, source] == own[some]).all(axis=1)]
+        unchanged = (canonical[symmetric][:, source] == canonical[symmetric]).all(axis=1)
+        stable = symmetric[unchanged]
         lowest[stable] = np.minimum(lowest[stable], target)
     moves = targets[chosen]
-    moves[some] = np.take_along_axis(lowest[some], moves[some].astype(np.intp), axis=1)
-    return Classes(Positions.of_stones(own, rules), moves, lowest)
+    moves[symmetric] = np.take_along_axis(lowest[symmetric], moves[symmetric].astype(np.intp), axis=1)
+    return Classes(Positions.of_stones(canonical, rules), moves, lowest)
 
 
 def orbit(positions: Positions) -> Positions:
