@@ -18,7 +18,6 @@ WEIGHT_BITS = 30
 BOARD = np.dtype(
     [
         ("lines", "u8", MAX_LINES),  # the winning lines as bitboards
-        ("cells_of", "i1", (MAX_LINES, MAX_CELLS)),  # the cells of each line
         ("line_count", "i8"),  # the number of lines
         ("length", "i8"),  # the number of cells of a line
         ("whole", "i8"),  # the weight of a completed line (``engine.solver``)
@@ -38,8 +37,6 @@ def board_of(rules: Rules) -> Board:
     board = np.zeros(1, BOARD).view(np.recarray)[0]
     board.line_count, board.length, board.cells = len(rules.lines), rules.line, rules.cells
     board.lines[: len(rules.lines)] = rules.line_masks
-    for index, cells in enumerate(rules.lines):
-        board.cells_of[index, : rules.line] = cells
     board.whole = 1 << min(rules.line, WEIGHT_BITS)
     board.full, board.misere = (1 << rules.cells) - 1, rules.misere
     return board

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Int8s, Uint64s
-from ttt_cli.engine.bits import ONE, ZERO, Bitboard, canonical_symmetry, hashed, image_of, popcount
+from ttt_cli.engine.bits import (
+    ONE,
+    ZERO,
+    Bitboard,
+    canonical_symmetry,
+    hashed,
+    image_of,
+    lowest_cell,
+    popcount,
+)
 from ttt_cli.engine.board import MAX_LINES, Board, completing_cells, insert
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.rules import MAX_CELLS
@@ -59,9 +68,8 @@ SEARCH = np.dtype(
         ("weights", "i8", (3, MAX_CELLS)),  # of its cells (``ATTACK`` ...)
         ("scores", "i8", MAX_CELLS),  # of its moves, best first
         ("pair_weights", "i8", (MAX_CELLS, MAX_CELLS)),  # of the lines through two cells
-        ("live", "i8", MAX_LINES),  # the attacker's live lines while pairs are chosen
-        ("live_weights", "i8", MAX_LINES),  # their weights
-        ("live_cells", "u8", MAX_LINES),  # their free unpaired cells
+        ("live_cells", "u8", MAX_LINES),  # of the attacker's live lines, the free unpaired cells
+        ("live_weights", "i8", MAX_LINES),  # the weights of these lines
         # Of the search for a forced win:
         ("final_own", "u8"),  # both sides' stones at its end
         ("final_other", "u8"),
@@ -103,29 +111,29 @@ def weigh(
     for index in range(board.line_count):
         line = board.lines[index]
         if line & other == ZERO:
-            missing = popcount(line & ~own)
-            value = max(1, board.whole >> missing)
-            potential += value
-            for place in range(board.length):
-                weights[row, board.cells_of[index, place]] += value
-            if missing == 1:
-                completing |= line & ~own
+            free = line & ~own
+            weight = max(1, board.whole >> popcount(free))
+            potential += weight
+            if free & (free - ONE) == ZERO:
+                completing |= free
+            while free:
+                weights[row, lowest_cell(free)] += weight
+                free &= free - ONE
     return potential, completing
 
 
 @Part
-def add_line(number: int, weight: int, board: Board, search: SearchState) -> None:
+def add_line(number: int, weight: int, search: SearchState) -> None:
     """Add ``weight`` to the weight of each free unpaired cell of a live line, and of each two of them."""
-    weights, pair_weights, cells_of = search.weights, search.pair_weights, board.cells_of
-    index, free = search.live[number], search.live_cells[number]
-    for place in range(board.length):
-        cell = cells_of[index, place]
-        if free >> np.uint64(cell) & ONE:
-            weights[UNPAIRED, cell] += weight
-            for further in range(place + 1, board.length):
-                partner = cells_of[index, further]
-                if free >> np.uint64(partner) & ONE:
-                    pair_weights[cell, partner] += weight
+    weights, pair_weights, cells = search.weights, search.pair_weights, search.live_cells[number]
+    while cells:
+        cell = lowest_cell(cells)
+        cells &= cells - ONE
+        weights[UNPAIRED, cell] += weight
+        partners = cells
+        while partners:
+            pair_weights[cell, lowest_cell(partners)] += weight
+            partners &= partners - ONE
 
 
 @Part
@@ -137,8 +145,8 @@ def pair_up(
 
     :returns: the remaining potential, and the paired cells.
     """
-    weights, pair_weights, cells_of = search.weights, search.pair_weights, board.cells_of
-    live, live_weights, live_cells, length = search.live, search.live_weights, search.live_cells, board.length
+    weights, pair_weights = search.weights, search.pair_weights
+    live_weights, live_cells = search.live_weights, search.live_cells
     for cell in range(board.cells):
         for partner in range(board.cells):
             pair_weights[cell, partner] = 0
@@ -146,25 +154,27 @@ def pair_up(
     for index in range(board.line_count):
         line = board.lines[index]
         if line & defender == ZERO:
-            live[number], live_cells[number] = index, line & ~attacker
+            live_cells[number] = line & ~attacker
             live_weights[number] = max(1, board.whole >> popcount(live_cells[number]))
-            add_line(number, live_weights[number], board, search)
+            add_line(number, live_weights[number], search)
             number += 1
     paired = ZERO
     while potential >= enough:
         most, first, second = 0, 0, 0  # the pair that lowers the potential most
-        for index in range(number):
-            line = live[index]
-            for place in range(length):
-                cell = cells_of[line, place]
-                if live_cells[index] >> np.uint64(cell) & ONE:
-                    for further in range(place + 1, length):
-                        partner = cells_of[line, further]
-                        # Lines through both cells die, and the weight of those through one doubles.
-                        gain = 3 * pair_weights[cell, partner]
-                        gain -= weights[UNPAIRED, cell] + weights[UNPAIRED, partner]
-                        if gain > most:
-                            most, first, second = gain, cell, partner
+        for at in range(number):
+            cells = live_cells[at]
+            while cells:
+                cell = lowest_cell(cells)
+                cells &= cells - ONE
+                partners = cells
+                while partners:
+                    partner = lowest_cell(partners)
+                    partners &= partners - ONE
+                    # Lines through both cells die, and the weight of those through one doubles.
+                    gain = 3 * pair_weights[cell, partner]
+                    gain -= weights[UNPAIRED, cell] + weights[UNPAIRED, partner]
+                    if gain > most:
+                        most, first, second = gain, cell, partner
         if most == 0:
             break
         pair = ONE << np.uint64(first) | ONE << np.uint64(second)
@@ -176,15 +186,14 @@ def pair_up(
             if free & pair == ZERO:
                 at += 1
                 continue
-            add_line(at, -live_weights[at], board, search)
+            add_line(at, -live_weights[at], search)
             if free & pair == pair:
                 number -= 1
-                live[at], live_weights[at] = live[number], live_weights[number]
-                live_cells[at] = live_cells[number]
+                live_weights[at], live_cells[at] = live_weights[number], live_cells[number]
             else:
                 live_weights[at] *= 2
                 live_cells[at] = free & ~pair
-                add_line(at, live_weights[at], board, search)
+                add_line(at, live_weights[at], search)
                 at += 1
     return potential, paired
 
