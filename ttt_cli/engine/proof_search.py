@@ -69,7 +69,6 @@ SEARCH = np.dtype(
         ("scores", "i8", MAX_CELLS),  # of its moves, best first
         ("pair_weights", "i8", (MAX_CELLS, MAX_CELLS)),  # of the lines through two cells
         ("live_cells", "u8", MAX_LINES),  # of the attacker's live lines, the free unpaired cells
-        ("live_weights", "i8", MAX_LINES),  # the weights of these lines
         # Of the search for a forced win:
         ("final_own", "u8"),  # both sides' stones at its end
         ("final_other", "u8"),
@@ -98,6 +97,12 @@ Context = tuple[Board, Int8s, Table, SearchState]
 
 
 @Part
+def weight_of(missing: Bitboard, board: Board) -> int:
+    """The weight of a live line that needs these cells."""
+    return max(1, board.whole >> popcount(missing))
+
+
+@Part
 def weigh(
     own: Bitboard, other: Bitboard, row: int, board: Board, search: SearchState
 ) -> tuple[int, Bitboard]:
@@ -112,7 +117,7 @@ def weigh(
         line = board.lines[index]
         if line & other == ZERO:
             free = line & ~own
-            weight = max(1, board.whole >> popcount(free))
+            weight = weight_of(free, board)
             potential += weight
             if free & (free - ONE) == ZERO:
                 completing |= free
@@ -123,9 +128,9 @@ def weigh(
 
 
 @Part
-def add_line(number: int, weight: int, search: SearchState) -> None:
-    """Add ``weight`` to the weight of each free unpaired cell of a live line, and of each two of them."""
-    weights, pair_weights, cells = search.weights, search.pair_weights, search.live_cells[number]
+def add_line(cells: Bitboard, weight: int, search: SearchState) -> None:
+    """Add a line's weight to that of each of its free unpaired cells, and of each two of them."""
+    weights, pair_weights = search.weights, search.pair_weights
     while cells:
         cell = lowest_cell(cells)
         cells &= cells - ONE
@@ -145,8 +150,7 @@ def pair_up(
 
     :returns: the remaining potential, and the paired cells.
     """
-    weights, pair_weights = search.weights, search.pair_weights
-    live_weights, live_cells = search.live_weights, search.live_cells
+    weights, pair_weights, live_cells = search.weights, search.pair_weights, search.live_cells
     for cell in range(board.cells):
         for partner in range(board.cells):
             pair_weights[cell, partner] = 0
@@ -155,8 +159,7 @@ def pair_up(
         line = board.lines[index]
         if line & defender == ZERO:
             live_cells[number] = line & ~attacker
-            live_weights[number] = max(1, board.whole >> popcount(live_cells[number]))
-            add_line(number, live_weights[number], search)
+            add_line(live_cells[number], weight_of(live_cells[number], board), search)
             number += 1
     paired = ZERO
     while potential >= enough:
@@ -182,18 +185,17 @@ def pair_up(
         potential -= most
         at = 0
         while at < number:
-            free = live_cells[at]
-            if free & pair == ZERO:
+            cells = live_cells[at]
+            if cells & pair == ZERO:
                 at += 1
                 continue
-            add_line(at, -live_weights[at], search)
-            if free & pair == pair:
+            add_line(cells, -weight_of(cells, board), search)
+            if cells & pair == pair:
                 number -= 1
-                live_weights[at], live_cells[at] = live_weights[number], live_cells[number]
+                live_cells[at] = live_cells[number]
             else:
-                live_weights[at] *= 2
-                live_cells[at] = free & ~pair
-                add_line(at, live_weights[at], search)
+                live_cells[at] = cells & ~pair
+                add_line(live_cells[at], weight_of(live_cells[at], board), search)
                 at += 1
     return potential, paired
 
@@ -285,20 +287,14 @@ def judge(
 
 @Part
 def list_moves(
-    attacks: bool,
-    attacker: Bitboard,
-    defender: Bitboard,
-    choice: Bitboard,
-    potential: int,
-    moves: Int8s,
-    board: Board,
-    search: SearchState,
+    attacks: bool, attacker: Bitboard, defender: Bitboard, choice: Bitboard, potential: int, context: Context
 ) -> tuple[int, int]:
     """List the moves of a node worth trying among ``choice``, best first, given what ``judge`` returns.
 
     :returns: the outcome, OPEN unless it is found on the way; and the number of moves listed.
     """
-    weights, scores, whole = search.weights, search.scores, board.whole
+    board, _, _, search = context
+    weights, whole = search.weights, board.whole
     remaining, paired, hopeless = potential, ZERO, False
     for cell in range(board.cells):
         weights[UNPAIRED, cell] = 0
@@ -323,7 +319,7 @@ def list_moves(
                 hopeless = remaining + highest < whole
             elif remaining < whole:
                 return HOLDS, 0
-    listed = 0
+    moves, listed = search.moves[popcount(attacker | defender)], 0
     for cell in range(board.cells):
         stone = ONE << np.uint64(cell)
         score = weights[ATTACK, cell] + weights[DEFENCE, cell]
@@ -336,20 +332,19 @@ def list_moves(
                 continue
             if paired & stone == ZERO and remaining + weights[UNPAIRED, cell] < whole:
                 continue
-        insert(moves, scores, listed, cell, score + weights[UNPAIRED, cell])
+        insert(moves, search.scores, listed, cell, score + weights[UNPAIRED, cell])
         listed += 1
     return OPEN, listed
 
 
 @Part
-def look_up(
-    attacks: bool, attacker: Bitboard, defender: Bitboard, table: Table, search: SearchState
-) -> tuple[int, int]:
+def look_up(attacks: bool, attacker: Bitboard, defender: Bitboard, context: Context) -> tuple[int, int]:
     """The place of a canonical form in the table, and its outcome.
 
     If it is not there the outcome is OPEN, and the place one that it may take: an empty one, or that of the
     position with the most stones, which is the cheapest to search again.
     """
+    _, _, table, search = context
     start: Any = np.int64(hashed(attacker, defender)) & (len(table) - WAYS)
     chosen, most = start, -1
     for place in range(start, start + WAYS):
@@ -379,11 +374,11 @@ def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, context: Contex
         return outcome
     symmetry = canonical_symmetry(sources, attacker, defender)
     key_a, key_d = image_of(sources, attacker, symmetry), image_of(sources, defender, symmetry)
-    _, known = look_up(attacks, key_a, key_d, table, search)
+    _, known = look_up(attacks, key_a, key_d, context)
     if known != OPEN:
         return known
+    outcome, listed = list_moves(attacks, attacker, defender, choice, potential, context)
     moves = search.moves[popcount(attacker | defender)]
-    outcome, listed = list_moves(attacks, attacker, defender, choice, potential, moves, board, search)
     if outcome == OPEN:
         outcome, wanted = (HOLDS, WINS) if attacks else (WINS, HOLDS)
         for at in range(listed):
@@ -395,7 +390,7 @@ def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, context: Contex
             if reply == wanted:
                 outcome = wanted
                 break
-    place, _ = look_up(attacks, key_a, key_d, table, search)
+    place, _ = look_up(attacks, key_a, key_d, context)
     entry = table[place]
     entry.attacker, entry.defender, entry.note = key_a, key_d, search.stamp * STAMP + (outcome << 1 | attacks)
     return outcome
