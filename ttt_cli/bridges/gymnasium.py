@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ttt_cli.api import Game, Player, Positions, Rules, Side, policy
 
 Board = NDArray[np.int8]
-Observed = tuple[Board, dict[str, Any]]
+BoardAndInfo = tuple[Board, dict[str, Any]]
 
 
 class KInARow(gymnasium.Env):  # type: ignore[misc]
@@ -31,24 +31,24 @@ class KInARow(gymnasium.Env):  # type: ignore[misc]
         self.observation_space = spaces.Box(-1, 1, (self._rules.rows, self._rules.cols), np.int8)
         self.action_space = spaces.Discrete(self._rules.cells)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Observed:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> BoardAndInfo:
         """Begin a game; if the opponent is X, it has moved."""
         super().reset(seed=seed)
         self._game = Game(self._rules)
         self._own = Side(self.np_random.integers(2)) if self._side is None else self._side
         self._answer()
-        return self._observed()
+        return self._observation()
 
     def step(self, action: int) -> tuple[Board, float, bool, bool, dict[str, Any]]:
         """Play a cell, and let the opponent answer."""
-        over = self._game.is_over  # where an opponent has resigned at its first move
+        over = self._game.is_over  # if the opponent resigned at its first move
         legal = over or int(action) in self._game.legal_moves
         if legal and not over:
             self._game.push(int(action))
             self._answer()
         result = self._game.result
         reward = -1.0 if not legal else 0.0 if result is None else float(result * self._own.sign)
-        board, info = self._observed()
+        board, info = self._observation()
         return board, reward, not legal or result is not None, False, info
 
     def _answer(self) -> None:
@@ -60,7 +60,7 @@ class KInARow(gymnasium.Env):  # type: ignore[misc]
             else:
                 game.resign()
 
-    def _observed(self) -> Observed:
+    def _observation(self) -> BoardAndInfo:
         own = np.array([{".": 0, self._own.name: 1}.get(stone, -1) for stone in self._game.text], np.int8)
         mask = np.zeros(self._rules.cells, np.int8)
         mask[list(self._game.legal_moves)] = 1

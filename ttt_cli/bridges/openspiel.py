@@ -17,7 +17,7 @@ from ttt_cli.engine.arrays import Floats
 def rules_of(game: Any) -> Rules:
     """Return the rules of ``tic_tac_toe`` or ``mnk`` (m columns, n rows, k in a row).
 
-    :raises TttError: of another game.
+    :raises TttError: if it is another game.
     """
     kind = game.get_type()
     if kind.short_name == "tic_tac_toe":
@@ -64,21 +64,21 @@ class _SpielPlayer:
             self._ask = theirs.action_probabilities
         elif type(theirs).step_with_policy is pyspiel.Bot.step_with_policy:
             self._ask = theirs.get_policy
-        else:  # OpenSpiel's bots in Python may have this alone
+        else:  # a bot in Python may have no other method
             self._ask = lambda state: theirs.step_with_policy(state)[0]
 
     def probabilities(self, positions: Positions) -> Floats:
-        found = np.zeros((len(positions), positions.rules.cells))
+        probabilities = np.zeros((len(positions), positions.rules.cells))
         for row, text in enumerate(positions.texts()):
-            for action, chance in dict(self._ask(_state(self._game, text))).items():
-                found[row, action] = chance
-        return found
+            for action, probability in dict(self._ask(_state(self._game, text))).items():
+                probabilities[row, action] = probability
+        return probabilities
 
 
 def _state(game: Any, text: str) -> Any:
     """Return a state with this board, reached by some order of moves."""
     state = game.new_initial_state()
-    cells = [[cell for cell, stone in enumerate(text) if stone == side] for side in "XO"]
-    for ply in range(len(cells[0]) + len(cells[1])):
-        state.apply_action(cells[ply % 2][ply // 2])
+    cells_of_sides = [[cell for cell, stone in enumerate(text) if stone == side] for side in "XO"]
+    for ply in range(sum(map(len, cells_of_sides))):
+        state.apply_action(cells_of_sides[ply % 2][ply // 2])
     return state

@@ -16,15 +16,14 @@ KEPT_SECONDS = 30 * 86_400
 
 
 def read(name: str) -> bytes | None:
-    """The compiled code in a file of the cache, None if there is none."""
+    """The compiled code in a file of the cache; None if it cannot be read."""
     try:
         path = _folder() / name
         code = path.read_bytes()
         os.utime(path)
-    except OSError as error:
-        log.debug("no compiled code is read: %s", error)
+        return code
+    except OSError:
         return None
-    return code
 
 
 def write(name: str, code: bytes) -> None:

@@ -10,6 +10,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from types import FunctionType
@@ -47,13 +48,7 @@ def compiled_kernel(
     import numba
 
     dispatcher = numba.njit(**OPTIONS)(function)
-
-    def compile_for(signature: Any, context: Any) -> Any:
-        with compiling():
-            context.refresh()  # loads all that the compiler needs, but compiled code does not
-            return dispatcher._compiler.compile(signature, None)
-
-    dispatcher._cache = _Cache(name, f"{numba.__version__} {OPTIONS} {digest}", compile_for)
+    dispatcher._cache = _Cache(dispatcher, name, f"{numba.__version__} {OPTIONS} {digest}", compiling)
     return dispatcher
 
 
@@ -85,26 +80,31 @@ def _part_compiler() -> Any:
     return PartCompiler
 
 
+@dataclass(frozen=True)
 class _Cache:
     """The cache that Numba asks for a kernel's code: what is missing is compiled, and kept if possible."""
 
-    def __init__(self, name: str, made_of: str, compile: Callable[[Any, Any], Any]) -> None:
-        self._name, self._made_of, self._compile = name, made_of, compile
+    dispatcher: Any
+    name: str
+    made_of: str
+    compiling: Callable[[], AbstractContextManager[None]]
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         from numba.core.compiler import CompileResult
         from numba.core.serialize import dumps
 
         types = [(str(kind), getattr(kind, "fields", ())) for kind in signature]
-        made_of = sys.version, context.codegen().magic_tuple(), self._made_of, types
-        name = f"{self._name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
+        made_of = sys.version, context.codegen().magic_tuple(), self.made_of, types
+        name = f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
         code = code_cache.read(name)
         if code is not None:
             try:
                 return CompileResult._rebuild(context, *pickle.loads(code))
             except Exception as error:  # a damaged file can raise anything
                 log.debug("the compiled code in %s cannot be read: %r", name, error)
-        compiled = self._compile(signature, context)
+        with self.compiling():
+            context.refresh()  # loads all that the compiler needs, but compiled code does not
+            compiled = self.dispatcher._compiler.compile(signature, None)
         code_cache.write(name, dumps(compiled._reduce()))
         return compiled
 

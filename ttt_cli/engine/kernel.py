@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
 from copy import copy
 from dataclasses import make_dataclass
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
 from inspect import getclosurevars
 from operator import attrgetter
@@ -109,7 +109,6 @@ class Kernel(Part):
         super().__init__(function)
         self.name, self._constants = name or function.__name__, constants
         self._compiled: Callable[..., Any] | None = None
-        self._plain: Callable[..., Any] | None = None
         self._preparing = Lock()
 
     def __call__(self, *arguments: Any) -> Any:
@@ -126,14 +125,16 @@ class Kernel(Part):
 
     def run_uncompiled(self, *arguments: Any) -> Any:
         """Run the plain function, with arrays of records as plain objects."""
-        if self._plain is None:
-            self._plain = self._linked()[self]
         copied: list[Records] = []
         with np.errstate(over="ignore"):  # integers wrap in compiled code
             result = self._plain(*_as_records(arguments, copied))
         for records in copied:
             records.write_back()
         return result
+
+    @cached_property
+    def _plain(self) -> Callable[..., Any]:
+        return self._linked()[self]
 
     def _linked(
         self, finish: Callable[[FunctionType, Part], Any] = lambda function, _: function, **bound: Any

@@ -1,9 +1,10 @@
-"""An n-tuple network: the value of a position as a sum of weights, one for each of some small sets of cells.
+"""An n-tuple network: the value of a position as a sum of weights, one for each of a number of small sets of
+cells.
 
-The stones on a set are its *pattern*, a number in base 3: 0 free, 1 a stone of the side that has just moved,
-2 one of the other side. Each pattern has a weight, and patterns may share weights. The sum of the weights is
-squashed to x / (1 + |x|), between -1 and 1, for the side that has just moved. Completed lines and full boards
-are worth what the rules say, whatever the network.
+The stones on a set are its *pattern*, a number in base 3: 0 a free cell, 1 a stone of the side that has just
+moved, 2 a stone of the other side. Each pattern has a weight, and patterns may share weights. The sum of the
+weights is squashed to x / (1 + |x|), between -1 and 1, for the side that has just moved. Completed lines and
+full boards have their values by the rules, whatever the network.
 """
 
 from collections.abc import Sequence
@@ -16,18 +17,21 @@ from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.rules import Rules
 
 MAX_LINE = 10
-"""The longest lines that are rated: longer ones would have too many patterns."""
+"""The longest lines that ``line_network`` rates; longer ones would have too many patterns."""
 
-STEEPNESS, TEMPO = 4, 2
-"""Factors of a line's worth: for one more stone, and for being to move."""
+STEEPNESS = 4
+"""The factor of a line's weight for one more stone."""
+
+TEMPO = 2
+"""The factor of a line's weight for being to move."""
 
 
 class Network(NamedTuple):
     """A network over ``t`` sets of cells.
 
-    :ivar sets: int32[cells, s], the sets that each cell belongs to, ``number`` of them.
+    :ivar sets: int32[cells, s], the sets that each cell belongs to, in the first ``number`` columns.
     :ivar powers: int32[cells, s], what a stone of the side that has just moved adds to their patterns.
-    :ivar number: int32[cells].
+    :ivar number: int32[cells], the number of sets that each cell belongs to.
     :ivar starts: int32[t], where the patterns of each set begin in ``slots``.
     :ivar slots: int32[patterns], the index of each pattern's weight.
     :ivar weights: float64[weights].
@@ -45,20 +49,20 @@ def network(
     cells: int, sets: Sequence[Sequence[int]], starts: Sequence[int], slots: Int32s, weights: Floats
 ) -> Network:
     """The network over these sets; the first cell of each is the lowest digit of its pattern."""
-    places: list[list[tuple[int, int]]] = [[] for _ in range(cells)]
-    for number, cells_of in enumerate(sets):
-        for place, cell in enumerate(cells_of):
-            places[cell].append((number, 3**place))
-    table = np.zeros((2, cells, max(1, *map(len, places), 1)), np.int32)
-    for cell, of in enumerate(places):
-        for at, pair in enumerate(of):
+    memberships: list[list[tuple[int, int]]] = [[] for _ in range(cells)]  # of each cell: sets and powers
+    for number, cells_of_set in enumerate(sets):
+        for place, cell in enumerate(cells_of_set):
+            memberships[cell].append((number, 3**place))
+    numbers = np.array([*map(len, memberships)], np.int32)
+    table = np.zeros((2, cells, max(1, numbers.max())), np.int32)
+    for cell, pairs in enumerate(memberships):
+        for at, pair in enumerate(pairs):
             table[:, cell, at] = pair
-    numbers = np.array([len(of) for of in places], np.int32)
     return Network(table[0], table[1], numbers, np.array(starts, np.int32), slots, weights)
 
 
 def line_network(rules: Rules) -> Network:
-    """A network that rates the lines on which only one side has stones: the more stones the more, and more
+    """A network that rates the lines on which only one side has stones: more stones count more, and more so
     for the side to move. Weights are whole numbers, so that sums are exact."""
     length = rules.line if rules.line <= MAX_LINE else 0
     sign = -1 if rules.misere else 1
@@ -66,11 +70,11 @@ def line_network(rules: Rules) -> Network:
     slots = np.zeros(3**length, np.int32)
     for pattern in range(3**length):
         digits = [pattern // 3**place % 3 for place in range(length)]
-        mine, theirs = digits.count(1), digits.count(2)
-        if mine and not theirs:
-            slots[pattern], weights[mine] = mine, sign * STEEPNESS**mine
-        elif theirs and not mine:
-            slots[pattern], weights[length + theirs] = length + theirs, -sign * TEMPO * STEEPNESS**theirs
+        own, other = digits.count(1), digits.count(2)
+        if own and not other:
+            slots[pattern], weights[own] = own, sign * STEEPNESS**own
+        elif other and not own:
+            slots[pattern], weights[length + other] = length + other, -sign * TEMPO * STEEPNESS**other
     lines = rules.lines if length else ()
     return network(rules.cells, lines, [0] * len(lines), slots, weights)
 
@@ -90,22 +94,22 @@ def place(network: Network, patterns: Int32s, side: int, cell: int) -> None:
 @Part
 def total(network: Network, pattern: Int32s) -> Any:
     """The sum of the weights of patterns, int32[t]."""
-    found = 0.0
+    weight = 0.0
     for number in range(len(pattern)):
-        found += network.weights[network.slots[network.starts[number] + pattern[number]]]
-    return found
+        weight += network.weights[network.slots[network.starts[number] + pattern[number]]]
+    return weight
 
 
 @Part
 def gain(network: Network, pattern: Int32s, cell: int) -> Any:
-    """The change of the sum by a stone on a cell, given int32[t], the patterns for the side placing it."""
-    found = 0.0
+    """The change of the sum by a stone on a cell, given int32[t], the patterns of the side placing it."""
+    change = 0.0
     for at in range(network.number[cell]):
         number = network.sets[cell, at]
         slot = network.starts[number] + pattern[number]
-        found += network.weights[network.slots[slot + network.powers[cell, at]]]
-        found -= network.weights[network.slots[slot]]
-    return found
+        change += network.weights[network.slots[slot + network.powers[cell, at]]]
+        change -= network.weights[network.slots[slot]]
+    return change
 
 
 @Part

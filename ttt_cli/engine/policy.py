@@ -1,4 +1,4 @@
-"""Policies: for each position a probability for each cell. Every player but a person is one.
+"""Policies: for each position a probability for each cell. Every player but a person is a policy.
 
 A policy is a pure function of rules and position: batch, order, earlier questions and caches never change a
 bit of its answer. ``PolicyTable`` is a policy as arrays over a whole state space.
@@ -23,8 +23,8 @@ class Policy(ABC):
     """A player that answers for batches of positions.
 
     :ivar rules: the game it plays.
-    :ivar external: whether to ask it only about positions that can be reached, since each question takes
-        time, and a player may have no answer in others.
+    :ivar external: whether it is someone else's code. It is asked only about positions that occur in its
+        games: each question takes time, and it may have no answer in others.
     """
 
     rules: Rules
@@ -38,7 +38,7 @@ class Policy(ABC):
     @abstractmethod
     def probabilities(self, positions: Positions) -> Floats:
         """float64[k, cells]: the probability of each cell. The row of an open position sums to 1, or is all
-        zeros if the player resigns; that of a terminal position is all zeros."""
+        zeros if the player resigns; the row of a terminal position is all zeros."""
 
     def values(self, positions: Positions) -> Floats | None:
         """float64[k, cells]: the player's values of the moves for the mover, in its own unit, NaN if unknown;
@@ -58,7 +58,7 @@ class Policy(ABC):
         return PolicyTable(space, self.probabilities(space), self.values(space), self.known(space))
 
     def tabulated(self) -> "Policy":
-        """The same policy as a table, if the board has a state space and it is not external."""
+        """The same policy as a table, if it is not external and the board is small."""
         space = None if self.external else enumerated(self.rules)
         return self if space is None else self.table(space)
 
@@ -71,11 +71,11 @@ class Policy(ABC):
         return drawn(thresholds(self.probabilities(positions))[rows], uniforms)
 
     def forfeiting(self) -> "Policy":
-        """The same player, but failing to answer loses the game instead of ending the call."""
+        """The same player, but one that loses the game by failing to answer, instead of ending the call."""
         return self
 
     def memoised(self) -> "Policy":
-        """The same player; one that names a cell when it is asked is asked only once about each position."""
+        """The same player; a program or function is then asked only once about each position."""
         return self
 
     @property
@@ -85,11 +85,11 @@ class Policy(ABC):
 
 
 def _of_its_game(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a policy answer for positions of its own game alone; a kernel would read beyond its arrays."""
+    """Refuse positions of another game, on which a kernel would read beyond its arrays."""
 
     @wraps(method)
     def answer(self: Policy, positions: Positions) -> Any:
-        if positions.rules != getattr(self, "rules", positions.rules):  # a plug-in's may not say
+        if positions.rules != getattr(self, "rules", positions.rules):  # a plug-in may have no rules
             raise UsageError(f"plays {self.rules.describe()}, not {positions.rules.describe()}")
         return method(self, positions)
 
@@ -137,7 +137,7 @@ Answer = tuple[Floats, Floats, Bools]
 
 
 class Answering(Policy):
-    """A policy that finds its whole answer at once, and keeps that for the batch asked about last."""
+    """A policy that finds its whole answer at once, and remembers it for the latest batch."""
 
     def __init__(self, rules: Rules, answer: Callable[[Positions], Answer]) -> None:
         self.rules, self._answer = rules, answer
@@ -157,12 +157,12 @@ class Answering(Policy):
         if last is None or last[0] is not positions:
             self._last = last = positions, self._answer(positions)
             for array in last[1]:
-                array.flags.writeable = False  # lest whoever asked changes the next answer
+                array.flags.writeable = False  # lest a caller change the next answer
         return last[1]
 
 
 class Modified(Policy):
-    """A policy that plays by another one, and has its values and knowledge."""
+    """A policy derived from another, with the same values and knowledge."""
 
     def __init__(self, player: Policy) -> None:
         self.rules, self.external = player.rules, player.external
@@ -176,20 +176,20 @@ class Modified(Policy):
 
 
 class Exploring(Modified):
-    """A policy that plays any legal cell instead with probability ``epsilon``."""
+    """A policy made epsilon-greedy: with probability ``epsilon`` it plays a uniformly random legal cell."""
 
     def __init__(self, player: Policy, epsilon: float) -> None:
         super().__init__(player)
         self._epsilon = epsilon
 
     def probabilities(self, positions: Positions) -> Floats:
-        chance = self._epsilon * uniform(positions.legal)
-        mixed: Floats = (1 - self._epsilon) * self.player.probabilities(positions) + chance
+        explored = self._epsilon * uniform(positions.legal)
+        mixed: Floats = (1 - self._epsilon) * self.player.probabilities(positions) + explored
         return mixed
 
 
 class OneSided(Modified):
-    """A policy for one side; for the other it plays any legal cell and knows nothing."""
+    """A policy that plays one side; for the other it plays uniformly random cells and knows nothing."""
 
     def __init__(self, player: Policy, side: Side) -> None:
         super().__init__(player)
@@ -215,16 +215,15 @@ class OneSided(Modified):
 
 
 def thresholds(probabilities: Floats) -> Floats:
-    """float64[k, cells]: thresholds for sampling cells, the first that exceeds a uniform number being drawn.
+    """float64[k, cells]: thresholds for sampling: the first cell whose threshold exceeds a uniform number is
+    drawn.
 
     They are cumulative probabilities, but 2 from the last possible cell on, so that rounding never draws an
-    impossible one; a row of zeros is one of a player who resigns.
+    impossible one. A row of zeros stays zeros: the player resigns.
     """
     cumulative = np.cumsum(probabilities, axis=1)
-    possible = probabilities > 0
-    left = np.cumsum(possible[:, ::-1], axis=1)[:, ::-1]  # possible cells from this one on
-    after = np.concatenate([left[:, 1:], np.zeros_like(left[:, :1])], axis=1)
-    cumulative[(after == 0) & (left[:, :1] > 0)] = 2.0
+    possible = np.cumsum(probabilities > 0, axis=1)  # the number of possible cells up to each
+    cumulative[(possible == possible[:, -1:]) & (possible > 0)] = 2.0
     return cumulative
 
 
@@ -235,7 +234,7 @@ def drawn(limits: Floats, uniforms: Floats) -> Int64s:
 
 
 def are_sound(rows: Floats, legal: Bools, tolerance: float) -> Bools:
-    """bool[k]: the rows that are all zeros or probabilities of legal moves, whose sum is 1 within a
+    """bool[k]: whether each row is all zeros, or probabilities of legal moves that sum to 1 within a
     tolerance."""
     with np.errstate(all="ignore"):  # rows may hold any numbers
         sums = rows.sum(axis=1)
