@@ -61,15 +61,9 @@ SEARCH = np.dtype(
     ]
 )
 
-Table = Any
-"""An array of ``ENTRY`` records."""
-
-SearchState = Any
-"""A record of ``SEARCH``."""
-
-Context = tuple[Board, Network, Int32s, Table, SearchState]
-"""The rules; the network, and its patterns at each ply, int32[cells + 1, 2, sets]; the table; the state of
-the search."""
+Context = tuple[Board, Network, Int32s, Any, Any]
+"""The rules; the network, and its patterns at each ply, int32[cells + 1, 2, sets]; the table, an array of
+``ENTRY``; the state of the search, a record of ``SEARCH``."""
 
 
 @Part
@@ -149,22 +143,6 @@ def negamax(
 
 
 @Part
-def set_up(mover: Bitboard, opponent: Bitboard, context: Context) -> None:
-    """List the root's moves and find its patterns."""
-    board, network, patterns, _, state = context
-    ply, listed = popcount(mover | opponent), 0
-    patterns[ply] = 0
-    for cell in range(board.cells):
-        if mover >> np.uint64(cell) & ONE:
-            place(network, patterns[ply], ply & 1, cell)
-        elif opponent >> np.uint64(cell) & ONE:
-            place(network, patterns[ply], 1 - (ply & 1), cell)
-        else:
-            state.moves[ply, listed] = cell
-            listed += 1
-
-
-@Part
 def search_root(
     mover: Bitboard, opponent: Bitboard, depth: int, exact: bool, context: Context, scores: Floats
 ) -> None:
@@ -199,31 +177,32 @@ def search_root(
 
 @Kernel
 def _search(
-    movers: Uint64s,
-    opponents: Uint64s,
-    scores: Floats,
-    max_depth: int,
-    nodes: int,
-    exact: bool,
-    context: Context,
+    movers: Uint64s, opponents: Uint64s, scores: Floats, depth: int, nodes: int, exact: bool, context: Context
 ) -> None:
     """Fill float64[k, cells] with the scores of moves. A search of one ply has no limit of nodes."""
-    state = context[4]
+    board, network, patterns, _, state = context
     for row in range(len(movers)):
         if state.stop:
             break
         mover, opponent = movers[row], opponents[row]
         state.stamp, state.nodes, state.node_limit, state.cut_short = row + 1, 0, nodes, False
-        set_up(mover, opponent, context)
-        ply = popcount(mover | opponent)
-        number, moves = context[0].cells - ply, state.moves[ply]
-        for depth in range(1, min(max_depth, number) + 1):
-            search_root(mover, opponent, depth, exact, context, scores[row])
+        ply, number = popcount(mover | opponent), 0
+        moves, patterns[ply] = state.moves[ply], 0
+        for cell in range(board.cells):
+            if mover >> np.uint64(cell) & ONE:
+                place(network, patterns[ply], ply & 1, cell)
+            elif opponent >> np.uint64(cell) & ONE:
+                place(network, patterns[ply], 1 - (ply & 1), cell)
+            else:
+                moves[number] = cell
+                number += 1
+        for plies in range(1, min(depth, number) + 1):
+            search_root(mover, opponent, plies, exact, context, scores[row])
             for at in range(number):  # the best of this search come first in the next
-                cell = np.int64(moves[at])
-                insert(moves, state.scores, at, cell, scores[row, cell])
+                move = np.int64(moves[at])
+                insert(moves, state.scores, at, move, scores[row, move])
             best = abs(state.scores[0])
-            decided = not exact and best >= 1.0 and number + 1 - best <= depth
+            decided = not exact and best >= 1.0 and number + 1 - best <= plies
             if decided or state.cut_short:  # decided: no sooner end is overlooked
                 break
 

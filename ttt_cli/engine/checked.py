@@ -11,12 +11,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError
 from ttt_cli.user_code import guarded
 
-TOLERANCE = 1e-4
-"""By how much the sum of a row may miss 1: enough for players that compute in single precision."""
-
-NORMALISED = 1e-12
-"""Rows whose sum misses 1 by more are normalised."""
-
 
 class Checked(Policy):
     """A player of a plug-in, a Python file or a program that uses this library.
@@ -39,10 +33,10 @@ class Checked(Policy):
             return probabilities
         answer = self._ask("probabilities", positions[rows], (self.rules.cells,))
         expected = "numbers from 0 that sum to 1, on free cells alone; all 0 to resign"
-        sound = are_sound(answer, positions[rows].legal, TOLERANCE)
+        sound = are_sound(answer, positions[rows].legal, 1e-4)  # enough for single precision
         self._expect(sound, "probabilities", positions[rows], answer, expected)
         sums = answer.sum(axis=1)
-        inexact = (np.abs(sums - 1) > NORMALISED) & (sums > 0)
+        inexact = (np.abs(sums - 1) > 1e-12) & (sums > 0)
         answer[inexact] /= sums[inexact, None]
         probabilities[rows] = answer
         return probabilities

@@ -11,9 +11,6 @@ from time import time
 
 log = logging.getLogger("ttt_cli")
 
-KEPT_SECONDS = 30 * 86_400
-"""Code that has not been used for this long is deleted."""
-
 
 def read(name: str) -> bytes | None:
     """The compiled code in a file of the cache; None if it cannot be read."""
@@ -27,14 +24,14 @@ def read(name: str) -> bytes | None:
 
 
 def write(name: str, code: bytes) -> None:
-    """Keep compiled code if possible, and delete code that has not been used for long."""
+    """Keep compiled code if possible, and delete code that has not been used for 30 days."""
     try:
         path = _folder() / name
         temporary = path.with_name(f"{name}.{os.getpid()}")
         temporary.write_bytes(code)
         temporary.replace(path)
         for other in path.parent.iterdir():
-            if other.is_file() and time() - other.stat().st_mtime > KEPT_SECONDS:
+            if other.is_file() and time() - other.stat().st_mtime > 30 * 86_400:
                 other.unlink()
     except OSError as error:
         message = "compiled code cannot be kept (%s: %s); NUMBA_CACHE_DIR=FOLDER names another folder"

@@ -4,12 +4,11 @@ All that depends on Numba's internals stands here. A new version of Numba is che
 ``tests/engine/test_kernel.py``.
 """
 
-import logging
 import os
 import pickle
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -17,8 +16,6 @@ from types import FunctionType
 from typing import Any
 
 from ttt_cli.engine import code_cache
-
-log = logging.getLogger("ttt_cli")
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 """Kernels never divide by zero, allocate nothing, and only Python calls them."""
@@ -98,10 +95,8 @@ class _Cache:
         name = f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
         code = code_cache.read(name)
         if code is not None:
-            try:
+            with suppress(Exception):  # a damaged file can raise anything
                 return CompileResult._rebuild(context, *pickle.loads(code))
-            except Exception as error:  # a damaged file can raise anything
-                log.debug("the compiled code in %s cannot be read: %r", name, error)
         with self.compiling():
             context.refresh()  # loads all that the compiler needs, but compiled code does not
             compiled = self.dispatcher._compiler.compile(signature, None)

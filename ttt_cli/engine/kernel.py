@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
 from copy import copy
 from dataclasses import make_dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from hashlib import sha256
 from inspect import getclosurevars
 from operator import attrgetter
@@ -29,14 +29,8 @@ from ttt_cli.engine import jit
 
 log = logging.getLogger("ttt_cli")
 
-POLL_SECONDS = 0.1
-"""Seconds between two checks of the clock and of Ctrl-C."""
-
 UNLIMITED = 1 << 62
 """The limit of nodes of a search without one."""
-
-CONSTANT_TYPES = int, float, tuple, np.generic
-"""The types of the global constants that kernels read."""
 
 u32 = int
 """``numpy.uint32`` in compiled code, where an index plus ``u32(1)`` keeps its type. Uncompiled code uses
@@ -67,7 +61,7 @@ def uncompiled(wanted: bool = True) -> Iterator[None]:
 
 
 def prefer_uncompiled() -> AbstractContextManager[None]:
-    """Run kernels uncompiled unless Numba is loaded: to load it takes longer than a few games do."""
+    """Run kernels uncompiled unless Numba is loaded; loading it takes longer than learning a few games."""
     return uncompiled("numba" not in sys.modules)
 
 
@@ -79,20 +73,16 @@ def _warn(message: str) -> None:
 class Part:
     """A decorator for a function that kernels call; called from Python it runs uncompiled."""
 
-    inline = False
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.python = function
+    def __init__(self, function: Callable[..., Any], *, inline: bool = False) -> None:
+        self.python, self.inline = function, inline
         self.__doc__ = function.__doc__
 
     def __call__(self, *arguments: Any) -> Any:
         return self.python(*arguments)
 
 
-class Inlined(Part):
-    """A part that is inlined into each function that calls it."""
-
-    inline = True
+Inlined = partial(Part, inline=True)
+"""A decorator for a part that is inlined into each function that calls it."""
 
 
 class Kernel(Part):
@@ -137,11 +127,11 @@ class Kernel(Part):
         return self._linked()[self]
 
     def _linked(
-        self, finish: Callable[[FunctionType, Part], Any] = lambda function, _: function, **bound: Any
+        self, finish: Callable[[FunctionType, bool], Any] = lambda function, inline: function, **bound: Any
     ) -> dict[Part, Any]:
         """The kernel and all parts that it needs, itself first, as functions that call each other.
 
-        :param finish: turns each function into what the others call.
+        :param finish: turns the function of each part into what the others call.
         :param bound: values of global constants.
         """
         linked: dict[Part, Any] = {}
@@ -152,7 +142,7 @@ class Kernel(Part):
                 names = {**python.__globals__, **self._constants, **bound}
                 closure = tuple(CellType(cell.cell_contents) for cell in python.__closure__ or ())
                 function = FunctionType(python.__code__, names, python.__name__, None, closure)
-                linked[part] = finish(function, part)
+                linked[part] = function if part is self else finish(function, part.inline)
                 for name in python.__code__.co_names:
                     if isinstance(names.get(name), Part):
                         names[name] = link(names[name])
@@ -170,7 +160,7 @@ class Kernel(Part):
         for part, function in self._linked().items():
             code, variables = function.__code__, getclosurevars(function)
             values = [*variables.nonlocals.items(), *variables.globals.items()]
-            constants = [(name, value) for name, value in values if isinstance(value, CONSTANT_TYPES)]
+            constants = [item for item in values if isinstance(item[1], int | float | tuple | np.generic)]
             source = code.co_code, code.co_consts, code.co_names, code.co_varnames, part.inline, constants
             digest.update(repr(source).encode())
         return digest.hexdigest()
@@ -180,13 +170,9 @@ class Kernel(Part):
         if reason := jit.why_not():
             _warn(reason)
             return self.run_uncompiled
-
-        def finish(function: FunctionType, part: Part) -> Any:
-            return function if part is self else jit.compiled_part(function, part.inline)
-
-        kernel = self._linked(finish, u32=np.uint32)[self]
+        function = self._linked(jit.compiled_part, u32=np.uint32)[self]
         return jit.compiled_kernel(
-            kernel, self.name, self.digest(), lambda: announce(self.name, self.seconds)
+            function, self.name, self.digest(), lambda: announce(self.name, self.seconds)
         )
 
 
@@ -204,7 +190,7 @@ def run_until(
     with ThreadPoolExecutor(1) as executor:
         search = executor.submit(copy_context().run, kernel, *arguments)
         try:
-            while wait([search], POLL_SECONDS).not_done:
+            while wait([search], timeout=0.1).not_done:
                 state.stop = poll()
         finally:
             state.stop = True

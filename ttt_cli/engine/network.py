@@ -49,16 +49,14 @@ def network(
     cells: int, sets: Sequence[Sequence[int]], starts: Sequence[int], slots: Int32s, weights: Floats
 ) -> Network:
     """The network over these sets; the first cell of each is the lowest digit of its pattern."""
-    memberships: list[list[tuple[int, int]]] = [[] for _ in range(cells)]  # of each cell: sets and powers
-    for number, cells_of_set in enumerate(sets):
-        for place, cell in enumerate(cells_of_set):
-            memberships[cell].append((number, 3**place))
-    numbers = np.array([*map(len, memberships)], np.int32)
-    table = np.zeros((2, cells, max(1, numbers.max())), np.int32)
-    for cell, pairs in enumerate(memberships):
-        for at, pair in enumerate(pairs):
-            table[:, cell, at] = pair
-    return Network(table[0], table[1], numbers, np.array(starts, np.int32), slots, weights)
+    number = np.array([sum(cell in members for members in sets) for cell in range(cells)], np.int32)
+    sets_of, powers = np.zeros((2, cells, max(1, number.max())), np.int32)
+    filled = np.zeros(cells, np.int32)
+    for index, members in enumerate(sets):
+        for place, cell in enumerate(members):
+            sets_of[cell, filled[cell]], powers[cell, filled[cell]] = index, 3**place
+            filled[cell] += 1
+    return Network(sets_of, powers, number, np.array(starts, np.int32), slots, weights)
 
 
 def line_network(rules: Rules) -> Network:

@@ -17,27 +17,21 @@ from ttt_cli.engine.state_space import enumerated
 UNPROVEN = proof_search.UNPROVEN
 """The value of a position or a move that has not been proved."""
 
-GAME_NODES = 200_000
-"""The limit of nodes for the value of a game: some seconds."""
-
 NODES = 20_000
 """The limit of nodes for the value of a position."""
 
+
+_solver_of = lru_cache(maxsize=2)(Solver)
+"""The solver of rules, which keeps what it has proved."""
 
 _solving = Lock()
 """A solver proves one thing at a time; threads may ask for values at once."""
 
 
-@lru_cache(maxsize=2)
-def solver(rules: Rules) -> Solver:
-    """The solver of these rules, which keeps what it has proved."""
-    return Solver(rules)
-
-
 @lru_cache(maxsize=8)
 def game_value(rules: Rules) -> int | None:
     """The value of the game for X: +1 a win, 0 a draw, -1 a loss; None if it is not proved."""
-    value = int(values_of(Positions.start(rules), nodes=GAME_NODES)[0])
+    value = int(values_of(Positions.start(rules), nodes=200_000)[0])  # at most some seconds
     return None if value == UNPROVEN else value
 
 
@@ -48,7 +42,7 @@ def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
     if space is not None:
         return np.sign(solve(space)[space.rows(positions)])
     with _solving:
-        return solver(positions.rules).values(positions, nodes=nodes)
+        return _solver_of(positions.rules).values(positions, nodes=nodes)
 
 
 def move_values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:

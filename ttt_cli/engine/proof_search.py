@@ -86,11 +86,14 @@ SEARCH = np.dtype(
 SearchState = Any
 """A record of ``SEARCH``."""
 
-Table = Any
-"""An array of ``ENTRY`` records, whose length is a power of 2."""
+Context = tuple[Board, Int8s, Any, SearchState]
+"""The rules; the board's symmetries (``Rules.sources``); the table, an array of ``ENTRY`` whose length is a
+power of 2; the state of the search."""
 
-Context = tuple[Board, Int8s, Table, SearchState]
-"""The rules, the board's symmetries (``Rules.sources``), the table and the state of the search."""
+Moves = tuple[Int8s, Int8s, int, int]
+"""Which moves of positions to solve: int8[k, cells], to be filled with their values for the mover; the cells
+in the order to solve them (if there are any, what is proven of a position and its moves is forgotten before
+the next); the rule (``ALL`` ...); the limit of nodes for each move."""
 
 
 # Potentials and pairs
@@ -295,7 +298,7 @@ def list_moves(
     """
     board, _, _, search = context
     weights, whole = search.weights, board.whole
-    remaining, paired, hopeless = potential, ZERO, False
+    remaining, paired = potential, ZERO
     for cell in range(board.cells):
         weights[UNPAIRED, cell] = 0
     if not board.misere:
@@ -311,13 +314,12 @@ def list_moves(
         if attacks or not forced:
             enough = 0 if attacks else whole
             remaining, paired = pair_up(potential, enough, attacker, defender, board, search)
+            highest = 0
             if attacks:  # can the attacker raise it to 1 at all, or only exchange stones in pairs?
-                highest = 0
                 for cell in range(board.cells):
                     if board.full & ~(attacker | defender | paired) & ONE << np.uint64(cell):
                         highest = max(highest, weights[UNPAIRED, cell])
-                hopeless = remaining + highest < whole
-            elif remaining < whole:
+            if remaining + highest < whole:
                 return HOLDS, 0
     moves, listed = search.moves[popcount(attacker | defender)], 0
     for cell in range(board.cells):
@@ -328,7 +330,7 @@ def list_moves(
         if board.misere:
             score = -score
         elif attacks:
-            if potential + weights[ATTACK, cell] < whole or hopeless:
+            if potential + weights[ATTACK, cell] < whole:
                 continue
             if paired & stone == ZERO and remaining + weights[UNPAIRED, cell] < whole:
                 continue
@@ -420,29 +422,22 @@ def value_of(mover: Bitboard, opponent: Bitboard, questions: int, nodes: int, co
 
 @Kernel
 def solve_positions(
-    context: Context,
     movers: Uint64s,
     opponents: Uint64s,
     values: Int8s,
     questions: int,
     nodes: int,
-    move_values: Int8s,
-    order: Int8s,
-    rule: int,
-    move_nodes: int,
+    moves: Moves,
+    context: Context,
 ) -> None:
     """Find the values of open positions, and of their moves.
 
     :param movers: uint64[k], the stones of the sides to move; opponents: those of the other sides.
     :param values: int8[k], to be filled.
     :param nodes: the limit of nodes for each position.
-    :param move_values: int8[k, cells], the values of moves for the mover, to be filled.
-    :param order: the cells whose moves are solved, in this order. If there are any, what is proven of a
-        position and its moves is forgotten before the next.
-    :param rule: which of these moves are solved (``ALL`` ...).
-    :param move_nodes: the limit of nodes for each move.
     """
     board, search = context[0], context[3]
+    move_values, order, rule, move_nodes = moves
     for row in range(len(movers)):
         mover, opponent, asked = movers[row], opponents[row], questions
         if questions == BOTH and mover | opponent == ZERO and not board.misere:

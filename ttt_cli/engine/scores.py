@@ -22,9 +22,6 @@ ILLEGAL = np.int8(-128)
 Scores = NDArray[Any]
 """int8, or float64 with an opinion."""
 
-MOVES_BATCH = 1 << 18
-"""The number of moves searched at a time, so that temporary arrays stay small."""
-
 
 @lru_cache(maxsize=8)
 def solve(space: StateSpace) -> Int8s:
@@ -51,7 +48,7 @@ def move_scores(
         return _move_scores(space, solve(space), space.rows(positions))
     kind = np.int8 if opinion is None else np.float64
     scores: Scores = np.full((len(positions), positions.cells), ILLEGAL, kind)
-    size = max(1, MOVES_BATCH // positions.cells)
+    size = max(1, (1 << 18) // positions.cells)  # so that temporary arrays stay small
     for plies in np.unique(positions.plies):
         layer = np.flatnonzero(positions.plies == plies)
         for start in range(0, len(layer), size):

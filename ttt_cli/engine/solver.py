@@ -52,14 +52,11 @@ from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import NotationError
 
-PLACES = 1 << 20
-"""Places of the transposition table, of 24 bytes each."""
-
 LINE_NODES = 100_000
 """Nodes that the line of best play may take beyond those of the proof, if there is no limit."""
 
 NO_MOVES = (np.zeros((0, 0), np.int8), np.zeros(0, np.int8), search.ALL, 0)
-"""The arguments of ``solve_positions`` for moves, if none are to be solved."""
+"""No moves are to be solved."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +86,10 @@ class Solver:
     A proven value depends only on the position. Whether a limit suffices may also depend on what the solver
     has proven before; a new solver with a limit of nodes always gives the same answer.
 
-    :param places: the size of the transposition table, a power of 2.
+    :param places: the size of the transposition table, a power of 2; a place takes 24 bytes.
     """
 
-    def __init__(self, rules: Rules, *, places: int = PLACES) -> None:
+    def __init__(self, rules: Rules, *, places: int = 1 << 20) -> None:
         self.rules = rules
         table = np.zeros(places, search.ENTRY).view(np.recarray)  # takes memory only as it is written
         self._state = np.zeros(1, search.SEARCH).view(np.recarray)[0]
@@ -165,14 +162,14 @@ class Solver:
         positions: Positions,
         questions: int,
         nodes: int,
-        moves: tuple[Int8s, Int8s, int, int] = NO_MOVES,
+        moves: search.Moves = NO_MOVES,
         poll: Callable[[], bool] = lambda: False,
     ) -> Int8s:
         """The values of positions by ``solve_positions``, which takes these arguments."""
         values, still_open = positions.outcomes, np.flatnonzero(~positions.terminal)
         open_values = np.full(len(still_open), UNPROVEN, np.int8)
         stones = positions[still_open].stones_by_turn
-        arguments = self._context, *stones, open_values, questions, nodes, *moves
+        arguments = *stones, open_values, questions, nodes, moves, self._context
         run_until(search.solve_positions, arguments, self._state, poll)
         values[still_open] = open_values
         return values

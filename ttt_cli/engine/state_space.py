@@ -16,11 +16,11 @@ from ttt_cli.engine.positions import PART, Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UsageError
 
-MAX_POSITIONS = 12_000_000
-"""Larger spaces are refused: at some 100 bytes a position they need more memory than a workstation has."""
-
 SMALL_SPACE = 200_000
 """The most positions of a board that is enumerated unasked, which takes an instant."""
+
+MAX_POSITIONS = 12_000_000
+"""Larger spaces are refused: at some 100 bytes a position they need more memory than a workstation has."""
 
 
 class StateSpace(Positions):
