@@ -143,10 +143,8 @@ def negamax(
 
 
 @Part
-def search_root(
-    mover: Bitboard, opponent: Bitboard, depth: int, exact: bool, context: Context, scores: Floats
-) -> None:
-    """Score the root's moves by a search of ``depth`` plies; if it is cut short ``scores`` stay the same."""
+def search_root(mover: Bitboard, opponent: Bitboard, depth: int, exact: bool, context: Context) -> None:
+    """Fill ``root_scores`` by a search of ``depth`` plies, unless it is cut short."""
     board, network, patterns, _, state = context
     ply = popcount(mover | opponent)
     number, moves, pattern = board.cells - ply, state.moves[ply], patterns[ply, ply & 1]
@@ -171,8 +169,6 @@ def search_root(
         state.root_scores[at] = score
         # A move as good as the best one must get its exact score.
         alpha = -np.inf if exact else np.nextafter(best, -np.inf)
-    for at in range(number):
-        scores[moves[at]] = state.root_scores[at]
 
 
 @Kernel
@@ -187,7 +183,8 @@ def _search(
         mover, opponent = movers[row], opponents[row]
         state.stamp, state.nodes, state.node_limit, state.cut_short = row + 1, 0, nodes, False
         ply, number = popcount(mover | opponent), 0
-        moves, patterns[ply] = state.moves[ply], 0
+        moves = state.moves[ply]
+        patterns[ply] = 0
         for cell in range(board.cells):
             if mover >> np.uint64(cell) & ONE:
                 place(network, patterns[ply], ply & 1, cell)
@@ -197,13 +194,15 @@ def _search(
                 moves[number] = cell
                 number += 1
         for plies in range(1, min(depth, number) + 1):
-            search_root(mover, opponent, plies, exact, context, scores[row])
+            search_root(mover, opponent, plies, exact, context)
+            if state.cut_short:
+                break
             for at in range(number):  # the best of this search come first in the next
-                move = np.int64(moves[at])
-                insert(moves, state.scores, at, move, scores[row, move])
+                move, score = np.int64(moves[at]), state.root_scores[at]
+                scores[row, move] = score
+                insert(moves, state.scores, at, move, score)
             best = abs(state.scores[0])
-            decided = not exact and best >= 1.0 and number + 1 - best <= plies
-            if decided or state.cut_short:  # decided: no sooner end is overlooked
+            if not exact and best >= 1.0 and number + 1 - best <= plies:  # no sooner end is overlooked
                 break
 
 

@@ -16,9 +16,8 @@ def read(name: str) -> bytes | None:
     """The compiled code in a file of the cache; None if it cannot be read."""
     try:
         path = _folder() / name
-        code = path.read_bytes()
-        os.utime(path)
-        return code
+        os.utime(path)  # it is in use
+        return path.read_bytes()
     except OSError:
         return None
 

@@ -38,8 +38,7 @@ def compiled_kernel(
 ) -> Callable[..., Any]:
     """A function for Python to call, compiled or loaded at its first call.
 
-    :param digest: of everything the code depends on besides Numba, the types of its arguments and the
-        processor.
+    :param digest: of all that the code depends on besides Numba, the processor and argument types.
     :param compiling: a context for the time in which it is compiled.
     """
     import numba

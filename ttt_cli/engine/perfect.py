@@ -15,7 +15,6 @@ from ttt_cli.engine.solver import Solver
 from ttt_cli.engine.state_space import enumerated
 
 UNPROVEN = proof_search.UNPROVEN
-"""The value of a position or a move that has not been proved."""
 
 NODES = 20_000
 """The limit of nodes for the value of a position."""

@@ -184,8 +184,7 @@ class Exploring(Modified):
 
     def probabilities(self, positions: Positions) -> Floats:
         explored = self._epsilon * uniform(positions.legal)
-        mixed: Floats = (1 - self._epsilon) * self.player.probabilities(positions) + explored
-        return mixed
+        return np.add((1 - self._epsilon) * self.player.probabilities(positions), explored)
 
 
 class OneSided(Modified):
@@ -196,8 +195,7 @@ class OneSided(Modified):
         self._side = side
 
     def _own(self, positions: Positions) -> Bools:
-        own: Bools = (positions.movers == self._side.sign) & ~positions.terminal
-        return own
+        return np.logical_and(positions.movers == self._side.sign, ~positions.terminal)
 
     def probabilities(self, positions: Positions) -> Floats:
         played, own = uniform(positions.legal), np.flatnonzero(self._own(positions))
@@ -215,8 +213,7 @@ class OneSided(Modified):
 
 
 def thresholds(probabilities: Floats) -> Floats:
-    """float64[k, cells]: thresholds for sampling: the first cell whose threshold exceeds a uniform number is
-    drawn.
+    """float64[k, cells]: thresholds for sampling: the first cell above a uniform number is drawn.
 
     They are cumulative probabilities, but 2 from the last possible cell on, so that rounding never draws an
     impossible one. A row of zeros stays zeros: the player resigns.

@@ -83,10 +83,10 @@ SEARCH = np.dtype(
     ]
 )
 
-SearchState = Any
+State = Any
 """A record of ``SEARCH``."""
 
-Context = tuple[Board, Int8s, Any, SearchState]
+Context = tuple[Board, Int8s, Any, State]
 """The rules; the board's symmetries (``Rules.sources``); the table, an array of ``ENTRY`` whose length is a
 power of 2; the state of the search."""
 
@@ -106,9 +106,7 @@ def weight_of(missing: Bitboard, board: Board) -> int:
 
 
 @Part
-def weigh(
-    own: Bitboard, other: Bitboard, row: int, board: Board, search: SearchState
-) -> tuple[int, Bitboard]:
+def weigh(own: Bitboard, other: Bitboard, row: int, board: Board, search: State) -> tuple[int, Bitboard]:
     """Fill a row of weights by the live lines of the side with the stones ``own``.
 
     :returns: the side's potential, and the cells that complete a line.
@@ -131,7 +129,7 @@ def weigh(
 
 
 @Part
-def add_line(cells: Bitboard, weight: int, search: SearchState) -> None:
+def add_line(cells: Bitboard, weight: int, search: State) -> None:
     """Add a line's weight to that of each of its free unpaired cells, and of each two of them."""
     weights, pair_weights = search.weights, search.pair_weights
     while cells:
@@ -146,7 +144,7 @@ def add_line(cells: Bitboard, weight: int, search: SearchState) -> None:
 
 @Part
 def pair_up(
-    potential: int, enough: int, attacker: Bitboard, defender: Bitboard, board: Board, search: SearchState
+    potential: int, enough: int, attacker: Bitboard, defender: Bitboard, board: Board, search: State
 ) -> tuple[int, Bitboard]:
     """Choose pairs of cells for the defender, as long as that lowers the potential and it is not below
     ``enough``, and fill the ``UNPAIRED`` weights.
@@ -207,7 +205,7 @@ def pair_up(
 
 
 @Part
-def force(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> bool:
+def force(own: Bitboard, other: Bitboard, board: Board, search: State) -> bool:
     """Look for a win of the side to move, with the stones ``own``, by stones that each threaten to complete a
     line until one threatens two. If there is one, store both sides' stones at its end."""
     to_block = completing_cells(other, own, board)
@@ -236,7 +234,7 @@ def force(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> 
 
 
 @Part
-def spoilers(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> Bitboard:
+def spoilers(own: Bitboard, other: Bitboard, board: Board, search: State) -> Bitboard:
     """The cells where a stone of the other side could spoil a forced win of the side with the stones ``own``;
     none if no forced win is found.
 
@@ -260,7 +258,7 @@ def spoilers(own: Bitboard, other: Bitboard, board: Board, search: SearchState) 
 
 @Part
 def judge(
-    attacks: bool, attacker: Bitboard, defender: Bitboard, board: Board, search: SearchState
+    attacks: bool, attacker: Bitboard, defender: Bitboard, board: Board, search: State
 ) -> tuple[int, Bitboard, int]:
     """Judge a node by its potential and the cells that complete a line.
 

@@ -56,7 +56,6 @@ LINE_NODES = 100_000
 """Nodes that the line of best play may take beyond those of the proof, if there is no limit."""
 
 NO_MOVES = (np.zeros((0, 0), np.int8), np.zeros(0, np.int8), search.ALL, 0)
-"""No moves are to be solved."""
 
 
 @dataclass(frozen=True)
