@@ -142,3 +142,4 @@ def test_a_suggested_command_is_exact_and_safe_to_show(word: str) -> None:
     assert line.isprintable()
     shown = subprocess.run(["bash", "-c", line], capture_output=True, check=True).stdout
     assert shown == os.fsencode(word)
+    assert command_line("ttt", "--explain", "-dash.json") == "ttt --explain ./-dash.json"  # a file, no option

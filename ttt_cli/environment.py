@@ -130,8 +130,7 @@ class Environment:
 
     def draw(self, drawing: "RenderableType") -> None:
         """Draw something that Rich renders on stdout, with control characters escaped and without trailing
-        blanks. It may get wider than the screen, since a truncated table is misleading.
-        """
+        blanks. It may get wider than the screen, since a truncated table is misleading."""
         from rich.segment import Segment, Segments
 
         console = self.console_on(self.stdout)
@@ -206,10 +205,12 @@ def printable(text: str) -> str:
 
 
 def command_line(*words: object) -> str:
-    """Quote words for a shell, so that the command is also safe to show on a terminal."""
+    """Quote words for a shell, so that the command is also safe to show on a terminal. A file whose name
+    begins with a dash gets ``./`` in front; the dot in the name tells it from an option."""
     from shlex import quote
 
     def quoted(word: str) -> str:
+        word = f"./{word}" if word.startswith("-") and "." in word else word
         if word.isprintable():
             return quote(word)
         escaped = "".join(f"\\x{byte:02x}" for byte in os.fsencode(word))

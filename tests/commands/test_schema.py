@@ -95,6 +95,8 @@ def test_documents_keep_to_their_schema_and_no_others_do(ttt, store, name: str):
 def test_native_states_keep_to_their_schema(ttt, store):
     validator = jsonschema.Draft202012Validator(json.loads(ttt("schema", "state").out))
     ttt("train", "ntuple", "--board", "3x4", "--games", "20", "-o", store / "patterns.json")
+    assert "patterns from 20 games" in ttt("play", "--x", "patterns", "--o", "random", "--games", "1").err
+    assert "in 1 run, " in (merged := ttt("merge", "patterns", "--dry-run").out) and " patterns" in merged
     for path in store.glob("*.json"):
         validator.validate(json.loads(path.read_text()))
 

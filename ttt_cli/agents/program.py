@@ -100,7 +100,8 @@ class Program:
         deadline = monotonic() + self._patience
         while missing > 0 and not unasked and len(rest) <= LONGEST_LINE:
             if not _ready(stdout, max(0.0, deadline - monotonic())):
-                raise NoAnswerError(f"gave no answer within {self._patience:g} s", hint=FLUSHING)
+                what = "wrote no end of line" if rest else "gave no answer"
+                raise NoAnswerError(f"{what} within {self._patience:g} s", hint=FLUSHING)
             if not (chunk := stdout.read(1 << 16)):
                 hint = "it is asked about many positions, a line each, until its input ends"
                 raise NoAnswerError(f"{_how_ended(process)} without an answer", hint=hint)

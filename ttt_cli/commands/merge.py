@@ -35,15 +35,14 @@ class Merge(Document, name="merge"):
     positions: Count | None
     duplicates: list[str]
     file: Path | None
-    runs: int = aside()
+    size: str = aside()
 
     def show(self, env: Environment) -> None:
         for file in self.inputs:
             if not file.used:
                 env.say(f"{file.file} adds nothing: another input contains its runs")
         outcome = "would hold" if self.file is None else f"saved to {self.file}:"
-        positions = counted(self.positions or 0, "position")
-        env.out(f"{outcome} {counted(self.games, 'game')} in {counted(self.runs, 'run')}, {positions}")
+        env.out(f"{outcome} {counted(self.games, 'game')} in {self.size}")
 
 
 def merge(
@@ -81,4 +80,5 @@ def merge(
         del loaded, merged  # releases their tables before the state is written
         if target is not None:
             save_state(env, state, target)
-    return Merge(inputs, state.games, state.positions, duplicates, target, len(state.runs))
+    size = f"{counted(len(state.runs), 'run')}, {counted(state.positions, state.learner.units[0])}"
+    return Merge(inputs, state.games, state.positions, duplicates, target, size)

@@ -138,7 +138,8 @@ def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
         env.remark(agent.remarks)
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
         if loaded.path.exists():
-            env.say(f"{agent.name} knows {counted(loaded.state.positions, 'position')}{games}")
+            size = counted(loaded.state.positions, loaded.state.learner.units[0])
+            env.say(f"{agent.name} knows {size}{games}")
         if epsilon := exploration(agent, loaded.state):
             share = f"{percent(epsilon, 0)} of its moves are random, as in its author's program"
             env.say(f"{share}; with the option epsilon=0 it plays as evaluate judges it")

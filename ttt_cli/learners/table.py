@@ -39,7 +39,7 @@ FEW_ROWS = 500
 COUNTED = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977}
 """Known numbers of positions, and of classes, of boards without a state space."""
 
-LINKING = (Kernel(link_rows), Kernel(link_rows, "link_rows_symmetric", SYMMETRIC=True))
+LINKING = (Kernel(link_rows, "table"), Kernel(link_rows, "symmetric table", SYMMETRIC=True))
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,7 @@ class Dot(Format):
         """A rank for each ply."""
         graph = PositionGraph(player)
         space, texts, rank = graph.policy.space, dict[int, str](), -1
+        cols = space.rules.cols
         title = f"{player.name}: {graph.meaning}, for X".replace("\\", "\\\\").replace('"', '\\"')
         yield (
             f'digraph positions {{\n  graph [label="{title}", labelloc=t, ranksep=0.6, nodesep=0.15];\n'
@@ -129,9 +130,7 @@ class Dot(Format):
                 yield ("  }\n" if rank >= 0 else "").encode() + b"  {\n    rank=same;\n"
                 rank = space.plies[index]
             texts[index] = text
-            rows = [
-                " ".join(text[at : at + space.rules.cols]) for at in range(0, len(text), space.rules.cols)
-            ]
+            rows = [" ".join(text[at : at + cols]) for at in range(0, len(text), cols)]
             label = "\\n".join([*rows, score])
             yield f'    "{text}" [label="{label}", fillcolor="{fill}", fontcolor="{ink}"];\n'.encode()
         yield b"  }\n"
@@ -155,9 +154,9 @@ class Svg(Format):
         graph = PositionGraph(player)
         rules = graph.policy.rules
         width, height = rules.cols * CELL, rules.rows * CELL
-        x, y, tops, size = _layout(graph, width, height)
         heading = f"{player.name}: {len(graph.nodes):,} positions, filled by {graph.meaning}"
-        yield _before_boards(rules, escape(heading), size).encode()
+        x, y, tops, size = _layout(graph)
+        yield _before_boards(rules, escape(heading), *size).encode()
         for start, _, end, likely in sorted(graph.moves(), key=lambda move: move[3]):  # likely ones on top
             x1, x2, y1, y2 = x[start] + width // 2, x[end] + width // 2, y[start] + height + TEXT + 2, y[end]
             middle = (y1 + y2) // 2
@@ -185,12 +184,11 @@ class Svg(Format):
         yield b"</g>\n</svg>\n"
 
 
-def _before_boards(rules: Rules, heading: str, size: tuple[int, int]) -> str:
+def _before_boards(rules: Rules, heading: str, width: int, height: int) -> str:
     """The title, the legend of colours, and the definitions of grid and stones."""
-    wide, high = size
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" '
-        f'height="{high}" font-family="system-ui, sans-serif" role="img">\n<title>{heading}</title>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" font-family="system-ui, sans-serif" role="img">\n<title>{heading}</title>\n'
         "<desc>Blue (+, X): good for X; orange (-, O): for O; white: even; grey (?): no opinion.</desc>\n"
         '<rect width="100%" height="100%" fill="#ffffff"/>\n'
         f'<text x="{MARGIN}" y="22" font-size="13" font-weight="600" fill="#10161d">{heading}</text>\n'
@@ -213,15 +211,13 @@ def _before_boards(rules: Rules, heading: str, size: tuple[int, int]) -> str:
     return "".join(parts)
 
 
-def _layout(
-    graph: PositionGraph, width: int, height: int
-) -> tuple[Int64s, Int64s, dict[int, int], tuple[int, int]]:
+def _layout(graph: PositionGraph) -> tuple[Int64s, Int64s, dict[int, int], tuple[int, int]]:
     """The left and the top of each board, int64[n] each; the top of each ply; the size of the picture.
 
     A ply's boards are ordered by the mean place of the boards before them, so that few moves cross.
     """
-    space = graph.policy.space
-    plies = space.plies[graph.nodes]
+    space, rules = graph.policy.space, graph.policy.rules
+    width, height, plies = rules.cols * CELL, rules.rows * CELL, space.plies[graph.nodes]
     by_ply = {int(ply): graph.nodes[plies == ply] for ply in np.unique(plies)}
     widest = max(min(len(nodes), A_ROW) for nodes in by_ply.values())
     inner = max(widest * (width + GAP) - GAP, 480)
