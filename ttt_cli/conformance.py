@@ -219,9 +219,8 @@ def merging_knows_no_order(learner: Learner[Any]) -> None:
         fault = "merging with an empty table changes the other one"
         same(learner, learner.merge(empty, inputs), before[0], fault)
     nested = learner.merge(empty, [learner.merge(empty, parts[:2]), parts[2]])
-    # The weights of an n-tuple network are not bounded by 1 as values are.
-    tolerance = 1e-9 if learner.name == "ntuple" else 1e-12
-    equal = alike(dict(learner.to_entries(nested)), dict(learner.to_entries(merged[0])), tolerance)
+    at_once = dict(learner.to_entries(merged[0]))
+    equal = alike(dict(learner.to_entries(nested)), at_once, learner.merge_tolerance)
     expect(equal, "merging in two steps gives another table")
     expect([content(learner, part) for part in parts] == before, "merging changes its inputs")
 

@@ -25,7 +25,6 @@ from ttt_cli.shell.options import AgentName, Seed, Walked, argument, complete, f
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_loss
-from ttt_cli.store.plays import PLAYED
 from ttt_cli.store.runs import digest_of
 from ttt_cli.store.text import as_text, to_csv
 from ttt_cli.views.evaluation import Exact, Sampled, blunder_rows
@@ -120,7 +119,7 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
     if loaded is None or loaded.native or enumerated(player.rules) is None:
         return
     state, stated = loaded.state, player.options.keys() & {"ties", "choice", "search", "epsilon"}
-    known = state.learner.name not in PLAYED or state.learner.choice in state.learner.without_ties
+    known = not state.learner.values_of or state.learner.choice in state.learner.without_ties
     draws_beads = state.plays is not None and state.plays.choice == "draw"
     if stated or known or draws_beads:
         return

@@ -19,6 +19,7 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners import LEARNERS, learner_class, offer, offer_file, typed_as
+from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
 from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, flag, given_rules, number, option
@@ -271,7 +272,7 @@ def _carry_out(env: Environment, options: Options, run: TrainingRun) -> Training
     env.say(f"training {name} for {counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
     if options.until and enumerated(rules) is None:
         env.say("each block ends with a proof, which takes longer than its games")
-    if rules.cells >= 36 and learner.name in LEARNERS and learner.name != "ntuple":
+    if rules.cells >= 36 and isinstance(learner, TableLearner):
         # A move takes 24 bytes; on average half of the cells are free.
         size = f"{24 * rules.cells**2 // 2048} kB a game"
         env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")

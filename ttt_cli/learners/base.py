@@ -6,7 +6,7 @@ A learner is a frozen dataclass of its parameters; ``empty`` makes a table. Each
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
 
@@ -107,8 +107,13 @@ class Learner(ABC, Generic[T]):
     """Whether a game from play or a record teaches the moves of both sides, whoever made them."""
     without_ties: ClassVar[tuple[str, ...]] = ()
     """The choice rules that play only some of the moves found equally good, or others too."""
+    values_of: ClassVar[Literal["moves", "positions", ""]] = ""
+    """What a ``Table`` of other programs' values is read as: values of ``moves`` to the mover, or of
+    ``positions`` to X and to O; empty if the learner has no such tables."""
     value_scale: ClassVar[tuple[float, float] | None] = (-1.0, 1.0)
     """The policy's values of a sure loss and a sure win; None if values are not about results."""
+    merge_tolerance: ClassVar[float] = 1e-12
+    """The largest rounding error between merging in one step and in several."""
     suffix: ClassVar[str] = ".json"
     """The suffix of its state files: ``.csv`` if entries are rows of an experience book."""
     units: ClassVar[tuple[str, str]] = ("position", "move")
@@ -161,6 +166,13 @@ class Learner(ABC, Generic[T]):
     def merge(self, base: T, parts: Sequence[T]) -> T:
         """A new table of ``base`` and what each part has learned beyond it, in any order."""
 
+    def merge_overlapping(self, base: T, parts: Sequence[T], run: str) -> T:
+        """``merge`` of parts that may share experience, which then counts once for each part that has it.
+
+        :param run: the run that replaces those of all parts.
+        """
+        return self.merge(base, parts)
+
     def changes(self, base: T, part: T) -> T:
         """What ``merge`` needs of a part that began as a copy of ``base``."""
         return part
@@ -175,6 +187,13 @@ class Learner(ABC, Generic[T]):
 
         :raises InvalidFileError: naming the entry and what is wrong with it.
         """
+
+    def in_own_units(self, table: T, *, shared: bool) -> T:
+        """A table of another program's values, with values that this learner can go on learning from.
+
+        :param shared: whether a value for one side also counts, negated, for the other.
+        """
+        return table
 
     def check(self, table: T) -> None:
         """Check that learning can lead to what a table holds.

@@ -244,6 +244,12 @@ class Book(TableLearner[BookTable]):
         merged.set_rows({run: combined(how[run], rows) for run, rows in together.items()})
         return merged
 
+    def merge_overlapping(self, base: BookTable, parts: Sequence[BookTable], run: str) -> BookTable:
+        """The sums of all counts, tagged with the one run."""
+        merged = self.merge(base, [_untagged(part) for part in parts])
+        self.tag_run(merged, run)
+        return merged
+
     # ---- Files ----
 
     def entry_moves(self, entry: list[list[Any]]) -> int:
@@ -268,6 +274,13 @@ class Book(TableLearner[BookTable]):
         each = zip(np.split(keys[order], bounds), np.split(seen[order], bounds), strict=True)
         table.set_rows(dict(zip(runs, each, strict=False)))
         return table
+
+
+def _untagged(table: BookTable) -> BookTable:
+    """The table with all of its rows in no run."""
+    copied = deepcopy(table)
+    copied.set_rows({"": combined(np.add, [*table.gather().values()])})
+    return copied
 
 
 def _read_rows(

@@ -36,7 +36,7 @@ lines to chance. The first games explore all the time; epsilon then falls with t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -76,6 +76,7 @@ class Q(TableLearner[Table]):
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 1_000_000
     explores_in_play: ClassVar[bool] = True
+    values_of: ClassVar[Literal["moves", "positions", ""]] = "moves"
     article: ClassVar[dict[str, Any]] = {"choice": "article", "alpha": 0.1, "gamma": 0.9, "epsilon": 0.1}
     article_games: ClassVar[int] = 50_000
     article_opponent: ClassVar[str] = "random"

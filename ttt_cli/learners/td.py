@@ -28,8 +28,9 @@ others; the policy plays all of them.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -72,6 +73,7 @@ class Td(TableLearner[Table]):
     default_games: ClassVar[int] = 300_000
     explores_in_play: ClassVar[bool] = True
     without_ties: ClassVar[tuple[str, ...]] = ("article",)
+    values_of: ClassVar[Literal["moves", "positions", ""]] = "positions"
     value_scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
     units: ClassVar[tuple[str, str]] = ("position", "value")
     unseen_up_to: ClassVar[int] = DRAWN
@@ -145,6 +147,25 @@ class Td(TableLearner[Table]):
     def seen(self, table: Table) -> Positions:
         earlier = predecessors(super().seen(table))
         return earlier[self.policy(table).known(earlier)]
+
+    def in_own_units(self, table: Table, *, shared: bool) -> Table:
+        """Chances to win, 1/2 if unknown, for both sides.
+
+        Values that look like chances are kept; others, of which 0 is even, are scaled.
+        """
+        own = deepcopy(table)
+        values, visits = own.rows["value"], own.rows["visits"]
+        known, still_open = visits > 0, (own.rows["number"] > 0)[:, None]
+        open_values = values[known & still_open]
+        are_chances = np.all((values[known] >= 0) & (values[known] <= 1))
+        if not are_chances or (open_values == 0).sum() > (open_values == 0.5).sum():
+            size = max(1.0, np.abs(values[known]).max())
+            values[known] = 0.5 + 0.5 * values[known] / size
+        if shared:
+            missing = ~known & known[:, ::-1]
+            values[missing] = 1 - values[:, ::-1][missing]
+            visits[missing] = visits[:, ::-1][missing]
+        return own
 
 
 @Inlined

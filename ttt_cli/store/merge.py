@@ -64,10 +64,11 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
         runs = (_overlap_run(kept),)
     else:
         raise _overlapping(kept, "game", games) if games else _overlapping(kept, "run", overlap)
-    if learner.keeps_runs_apart and (games or overlap):
-        table = _in_one_run(kept, runs[0])
+    empty, tables = learner.empty(state.rules, state.symmetric), _Tables(kept)
+    if games or overlap:
+        table = learner.merge_overlapping(empty, tables, runs[0].id)
     else:
-        table = learner.merge(learner.empty(state.rules, state.symmetric), _Tables(kept))
+        table = learner.merge(empty, tables)
     return Merged(replace(state, table=table, runs=runs), contained, duplicates)
 
 
@@ -98,21 +99,6 @@ def _overlap_run(inputs: Sequence[Loaded]) -> Run:
     total = None if None in games else sum(count or 0 for count in games)
     details = {"inputs": digests, "runs": mixed, "game_ids": learned}
     return Run(digest_of(digests)[:24], "overlap", total, None, details)
-
-
-def _in_one_run(inputs: Sequence[Loaded], run: Run) -> Any:
-    """The joint table of a learner that keeps runs apart, all of it in one run."""
-    counts: dict[str, Counter[tuple[Any, ...]]] = {}
-    state = inputs[0].state
-    for loaded in inputs:
-        for text, rows in state.learner.to_entries(table_of(loaded)):
-            for *row, _, count in rows:
-                counts.setdefault(text, Counter())[tuple(row)] += count
-    entries = (
-        (text, [[*row, run.id, count] for row, count in sorted(rows.items())])
-        for text, rows in sorted(counts.items())
-    )
-    return state.learner.from_entries(state.rules, state.symmetric, entries)
 
 
 def _overlapping(inputs: Sequence[Loaded], what: str, shared: Sequence[str]) -> InvalidFileError:

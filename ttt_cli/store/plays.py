@@ -5,7 +5,6 @@ equal values it takes, what a position counts as that the table does not hold, a
 that a move wins. An imported state keeps that in its header, so that it plays as the file did.
 """
 
-from copy import deepcopy
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -22,8 +21,6 @@ from ttt_cli.learners.table import Table
 
 LEARNED = "first-learned"
 """As ``ties``: the first, but any where nothing has been learned, that is, all values are 0."""
-PLAYED = ("q", "td")
-"""The learners whose tables may be another program's."""
 RANDOM = "random"
 """As ``unknown``: a move that the table does not hold is not considered where it holds another."""
 
@@ -135,10 +132,10 @@ class BreakingTies(Modified):
 def values_by_move(learner: Learner[Any], table: Table, plays: Plays | None) -> Floats:
     """float64[n, cells], the values of moves to the mover in an imported table, NaN where it has none.
 
-    :param plays: None: as the learner, whose table of ``td`` also knows how positions won or drawn count.
+    :param plays: None: as the learner, whose table of positions also knows what won and drawn ones are worth.
     """
     space = StateSpace.of(table.rules)
-    if learner.name == "q":
+    if learner.values_of == "moves":
         values = learner.policy(table).values(space)
         assert values is not None
         return values
@@ -173,22 +170,3 @@ def entries_of(values: Floats, of_moves: bool, space: StateSpace, visits: int) -
     for text, slot, number in zip(texts, slots.tolist(), numbers, strict=True):
         entries.setdefault(text, {})[names[slot]] = [number, visits]
     return entries
-
-
-def in_own_units(table: Table, plays: Plays) -> Table:
-    """A table of ``td`` in its own units: chances to win, 1/2 if unknown, for both sides.
-
-    Values that look like chances are kept; others, of which 0 is even, are scaled.
-    """
-    own = deepcopy(table)
-    values, visits = own.rows["value"], own.rows["visits"]
-    known, still_open = visits > 0, (own.rows["number"] > 0)[:, None]
-    opened = values[known & still_open]
-    if np.any((values[known] < 0) | (values[known] > 1)) or (opened == 0).sum() > (opened == 0.5).sum():
-        size = max(1.0, np.abs(values[known]).max())
-        values[known] = 0.5 + 0.5 * values[known] / size
-    if plays.tables == "shared":
-        missing = ~known & known[:, ::-1]
-        values[missing] = 1 - values[:, ::-1][missing]
-        visits[missing] = visits[:, ::-1][missing]
-    return own

@@ -18,7 +18,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.curves import Row, from_record
-from ttt_cli.store.plays import PLAYED, BreakingTies, Plays, in_own_units, policy_by, values_by_move
+from ttt_cli.store.plays import BreakingTies, Plays, policy_by, values_by_move
 from ttt_cli.store.runs import Run
 from ttt_cli.user_code import guarded, is_ours
 
@@ -43,7 +43,7 @@ class State:
 
     def __post_init__(self) -> None:
         """:raises UsageError: if it plays by a rule for tables of other programs, and cannot be one."""
-        fits = self.learner.name in PLAYED and not self.symmetric
+        fits = self.learner.values_of and not self.symmetric
         if self.plays is not None and not (fits and self.rules.positions_bound <= MAX_POSITIONS):
             what = "choice=most, choice=draw and ties are for tables of single positions, on boards up to 4x4"
             raise UsageError(what, where=f"{self.learner.name} on {self.rules.describe()}")
@@ -90,7 +90,7 @@ class State:
         """The same experience in the learner's own units, which can go on learning."""
         if self.plays is None:
             return self
-        table = in_own_units(self.table, self.plays) if self.learner.name == "td" else self.table
+        table = self.learner.in_own_units(self.table, shared=self.plays.tables == "shared")
         return replace(self, table=table, plays=None)
 
     @cached_property
@@ -124,8 +124,8 @@ class State:
         :raises UsageError: if the learner has no such rule.
         """
         hint = f"it has {', '.join(self.learner.choices)}"
-        if self.learner.name in PLAYED and choice in ("most", "draw"):  # of numbers, or of beads
-            if self.plays is None and self.learner.name != "q":
+        if self.learner.values_of and choice in ("most", "draw"):  # of numbers, or of beads
+            if self.plays is None and self.learner.values_of != "moves":
                 raise UsageError("holds no counts of beads", hint=hint)
             changed = replace(self, plays=replace(self.plays or Plays(), choice=choice))
             if choice == "draw" and np.any(changed.values < 0):
@@ -148,7 +148,7 @@ class State:
         if ties is None:
             return state
         state.breaking(ties)
-        if state.plays is None and self.learner.name != "q":
+        if state.plays is None and self.learner.values_of != "moves":
             raise UsageError(f"a state of {self.learner.name} keeps no rule for ties", where=f"ties={ties}")
         return replace(state, plays=replace(state.plays or Plays(), ties=ties))
 

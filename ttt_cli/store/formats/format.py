@@ -17,6 +17,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.learners import learner_class
 from ttt_cli.store.plays import Plays, entries_of, values_by_move
 from ttt_cli.store.runs import Run
 from ttt_cli.store.source import Source
@@ -264,11 +265,12 @@ class Format:
             place = f"{source.where}: {error.where}"
             raise InvalidFileError(error.message, where=place, hint=error.hint) from None
         if options.learner not in (None, learner):
-            if (learner, options.learner) != ("td", "q"):
+            target = learner_class(options.learner)
+            if (made.values_of, target.values_of) != ("positions", "moves"):
                 message = f"a {self.name} file cannot become a table of {options.learner}"
-                hint = f"it becomes one of {learner}{' or q' if learner == 'td' else ''}"
+                hint = f"it becomes one of {learner}{' or q' if made.values_of == 'positions' else ''}"
                 raise UsageError(message, where="--learner", hint=hint)
-            values, made = values_by_move(made, table, plays), learner_of("q", choice)
+            values, made = values_by_move(made, table, plays), learner_of(target, choice)
             if plays is None:  # chances of 0 to 1 become values of -1 to 1
                 values = np.where(values == 0.5, np.nan, 2 * values - 1)
             entries = entries_of(values, True, StateSpace.of(rules), options.visits)

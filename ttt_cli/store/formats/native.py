@@ -312,8 +312,7 @@ class StateJson(NativeFormat):
                 message = "cannot be saved: a value is not finite"
                 raise TttError(message, hint="the old file is kept")
             if number and any(abs(int(match[1])) > MAX_COUNT for match in _LONG.finditer(part)):
-                message = f"cannot be saved: a count has grown beyond {MAX_COUNT:,}"
-                raise TttError(message, hint="the old file is kept")
+                raise _too_large_count()
             yield part
 
     def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> tuple[Any, Iterable[Entry]]:
@@ -340,6 +339,8 @@ class StateCsv(NativeFormat):
         yield MARK + head + b"\n" + ",".join(COLUMNS).encode() + b"\n"
         entries = state.learner.to_entries(state.table)
         while batch := list(islice(entries, BATCH)):
+            if any(row[-1] > MAX_COUNT for _, rows in batch for row in rows):
+                raise _too_large_count()
             lines = [",".join([key, *map(str, row)]) for key, rows in batch for row in rows]
             yield "".join(f"{line}\n" for line in lines).encode()
 
@@ -366,6 +367,10 @@ class StateCsv(NativeFormat):
         state = State(learner_of("book", "default"), STANDARD, False, None, runs)
         header = {**_header(state), "digest": digest, "entries": {}}
         return header, _by_position(sorted(listed, key=itemgetter(0)))
+
+
+def _too_large_count() -> TttError:
+    return TttError(f"cannot be saved: a count has grown beyond {MAX_COUNT:,}", hint="the old file is kept")
 
 
 def _text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
