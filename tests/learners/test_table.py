@@ -22,7 +22,7 @@ from ttt_cli.learners.book import Book
 from ttt_cli.learners.graph import Graph
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.q import Q
-from ttt_cli.learners.table import COUNTED
+from ttt_cli.learners.table import KNOWN_SIZES
 from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.store.plays import BreakingTies
 from ttt_cli.store.state import learner_of
@@ -37,7 +37,7 @@ def growing(complete: tables.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator
     counted = {(complete.rules, complete.symmetric): complete.size}  # exploration goes by it
     with monkeypatch.context() as patch:
         patch.setattr(tables, "enumerated", lambda rules: None)
-        patch.setattr(tables, "COUNTED", counted)
+        patch.setattr(tables, "KNOWN_SIZES", counted)
         yield
 
 
@@ -184,6 +184,6 @@ def test_no_uniform_number_is_too_large_to_choose_a_move(name: str):
 
 @pytest.mark.long
 def test_the_counts_of_boards_without_a_state_space(sized):
-    for (rules, symmetric), count in list(COUNTED.items())[: sized(1, None)]:
+    for (rules, symmetric), count in list(KNOWN_SIZES.items())[: sized(1, None)]:
         positions = StateSpace.of(rules)
         assert len(classes(positions).positions.distinct() if symmetric else positions) == count

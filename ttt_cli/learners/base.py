@@ -18,8 +18,8 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import UsageError
 
 Entry = tuple[str, Any]
-"""A key and a JSON value of the ``entries`` of a native state file. Most learners' keys are positions, in the
-order of their texts."""
+"""A key and a JSON value from the ``entries`` of a state file. Most learners' keys are positions, sorted by
+their texts."""
 
 
 def parameter(
@@ -45,13 +45,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """The games of a shard, a part of a block.
+    """Consecutive games of a run, a share of one block.
 
-    :ivar first: the number of the first game in the run; in games 0, 2, 4 … the learner is X.
+    :ivar first: the number of the first game in the run; the learner is X in games 0, 2, 4 …
     :ivar games: the number of games.
     :ivar rng: the only source of chance.
     :ivar opponent: the other side's policy; None: self-play.
-    :ivar journal: if given, all games are appended; if the table is symmetric, any image of each.
+    :ivar journal: a list to which the games are appended, or None; games learned by a symmetric table may be
+        recorded as any of their symmetric images.
     """
 
     first: int
@@ -61,13 +62,14 @@ class Shard:
     journal: list[Game] | None = None
 
     def sides(self, game: int) -> str:
+        """The sides that learn from one of these games, counted from 0: ``x``, ``o`` or ``xo``."""
         if self.opponent is None:
             return "xo"
         return "x" if (self.first + game) % 2 == 0 else "o"
 
 
 def as_bits(sides: str) -> int:
-    """The sides to learn from, for kernels: 1 X, 2 O, 3 both."""
+    """The sides that learn, as kernels take them: 1 X, 2 O, 3 both."""
     return ("x" in sides) + 2 * ("o" in sides)
 
 
@@ -78,46 +80,47 @@ class Learner(ABC, Generic[T]):
     title: ClassVar[str]
     """The method and its source in a few words; by default the first sentence of the class's docstring."""
     typed: ClassVar[str] = ""
-    """The ``FILE.py:CLASS`` by which it was named, if it was."""
+    """The ``FILE.py:CLASS`` that named the class in this call; empty if nothing did."""
     kernel_version: ClassVar[int] = 1
     """Part of every run's id: raised whenever the arithmetic changes."""
     choices: ClassVar[tuple[str, ...]] = ("default",)
-    """The choice rules of ``policy``; ``article`` is one of them if an article describes the method."""
+    """The choice rules of ``policy``, among them ``article`` if the method follows an article."""
     default_games: ClassVar[int] = 10_000
     block_games: ClassVar[int] = 1 << 16
-    """Games in a block of one shard: some ten milliseconds of work, so that ``--until`` can look closely."""
+    """Games in a block that is not split: tens of milliseconds, so that ``--until`` can look often."""
     shard_games: ClassVar[int] = 1 << 18
-    """Games in each of several shards: enough to make merging cheap, well under a second of work."""
+    """Games in each shard of a block that is split: well under a second of work, but enough for the cost of
+    merging not to matter."""
     article: ClassVar[Mapping[str, Any]] = {}
     """The parameters of the method's author, ``choice`` included."""
     article_games: ClassVar[int] = 0
     article_opponent: ClassVar[str] = "self"
     """The agent that the author trained against."""
     article_watches: ClassVar[bool] = False
-    """Whether the author lets the opponent play both sides, and the learner watch."""
+    """Whether the author's learner watches games in which the opponent plays both sides."""
     keeps_runs_apart: ClassVar[bool] = False
     """Whether a table knows which run each entry comes from, so that overlapping tables can be merged."""
     learns_resigned: ClassVar[bool] = False
     """Whether resigned games teach anything."""
     symmetric_only: ClassVar[bool] = False
-    """Whether tables are always over classes of positions."""
+    """Whether its tables are always over classes of symmetric positions."""
     explores_in_play: ClassVar[bool] = False
-    """Whether its author lets it explore against people too."""
+    """Whether the author's program explores against people too."""
     learns_both_sides: ClassVar[bool] = True
     """Whether a game from play or a record teaches the moves of both sides, whoever made them."""
     without_ties: ClassVar[tuple[str, ...]] = ()
-    """The choice rules that play only some of the moves found equally good, or others too."""
+    """The choice rules whose policy is not a uniform choice among the best moves; they take no ``ties``."""
     values_of: ClassVar[Literal["moves", "positions", ""]] = ""
     """What a ``Table`` of other programs' values is read as: values of ``moves`` to the mover, or of
     ``positions`` to X and to O; empty if the learner has no such tables."""
     value_scale: ClassVar[tuple[float, float] | None] = (-1.0, 1.0)
-    """The policy's values of a sure loss and a sure win; None if values are not about results."""
+    """The policy's values of a sure loss and of a sure win; None if its values do not rate results."""
     merge_tolerance: ClassVar[float] = 1e-12
     """The largest rounding error between merging in one step and in several."""
     suffix: ClassVar[str] = ".json"
-    """The suffix of its state files: ``.csv`` if entries are rows of an experience book."""
+    """The suffix of its state files: ``.csv`` for an experience book, whose entries are rows."""
     units: ClassVar[tuple[str, str]] = ("position", "move")
-    """The names of a file's entries and of their members."""
+    """What to call an entry of its files, and a member of an entry."""
 
     choice: str
 
@@ -129,19 +132,19 @@ class Learner(ABC, Generic[T]):
 
     @property
     def watches(self) -> bool:
-        """Whether it learns from games in which its opponent plays both sides."""
+        """Whether it learns by watching games in which its opponent plays both sides."""
         return self.article_watches and self.choice == "article"
 
     @abstractmethod
     def empty(self, rules: Rules, symmetric: bool = False) -> T:
         """The table of a player that has learned nothing.
 
-        :param symmetric: whether it holds classes of positions up to symmetry.
+        :param symmetric: whether it is over classes of symmetric positions.
         :raises UsageError: if there is no such table for these rules.
         """
 
     def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
-        """The learner to read a file's table with, given the parameters of the runs that trained it."""
+        """The learner that reads a file's table, given the parameters of each run that trained it."""
         return self
 
     @abstractmethod
@@ -160,11 +163,11 @@ class Learner(ABC, Generic[T]):
 
     @abstractmethod
     def policy(self, table: T) -> Policy:
-        """The policy that the table gives. It is not asked after the table has changed."""
+        """The policy that the table gives; not to be used once the table has changed."""
 
     @abstractmethod
     def merge(self, base: T, parts: Sequence[T]) -> T:
-        """A new table of ``base`` and what each part has learned beyond it, in any order."""
+        """A new table: ``base`` and what each part has learned beyond it. The order makes no difference."""
 
     def merge_overlapping(self, base: T, parts: Sequence[T], run: str) -> T:
         """``merge`` of parts that may share experience, which then counts once for each part that has it.
@@ -196,13 +199,13 @@ class Learner(ABC, Generic[T]):
         return table
 
     def check(self, table: T) -> None:
-        """Check that learning can lead to what a table holds.
+        """Check that a table holds nothing that learning cannot lead to.
 
-        :raises InvalidFileError: naming an entry that it cannot lead to.
+        :raises InvalidFileError: naming an entry that does.
         """
 
     def entry_moves(self, entry: Any) -> int:
-        """The number of moves, or other members (``units``), of a sound entry."""
+        """The number of moves, or of other members (``units``), in a valid entry."""
         return len(entry)
 
     def seen(self, table: T) -> Positions | None:
@@ -210,8 +213,8 @@ class Learner(ABC, Generic[T]):
         return None
 
     def position_scores(self, table: T, positions: Positions) -> Floats | None:
-        """float64[k]: how good the learner finds the positions for X, NaN if unknown; None for learners that
-        value moves."""
+        """float64[k]: how good each position is for X, from -1 to 1, NaN if unknown; None if the learner does
+        not score positions."""
         return None
 
     def tag_run(self, table: T, run: str) -> None:

@@ -359,7 +359,7 @@ def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
 @Inlined
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """An untried move; if there is none, one of the best, or when exploring the least visited."""
-    epsilon, explored, trusted = chance
+    epsilon, below, above = chance
     free, start = rows[row].number, rows[row].first
     candidates = ALL >> np.uint64(64 - free)
     if rows[row].tried < free:
@@ -367,9 +367,9 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
             if moves[start + place].order > 0:
                 candidates &= ~(ONE << np.uint64(place))
     elif u >= epsilon:
-        u, candidates = (u - epsilon) * trusted, np.uint64(rows[row].best)
+        u, candidates = (u - epsilon) * above, np.uint64(rows[row].best)
     else:
-        u *= explored
+        u *= below
         if rows[row].visits < RARE - 1:
             fewest = rows[moves[start].after].visits
             for place in range(1, free):
@@ -389,12 +389,12 @@ def longest_walk(cells: int) -> int:
 @Inlined
 def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """The author's walk, and the cell that its target gives; when exploring, any cell."""
-    epsilon, explored, trusted = chance
+    epsilon, below, above = chance
     free, start = rows[row].number, rows[row].first
     legal, chosen = ALL >> np.uint64(64 - free), -1
     if u < epsilon:
-        return pick(legal, u * explored)
-    u = (u - epsilon) * trusted
+        return pick(legal, u * below)
+    u = (u - epsilon) * above
     target, at, sign, steps = u32(0), row, 1 - 2 * (ply & 1), 0
     while rows[row].tried > 0 and target == 0 and steps < longest_walk(ply + free):
         wanted, step = rows[at].high, rows[at].low

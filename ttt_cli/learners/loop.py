@@ -5,11 +5,10 @@ A method gives two parts, plain functions that the loop calls:
     choose(rows, moves, rule, row, ply, chance, u) -> (option, rest of u)
     learn(rows, moves, rule, game, sides, result)
 
-``choose`` picks one of a position's moves by its place among them; their number means resigning. Its only
-source of chance is ``u``, uniform in [0, 1); the part of ``u`` that a decision leaves, stretched to [0, 1),
-is returned and may serve the next decisions. ``learn`` updates the table from a finished game. The first bit
-of ``sides`` says whether X learns, the second whether O does. ``rule`` is whatever constants and arrays the
-method needs.
+``choose`` picks a move by its place among the position's moves; their number means resigning. Its only source
+of chance is ``u``, uniform in [0, 1). What a decision leaves of ``u``, stretched to [0, 1), is returned and
+may serve the next decisions. ``learn`` updates the table from a finished game. The first bit of ``sides``
+says whether X learns, the second whether O does. ``rule`` is whatever constants and arrays the method needs.
 """
 
 from collections.abc import Callable
@@ -34,16 +33,16 @@ CHUNK = 4096
 enough for the caches."""
 
 LOCKSTEP = 1024
-"""Games of the largest batch played ply by ply."""
+"""The most games in a batch that is played ply by ply."""
 
 ONE_NUMBER = 16
-"""The most cells for which the 53 bits of one uniform number last a whole game: 16! takes 44 of them."""
+"""Up to this many cells the 53 bits of one uniform number last for a whole game: 16! takes 44 of them."""
 
 BELOW_ONE = 1.0 - 2.0**-50
-"""Scales what a decision leaves of a uniform number, which rounding might otherwise raise to 1."""
+"""Keeps what a decision leaves of a uniform number below 1, to which rounding might raise it."""
 
 RARE = 64
-"""Visits below which a position is explored by its least visited move, not by any."""
+"""Below this many visits a position is explored by its least visited move, from then on by any."""
 
 NOT_YET, RESIGNED = -1, -2
 """In a game's history: no move yet; the side to move has resigned."""
@@ -55,32 +54,31 @@ SURPLUS = np.uint64(11)
 """SplitMix64's constants, and the bits of 64 that a float64 in [0, 1) has no room for."""
 
 OVER = np.uint64(2**64 - 1)
-"""Instead of a waiting game's stones of X: the game is over."""
+"""In ``Batch.waiting``, instead of the stones of X: the game is over."""
 
 PLAY, ASK, REPLAY = 0, 1, 2
-"""What is done with a batch: its games are played and learned; they are played on until the opponent, who is
-asked about all of them at once, is to move; they are replayed from the history and learned."""
+"""Modes of a batch: play its games and learn from them; play on to each game's next move of the opponent, who
+is then asked about all games at once; replay the games from their history and learn from them."""
 
 Chance = tuple[float, float, float]
-"""Epsilon, and the factors that stretch a uniform number to [0, 1): one below epsilon, and the excess of one
-above it."""
+"""Epsilon, and two factors: a uniform number ``u`` below epsilon is stretched to [0, 1) by the first; of any
+other the excess ``u - epsilon`` is, by the second."""
 
 Chosen = tuple[int, float]
-"""The place of a move among those of its position, their number to resign; and what is left of the uniform
-number."""
+"""The place of a move among its position's moves, or their number to resign; and the rest of ``u``."""
 
 Played = tuple[Uint32s, Uint32s, int]
 """The rows that a game went through, its moves, and the number of moves."""
 
 
 class Batch(NamedTuple):
-    """Some games of a run.
+    """Consecutive games of a run.
 
     :ivar mode: ``PLAY``, ``ASK`` or ``REPLAY``.
     :ivar sides: 1 X learns, 2 O, 3 both; 0: each in every other game, in the run's first one X.
     :ivar number: the number of the first game in the run.
-    :ivar history: int8[games, cells], the cells played; unless games are played at once, the moves already
-        there are made.
+    :ivar history: int8[games, cells], the cells played; where the opponent is asked, and in replays, moves
+        that are already there are made.
     :ivar luck: float64[games, draws], uniform numbers.
     :ivar waiting: uint64[games, 2], filled by ``ASK``: the stones of X and O where the opponent is to move,
         or ``OVER``.
@@ -100,8 +98,8 @@ class Opponent(NamedTuple):
     """Who plays the side that does not learn.
 
     :ivar plays_both: whether it plays the other side too.
-    :ivar answers: float64[rows, cells], the ``thresholds`` of its moves, the legal ones first; empty if it is
-        asked instead, or there is none.
+    :ivar answers: float64[rows, cells], the ``thresholds`` of its moves, legal ones first; empty if it has to
+        be asked, or if there is none.
     """
 
     plays_both: bool = False
@@ -110,7 +108,7 @@ class Opponent(NamedTuple):
 
 Choose = Callable[[Any, Any, Any, int, int, Chance, float], Chosen]
 Learn = Callable[[Any, Any, Any, Played, int, int], None]
-"""A method's parts, see the module."""
+"""A method's parts; see the module."""
 
 FindOrAdd = Callable[[Any, Any, Growth, int, int, int], int]
 """The part that adds the row after a move."""
@@ -129,7 +127,7 @@ def game_loop(
     """The game loop of a method and a kind of table.
 
     :param find_or_add: adds the row of a position that is reached for the first time.
-    :param unseen: the positions represented by the rows up to this one are added; -1: none.
+    :param unseen: a position that a row up to this one represents gets a row of its own; -1: none does.
     :param learns_resigned: whether ``learn`` is called for resigned games.
     :param symmetric: whether the table is one of classes.
     """
@@ -151,13 +149,14 @@ def game_loop(
         """
         (path, taken), (mode, sides, number, history, luck, waiting, results) = trail, batch
         start, end, half = exploration
-        guided, replaying = mode != PLAY or sides == 0, mode == REPLAY
+        replaying = mode == REPLAY
+        scripted = mode != PLAY or sides == 0  # moves may be the opponent's, or in the history
         draws = 0 if replaying else luck.shape[1]
         for game in range(history.shape[0]):
             if game == 0 or start != end:
                 epsilon = end + (start - end) * (half / (half + number + game))
-                explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
-                chance = epsilon, explored, BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
+                below = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
+                chance = epsilon, below, BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
             learning = sides if sides else 1 + ((number + game) & 1)
             row, ply, u, waits = u32(FIRST), 0, 0.0, False
             while rows[row].number > 0:
@@ -165,11 +164,11 @@ def game_loop(
                 if ply < draws:
                     u = float(luck[game, ply])
                 own = (learning >> (ply & 1)) & 1
-                if guided and (replaying or history[game, ply] != NOT_YET):
+                if scripted and (replaying or history[game, ply] != NOT_YET):
                     option = u32(0)
                     while option < free and moves[first + option].cell != history[game, ply]:
                         option += u32(1)
-                elif guided and (opponent.plays_both or not own):
+                elif scripted and (opponent.plays_both or not own):
                     waits = mode == ASK
                     if waits:
                         break
@@ -203,9 +202,9 @@ def game_loop(
 
 @Inlined
 def any_of(number: float, u: float) -> tuple[int, float]:
-    """One of so many by a uniform number, and what is left of that.
+    """One of several options by a uniform number, and what is left of that number.
 
-    :param number: how many; times what stretches ``u`` to [0, 1), if it does not fill that.
+    :param number: of options; times the factor that stretches ``u`` to [0, 1), if it does not reach to 1.
     """
     u *= number
     option = u32(u)
@@ -215,10 +214,10 @@ def any_of(number: float, u: float) -> tuple[int, float]:
 @Inlined
 def choose_best(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Any of the moves with the largest ``value``; when exploring, any move."""
-    epsilon, explored, trusted = chance
+    epsilon, below, above = chance
     free, first = rows[row].number, rows[row].first
     if u < epsilon:
-        return any_of(explored * free, u)
+        return any_of(below * free, u)
     option, equals, top = u32(0), 1, moves[first].value
     for place in range(1, free):
         value = moves[first + place].value
@@ -226,7 +225,7 @@ def choose_best(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Ch
             option, equals, top = u32(place), 1, value
         elif value == top:
             equals += 1
-    u = (u - epsilon) * trusted
+    u = (u - epsilon) * above
     if equals > 1:
         chosen, u = any_of(float(equals), u)
         while chosen > 0:
@@ -242,12 +241,11 @@ def shares(weight: float, cells: int) -> Floats:
 
 
 def replayed(cells: int, moves: Int8s, sides: int) -> Batch:
-    """A game of these moves, to be learned."""
+    """The batch that replays one game, to learn from it."""
     history = np.full((1, cells), NOT_YET, np.int8)
     history[0, : len(moves)] = moves
-    return Batch(
-        REPLAY, sides, 0, history, np.zeros((1, 0)), np.zeros((1, 2), np.uint64), np.zeros(3, np.int64)
-    )
+    no_luck, waiting, results = np.zeros((1, 0)), np.zeros((1, 2), np.uint64), np.zeros(3, np.int64)
+    return Batch(REPLAY, sides, 0, history, no_luck, waiting, results)
 
 
 @lru_cache(maxsize=4)
@@ -255,16 +253,16 @@ def answers(rules: Rules, symmetric: bool, opponent: Policy) -> Floats:
     """float64[rows, cells]: the thresholds of a policy's moves in the rows of a complete table, legal moves
     first."""
     table = complete_table(rules, symmetric)
-    found = np.zeros((len(table.rows), rules.cells))
+    by_row = np.zeros((len(table.rows), rules.cells))
     played, legal = probabilities_and_legal(opponent, table.positions(slice(FIRST, None)), symmetric)
     order = np.argsort(~legal, axis=1, kind="stable")
-    found[FIRST:] = np.take_along_axis(thresholds(played), order, axis=1)
-    return found
+    by_row[FIRST:] = np.take_along_axis(thresholds(played), order, axis=1)
+    return by_row
 
 
 def probabilities_and_legal(policy: Policy, positions: Positions, symmetric: bool) -> tuple[Floats, Bools]:
-    """float64[k, cells], bool[k, cells]: a policy's probabilities and the legal moves, in a symmetric game
-    those on classes' own boards."""
+    """float64[k, cells], bool[k, cells]: a policy's probabilities and the legal moves, if ``symmetric``
+    those on the canonical forms."""
     if not symmetric:
         return policy.probabilities(positions), positions.legal
     in_classes = classes(positions)
@@ -304,26 +302,24 @@ def play_shard(
 
     :param play: plays or replays a batch.
     :param game: makes a game of its row of the history.
-    :param draws: the uniform numbers of each game.
-    :param lockstep: whether the opponent is asked ply by ply, for all games of a batch, which are learned at
-        the end. Batches grow with the games learned, so that no learner plays from an empty table for long.
-    :param at_once: whether each game is learned before the next one even so, as by an author's rule.
-    :param symmetric: whether games are played on classes' own boards.
+    :param draws: the number of uniform numbers for each game.
+    :param lockstep: whether a batch is played ply by ply, the opponent being asked about all of its games at
+        once, and learned at the end. Batches grow with the games learned, so that no learner plays from an
+        empty table for long.
+    :param at_once: whether to learn from each game before the next even in lockstep, as authors' rules do.
+    :param symmetric: whether games are played on canonical forms.
     """
     results, cells, done = np.zeros(3, np.int64), rules.cells, 0
     mode, sides = ASK if lockstep else PLAY, 3 if shard.opponent is None else 0
     seed = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64)
     size = min(LOCKSTEP if lockstep else CHUNK * cells // draws, shard.games)
-    room, numbers, waiting = (
-        np.empty((size, cells), np.int8),
-        np.empty((size, draws)),
-        np.empty((size, 2), np.uint64),
-    )
+    history, luck = np.empty((size, cells), np.int8), np.empty((size, draws))
+    waiting = np.empty((size, 2), np.uint64)
     while done < shard.games:
         number, count = shard.first + done, min(size, shard.games - done)
         if lockstep:
             count = 1 if at_once else min(count, 1 + number // 8)
-        batch = Batch(mode, sides, number, room[:count], numbers[:count], waiting[:count], results)
+        batch = Batch(mode, sides, number, history[:count], luck[:count], waiting[:count], results)
         batch.history.fill(NOT_YET)
         fill_uniform(batch.luck.reshape(-1), seed, done * draws)
         done += count

@@ -98,13 +98,13 @@ def beads(moves: Any, move: int, ply: int) -> int:
 @Inlined
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Draw a bead; when exploring, or where there is no box, make any move."""
-    (epsilon, explored, trusted), free = chance, rows[row].number
+    (epsilon, below, above), free = chance, rows[row].number
     if u < epsilon or free == 1:
-        return any_of(free, u * explored if u < epsilon else 0.0)
+        return any_of(free, u * below if u < epsilon else 0.0)
     total, move = 0, rows[row].first
     for place in range(free):
         total += beads(moves, move + place, ply)
-    left = int((u - epsilon) * trusted * total)
+    left = int((u - epsilon) * above * total)
     for place in range(free):
         left -= beads(moves, move + place, ply)
         if left < 0:

@@ -145,11 +145,11 @@ class Q(TableLearner[Table]):
 @Inlined
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """The best move; when exploring, the one with the fewest visits, in well-known positions any move."""
-    epsilon, explored, trusted = chance
+    epsilon, below, above = chance
     if u >= epsilon:
-        return u32(rows[row].choice), (u - epsilon) * trusted
+        return u32(rows[row].choice), (u - epsilon) * above
     free, first = rows[row].number, rows[row].first
-    option, u = any_of(explored * free, u)
+    option, u = any_of(below * free, u)
     fewest = moves[first + option].visits
     if fewest < RARE:
         for place in range(free):

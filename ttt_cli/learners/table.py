@@ -31,13 +31,13 @@ ROW = [("first", np.uint32), ("number", np.uint8), ("end", np.int8)]
 MOVE = [("after", np.uint32), ("cell", np.int8), ("shared_by", np.int8)]
 
 CHUNK = 1 << 14
-"""Rows that are worked on at a time."""
+"""Rows processed at a time."""
 
 FEW_ROWS = 500
-"""Rows that are linked uncompiled, in a tenth of a second; more are always linked by compiled code."""
+"""Up to this many rows are linked without compiling, in at most a tenth of a second."""
 
-COUNTED = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977}
-"""Known numbers of positions, and of classes, of boards without a state space."""
+KNOWN_SIZES = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977}
+"""The numbers of positions, or of classes (``True``), where they are known without a state space."""
 
 LINKING = (Kernel(link_rows, "table"), Kernel(link_rows, "symmetric table", SYMMETRIC=True))
 
@@ -47,10 +47,10 @@ class Column:
     """A column that a method adds to the rows or the moves of its table.
 
     :ivar kind: its type, in NumPy's notation.
-    :ivar unseen: the value of a row of which nothing has been learned: one number, or four, for positions
-        that are open, won by X, won by O, and drawn. For moves it is 0.
-    :ivar learned: whether it is learned: a count, which a merge adds up, or the mean before it, which the
-        count weighs. Other columns are derived.
+    :ivar unseen: the value in rows about which nothing has been learned: one number, or four, for positions
+        that are open, won by X, won by O, and drawn. In moves it is 0.
+    :ivar learned: whether it is learned, not derived: a count, which a merge adds up, or a mean, declared
+        before the count that weights it.
     :ivar shape: of an entry that holds several numbers: (2,) for X and O.
     :ivar span: the smallest and the largest value that learning can lead to, if there are bounds.
     """
@@ -74,9 +74,9 @@ class Table:
 
     :ivar complete: whether all positions of the board have rows.
     :ivar by_move: whether the method counts its experience by move, not by position.
-    :ivar learned: the columns that files hold: a mean and the count that weighs it, or a count.
+    :ivar learned: the columns that files hold: a mean and the count that weights it, or a count.
     :ivar choice: the choice rule by which derived columns were computed.
-    :ivar slots: the hash table of rows, as in ``Growth``; so is ``used``.
+    :ivar slots: the hash table of rows; for it and ``used`` see ``Growth``.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Table:
         if self.complete:
             return len(self.rows) - FIRST
         images = len(self.rules.symmetries) if self.symmetric else 1
-        return COUNTED.get((self.rules, self.symmetric), self.rules.positions_bound // images)
+        return KNOWN_SIZES.get((self.rules, self.symmetric), self.rules.positions_bound // images)
 
     # ---- Growing and copying ----
 
@@ -165,7 +165,7 @@ class Table:
         self.link()
 
     def include(self, positions: Positions) -> Int64s:
-        """Add those of some distinct positions that have no row; returns int64[k], the rows of all."""
+        """Add rows for those of these distinct positions that have none; returns int64[k], all rows."""
         rows = self.find(positions)
         new = rows == OPEN
         if new.any():
@@ -175,14 +175,14 @@ class Table:
         return rows
 
     def include_table(self, other: "Table") -> Int64s:
-        """Add the positions of another table; returns int64[k], the row here of each of its rows."""
+        """Add the positions of another table; returns int64[k], the row in this table for each of its."""
         rows = np.arange(len(other.rows))
         if not self.complete:
             rows[FIRST:] = self.include(other.positions(slice(FIRST, None)))
         return rows
 
     def part(self, rows: Int64s) -> Self:
-        """A table of these rows (ascending) and the empty board's, without links."""
+        """A table of only these rows (ascending) and the empty board's, without links."""
         rows = np.concatenate([np.arange(FIRST + 1), rows[rows > FIRST]])
         part = type(self)(self.rules, self.symmetric, self.row_columns, self.move_columns, self.choice)
         part.include(self.positions(rows[FIRST:]))
@@ -212,7 +212,7 @@ class Table:
             self._moves = enlarged(self.moves, max(moves, 4 * len(self.moves)))
 
     def _grow_slots(self, more: int) -> None:
-        """Keep the hash table at most two thirds full now, and never full after ``more`` rows."""
+        """Keep the hash table at most two thirds full now, and not quite full with ``more`` rows."""
         count = int(self.used[0])
         size = 1 << max(3 * count // 2, (count + more) * 17 // 16).bit_length()
         if size > len(self.slots):
@@ -221,7 +221,7 @@ class Table:
 
     def _add(self, positions: Positions) -> None:
         """Add rows for these positions, which have none yet, without links."""
-        rows, moves = (int(count) for count in self.used[:2])
+        first_row, first_move = (int(count) for count in self.used[:2])
         parts = []
         for part in positions.parts(CHUNK):
             legal, shared_by = part.legal, np.ones((len(part), self.rules.cells), np.int8)
@@ -231,19 +231,19 @@ class Table:
             cells_of = np.nonzero(legal)[1].astype(np.int8)
             parts.append((part.results, legal.sum(axis=1, dtype=np.uint8), cells_of, shared_by[legal]))
         results, numbers, cells, shared = map(np.concatenate, zip(*parts, strict=True))
-        rows_then, moves_then = rows + len(numbers), moves + len(cells)
-        self._make_room(rows_then, moves_then)
-        new = self._rows[rows:rows_then]
-        new["x"], new["o"], new["end"], new["number"] = positions.x, positions.o, results, numbers
-        new["first"] = moves + np.cumsum(numbers, dtype=np.uint32) - numbers
-        self._moves["cell"][moves:moves_then], self._moves["shared_by"][moves:moves_then] = cells, shared
-        self.used[:2], slots = (rows_then, moves_then), len(self.slots)
-        self._set_unseen(rows)
+        row_end, move_end = first_row + len(numbers), first_move + len(cells)
+        self._make_room(row_end, move_end)
+        rows, moves = self._rows[first_row:row_end], self._moves[first_move:move_end]
+        rows["x"], rows["o"], rows["end"], rows["number"] = positions.x, positions.o, results, numbers
+        rows["first"] = first_move + np.cumsum(numbers, dtype=np.uint32) - numbers
+        moves["cell"], moves["shared_by"] = cells, shared
+        self.used[:2], old_slots = (row_end, move_end), self.slots
+        self._set_unseen(first_row)
         self._grow_slots(0)
-        if len(self.slots) == slots:
-            self._enter(rows)
+        if self.slots is old_slots:  # else all rows have been entered
+            self._enter(first_row)
         if self._unlinked is None:
-            self._unlinked = rows
+            self._unlinked = first_row
 
     def _enter(self, start: int) -> None:
         """Put the rows from ``start`` on into the hash table."""
@@ -252,7 +252,7 @@ class Table:
             positions = self.positions(rows)
             hashes = hashed(positions.x, positions.o)
             at, entries = hashes & mask, hashes & ~LOWER | rows.astype(np.uint64)
-            while len(entries):  # of several that want a free slot one gets it, the others try the next
+            while len(entries):  # where several want one free slot, the last gets it and the others go on
                 free = slots[at] == 0
                 slots[at[free]] = entries[free]
                 left = slots[at] != entries
@@ -270,7 +270,7 @@ class Table:
     # ---- Looking up ----
 
     def find(self, positions: Positions) -> Int64s:
-        """int64[k]: the row of each position (in a table of classes: of a class's own board), or ``OPEN``."""
+        """int64[k]: the row of each position (in a table of classes: canonical form), or ``OPEN``."""
         slots, mask, all_x, all_o = self.slots, np.uint64(len(self.slots) - 1), self.rows["x"], self.rows["o"]
         rows, left = np.zeros(len(positions), np.int64), np.arange(len(positions))
         at = hashed(positions.x, positions.o) & mask
@@ -291,7 +291,7 @@ class Table:
         return Positions(self.rules, x, o)
 
     def legal(self, positions: Positions) -> Bools:
-        """bool[k, cells]: the moves that the rows of these positions, or classes' own boards, have."""
+        """bool[k, cells]: the moves that the rows of these positions, or canonical forms, have."""
         return classes(positions).legal if self.symmetric else positions.legal
 
     def by_cell(self, values: NDArray[Any], rows: Int64s, legal: Bools) -> NDArray[Any]:
@@ -304,8 +304,8 @@ class Table:
         return by_cell
 
     def after(self, positions: Positions, at: Int64s, cells: NDArray[Any]) -> Int64s:
-        """int64[k]: the rows after the moves on ``cells`` in ``positions[at]``, or those that represent
-        them."""
+        """int64[k]: the rows after the moves on ``cells`` in ``positions[at]``, or the rows below ``FIRST``
+        that represent them."""
         reached = positions.play(at, cells)
         rows, results = self.rows_of(reached), reached.results
         unseen = np.select([results > 0, results < 0, reached.terminal], [X_WON, O_WON, DRAWN], OPEN)
@@ -319,11 +319,12 @@ class Table:
         return rows[np.logical_or.reduceat(chosen, self.rows["first"][rows])]
 
     def owners_of(self, moves: Int64s) -> Int64s:
-        """int64[k]: the row that each of some moves belongs to."""
+        """int64[k]: the rows that these moves belong to."""
         return np.searchsorted(self.rows["first"], moves, side="right") - 1
 
     def moves_of(self, rows: Int64s) -> tuple[Int64s, Int64s]:
-        """int64[k] each, for all moves of some rows: the place of its row among these, and its index."""
+        """int64[k] each, for all moves of these rows: the place of the move's row in ``rows``, and the move's
+        index."""
         number = self.rows["number"][rows].astype(np.int64)
         at = np.repeat(np.arange(len(rows)), number)
         starts = np.cumsum(number) - number
@@ -342,11 +343,12 @@ class Table:
         return chunks(FIRST + np.lexsort([keys[:, word] for word in range(keys.shape[1] - 1, -1, -1)]))
 
     def all_positions(self, positions: Positions) -> Positions:
-        """These positions, or all of the classes that they represent."""
+        """These positions, or in a table of classes all members of their classes."""
         return orbit(positions) if self.symmetric else positions
 
     def own_cells(self, game: Game) -> Int8s:
-        """int8[plies]: the cells of a game's moves as the table's rows have them: on classes' own boards."""
+        """int8[plies]: the cells of a game's moves as the table has them, in a table of classes those on the
+        canonical forms."""
         cells = np.array(game.moves, np.int8)
         if not self.symmetric:
             return cells
@@ -356,11 +358,11 @@ class Table:
     def game(self, own_cells: Int8s) -> Game:
         """A game with these ``own_cells``, negative after the end; resigned if it is not over then."""
         game = Game(self.rules)
-        for own in own_cells[own_cells >= 0]:
-            moves: Any = range(self.rules.cells)
+        for own_cell in own_cells[own_cells >= 0]:
+            own: Any = range(self.rules.cells)
             if self.symmetric:
-                moves = classes(Positions.batch([game.position], self.rules)).moves[0]
-            game.push(next(cell for cell in game.legal_moves if moves[cell] == own))
+                own = classes(Positions.batch([game.position], self.rules)).moves[0]
+            game.push(next(cell for cell in game.legal_moves if own[cell] == own_cell))
         if not game.is_over:
             game.resign()
         return game
@@ -384,9 +386,10 @@ def largest_of(values: Floats, at: Int64s) -> tuple[Floats, Int64s]:
     :param at: int64[moves], the place of each move's row, ascending.
     """
     largest = np.maximum.reduceat(values, np.flatnonzero(np.diff(at, prepend=-1)))
-    moves, places = np.flatnonzero(values == largest[at])[::-1], np.zeros(len(largest), np.int64)
-    places[at[moves]] = moves  # backwards: the first is written last
-    return largest, places
+    first_places = np.zeros(len(largest), np.int64)
+    places = np.flatnonzero(values == largest[at])[::-1]
+    first_places[at[places]] = places  # backwards, so that the first is written last
+    return largest, first_places
 
 
 def chunks(rows: Int64s) -> Iterator[Int64s]:
@@ -401,8 +404,8 @@ def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:
 
 
 def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column], complete: bool) -> np.dtype[Any]:
-    """The type of records with these fields; in a complete table, which is small, their size is a power of
-    two, which makes them quicker to reach."""
+    """The type of records with these fields. In a complete table, which is small, their size is a power of
+    two, since such records are found faster."""
     own = [(column.name, (column.kind, column.shape)) for column in columns]
     names, formats = zip(*base, *own, strict=True)
     fields: Any = {"names": names, "formats": formats}
@@ -416,8 +419,8 @@ def _board(rules: Rules, symmetric: bool) -> tuple[Uint64s, Int8s, Int8s]:
     """``Growth.lines``, padded with full boards, ``images`` and ``sources``."""
     longest = max(1, *map(len, rules.lines_through))
     lines = [[*masks, *[2**64 - 1] * (longest - len(masks))] for masks in rules.lines_through]
-    used = slice(None if symmetric else 1)
-    images, sources = np.array(rules.symmetries[used], np.int8), np.array(rules.sources[used], np.int8)
+    count = len(rules.symmetries) if symmetric else 1
+    images, sources = np.array(rules.symmetries[:count], np.int8), np.array(rules.sources[:count], np.int8)
     return np.array(lines, np.uint64), images, sources
 
 

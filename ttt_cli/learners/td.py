@@ -171,10 +171,10 @@ class Td(TableLearner[Table]):
 @Inlined
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Move where the side's value is largest; when exploring, where it has been least often."""
-    epsilon, explored, trusted = chance
+    epsilon, below, above = chance
     free, first, side = rows[row].number, rows[row].first, ply & 1
     if u < epsilon:
-        option, u = any_of(explored * free, u)
+        option, u = any_of(below * free, u)
         if rows[row].visits[side] < rule.rare:
             fewest = rows[moves[first + option].after].visits[side]
             for place in range(free):
@@ -190,7 +190,7 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
     option = u32(0)
     while rows[moves[first + option].after].value[side] < top:
         option += u32(1)
-    return option, (u - epsilon) * trusted
+    return option, (u - epsilon) * above
 
 
 @Inlined
