@@ -29,8 +29,6 @@ LEARNERS = {
 """The built-in learners: the method in a few words, by the name of the learner and of its file. Adding one
 takes a line here, and nothing else outside its file."""
 
-EXAMPLE = "such as ./mine.py:MyLearner"
-
 _PLAYERS = {"random", "heuristic", "minimax", "search", "human", "exec", "py"}
 RESERVED = {*_PLAYERS, "easy", "medium", "hard", "self"}
 """The names of other players, which a learner cannot have."""
@@ -72,7 +70,7 @@ def from_file(argument: str) -> "type[Learner[Any]]":
     :raises UsageError: if it is not a learner, or cannot have its name.
     :raises InvalidFileError: if the file cannot be run.
     """
-    learner = checked(load_object(argument, EXAMPLE), argument)
+    learner = checked(load_object(argument, "such as ./mine.py:MyLearner"), argument)
     learner.typed = argument
     return learner
 

@@ -54,24 +54,24 @@ from ttt_cli.learners.table import Column, Table, chunks, enlarged
 from ttt_cli.learners.table_learner import TableLearner
 
 LATEST = 100.0
-"""By the author's rule a move's score is this minus its earliest stage; 0: no row."""
+"""By the author's rule the score of a move is this minus its earliest stage; 0 if it has no row."""
 
 RESULTS = "O", "draw", "X"
 
 Rows = tuple[Int64s, Int64s]
-"""int64[k], the keys of rows, ascending: the index of the move times the number of stages, plus the place of
-the stage; and int64[k], how often each was seen."""
-
+"""Keys of rows, int64[k], ascending, and how often each row was seen, int64[k]. The key is the index of the
+move times the number of stages, plus the place of the stage."""
 
 NO_ROWS: Rows = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class BookTable(Table):
-    """The rows of a book. Its derived columns are computed when somebody plays by it.
+    """The rows of a book. Its derived columns are computed when it is played by.
 
-    :ivar runs: the rows of each run; the run of untagged rows is empty.
-    :ivar sightings: int64[moves, stages], how often each row was seen, once games are being played: quick to
-        add to, and several times as large as the rows. The untagged rows are then in it alone.
+    :ivar runs: the rows by run; those not tagged with a run yet are under ``""``.
+    :ivar sightings: int64[moves, stages], how often each row was seen, in all runs: quick to add to, but
+        several times as large as ``runs``. Once games are played, untagged rows are found here only; until
+        then it is None.
     """
 
     def __init__(self, *arguments: Any) -> None:
@@ -96,19 +96,18 @@ class BookTable(Table):
     def gather(self) -> dict[str, Rows]:
         """``runs``, with the untagged rows gathered from ``sightings``."""
         if (seen := self.sightings) is not None:
-            left = seen.flatten()
+            untagged = seen.flatten()
             for keys, counts in (rows for run, rows in self.runs.items() if run):
-                left[keys] -= counts
-            (keys,) = np.nonzero(left > 0)
-            self.runs, self.sightings = {**self.runs, "": (keys, left[keys])}, None
+                untagged[keys] -= counts
+            (keys,) = np.nonzero(untagged > 0)
+            self.runs, self.sightings = {**self.runs, "": (keys, untagged[keys])}, None
         return self.runs
 
     def set_rows(self, by_run: dict[str, Rows]) -> None:
-        """Replace all rows."""
         self.runs, self.sightings, self.choice = {"": NO_ROWS, **by_run}, None, ""
 
     def __getstate__(self) -> dict[str, Any]:
-        self.gather()  # a copy takes the rows alone
+        self.gather()  # a pickle holds the rows alone
         return super().__getstate__()
 
 
@@ -129,12 +128,12 @@ def stages_of(rules: Rules) -> Int64s:
 def stage_results(rules: Rules) -> Int64s:
     """int64[n]: who has won at each of these stages: +1 X, -1 O, 0 nobody."""
     stages = stages_of(rules)
-    won = np.where(stages % 2 == 0, 1, -1) * (-1 if rules.misere else 1)  # whose the last stone was
-    return np.where(stages < rules.cells, won, 0)
+    last_stone = np.where(stages % 2 == 0, 1, -1)
+    return np.where(stages < rules.cells, -last_stone if rules.misere else last_stone, 0)
 
 
 def centre_of(rules: Rules) -> int:
-    """The middle cell, or -1."""
+    """The middle cell; -1 if the board has none."""
     return rules.cells // 2 if rules.rows % 2 and rules.cols % 2 else -1
 
 
@@ -172,8 +171,8 @@ class Book(TableLearner[BookTable]):
     epsilon_end: float = parameter(0.13, "exploration that it falls to with the games", least=0, most=1)
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
-        """Derived: the ``points`` won with the move, two for a win and one for a draw, its ``games``, and its
-        ``value``, relative to that of a draw."""
+        """All derived: the ``points`` won with the move, two for a win and one for a draw; its ``games``; and
+        its ``value``: the score less 1/2, or by the author's rule the score."""
         return Column("value"), Column("points", "i8"), Column("games", "i8")
 
     @property
@@ -231,22 +230,25 @@ class Book(TableLearner[BookTable]):
         table.runs = {**by_run, run: tagged, "": NO_ROWS}
 
     def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
-        """The larger count of a row that several parts have of the same run; the sum of untagged counts."""
-        merged, together = deepcopy(base), {run: [rows] for run, rows in base.gather().items()}
+        """A row that several parts have of one run keeps the largest count; untagged counts add up."""
+        merged, by_run = deepcopy(base), {run: [rows] for run, rows in base.gather().items()}
         keys, seen = base.runs[""]
-        together[""] = [(keys, seen * (1 - len(parts)))]
+        by_run[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
             moves = merged.moves_of(merged.include_table(part))[1]
             for run, (keys, seen) in part.gather().items():
                 at, stages = np.divmod(keys, merged.stages)
-                together.setdefault(run, []).append((moves[at] * merged.stages + stages, seen))
-        how = {run: np.maximum if run else np.add for run in together}
-        merged.set_rows({run: combined(how[run], rows) for run, rows in together.items()})
+                by_run.setdefault(run, []).append((moves[at] * merged.stages + stages, seen))
+        how = {run: np.maximum if run else np.add for run in by_run}
+        merged.set_rows({run: combined(how[run], rows) for run, rows in by_run.items()})
         return merged
 
     def merge_overlapping(self, base: BookTable, parts: Sequence[BookTable], run: str) -> BookTable:
         """The sums of all counts, tagged with the one run."""
-        merged = self.merge(base, [_untagged(part) for part in parts])
+        untagged = [deepcopy(part) for part in parts]
+        for table in untagged:
+            table.set_rows({"": combined(np.add, [*table.gather().values()])})
+        merged = self.merge(base, untagged)
         self.tag_run(merged, run)
         return merged
 
@@ -263,33 +265,27 @@ class Book(TableLearner[BookTable]):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
         table, runs = self.empty(rules, symmetric), dict[str, int]()
-        found: list[tuple[Int64s, Int64s, Int64s]] = [(*NO_ROWS, NO_ROWS[0])]
-        expected = "different rows [move, plies, result, run, count] of games that can be"
-        read_batches(
-            entries, lambda keys, values: found.append(_read_rows(table, runs, keys, values)), expected
-        )
-        keys, seen, run_of = (np.concatenate(column) for column in zip(*found, strict=True))
+        batches: list[tuple[Int64s, Int64s, Int64s]] = [(*NO_ROWS, NO_ROWS[0])]
+
+        def read(keys: list[str], values: list[Any]) -> None:
+            batches.append(_read_rows(table, runs, keys, values))
+
+        read_batches(entries, read, "different rows [move, plies, result, run, count] of games that can be")
+        keys, seen, run_of = (np.concatenate(column) for column in zip(*batches, strict=True))
         order = np.argsort(run_of, kind="stable")
         bounds = np.searchsorted(run_of[order], np.arange(1, max(len(runs), 1)))
-        each = zip(np.split(keys[order], bounds), np.split(seen[order], bounds), strict=True)
-        table.set_rows(dict(zip(runs, each, strict=False)))
+        rows_of_runs = zip(np.split(keys[order], bounds), np.split(seen[order], bounds), strict=True)
+        table.set_rows(dict(zip(runs, rows_of_runs, strict=False)))
         return table
-
-
-def _untagged(table: BookTable) -> BookTable:
-    """The table with all of its rows in no run."""
-    copied = deepcopy(table)
-    copied.set_rows({"": combined(np.add, [*table.gather().values()])})
-    return copied
 
 
 def _read_rows(
     table: BookTable, runs: dict[str, int], keys: list[str], entries: list[Any]
 ) -> tuple[Int64s, Int64s, Int64s]:
-    """Read some entries: the key of each row, its count, and the number of its run.
+    """Read a batch of entries: the key of each row, its count, and the number of its run.
 
-    :param runs: the numbers of the runs, to which new ones are added.
-    :raises InvalidFileError: for an entry that is not one of a book.
+    :param runs: the number of each run; runs that are new here are added.
+    :raises InvalidFileError: for an entry that no book can hold.
     """
     rules, result_codes = table.rules, dict(zip(RESULTS, (-1, 0, 1), strict=True))
     positions = parse_keys(keys, rules, table.symmetric)
@@ -313,10 +309,10 @@ def _read_rows(
     for name in dict.fromkeys(names):
         runs.setdefault(name, len(runs))
     run_of = np.array(list(map(runs.__getitem__, names)), np.int64)
-    once = np.unique((at * rules.cells + cells) * (rules.cells + 1) + stages + run_of * (ENTRY_BATCH << 14))
-    require(len(once) == len(rows))
-    taken = table.moves_on(table.include(positions), legal, at, cells)
-    return taken * table.stages + stages, seen, run_of
+    in_run = (at * rules.cells + cells) * (rules.cells + 1) + stages
+    require(len(np.unique(in_run + run_of * (ENTRY_BATCH << 14))) == len(rows))
+    moves_of_rows = table.moves_on(table.include(positions), legal, at, cells)
+    return moves_of_rows * table.stages + stages, seen, run_of
 
 
 def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
@@ -342,7 +338,7 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
 
 @Inlined
 def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
-    """The author's: O takes the centre if no move is known."""
+    """The author's: the move of the smallest stage; O takes the centre if no move is known."""
     free, first = rows[row].number, rows[row].first
     centre, known = free, ply & 1 == 0
     for place in range(free):
@@ -356,7 +352,7 @@ def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance
 
 @Inlined
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
-    """Add a row for each move of both sides, and update what is derived from it."""
+    """Add a row for each move of both sides, and update what is derived from the rows."""
     _, taken, plies = game
     stage = (plies - 1 if result != 0 else rule.longest) - rule.shortest
     for ply in range(plies):
@@ -369,7 +365,7 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
 
 @Inlined
 def learn_article(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
-    """The author's: add a row for each move from the second on, unless there is one."""
+    """The author's: add a row for each move from the second on, unless the book has it."""
     _, taken, plies = game
     stage = plies - 1 if result != 0 else rule.longest
     for ply in range(1, plies):

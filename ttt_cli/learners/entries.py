@@ -1,7 +1,7 @@
-"""Reading the entries of a state file: their positions, and how their faults are reported.
+"""Reading the entries of a state file into arrays, and reporting the faults in them.
 
-Entries are read in batches, which are turned into arrays. If a batch has a fault its halves are read, down to
-the entry to name.
+Entries are read in batches. If a batch has a fault, its halves are read on their own, and so on down to the
+entry at fault.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,11 +23,11 @@ ENTRY_BATCH = 1 << 12
 """Entries in a batch."""
 
 MOST_FAULTS = 100
-"""The most faults of entries that are listed."""
+"""The most faults that ``all_faults`` lists."""
 _faults: ContextVar[list[TttError] | None] = ContextVar("_faults", default=None)
 
 MAX_COUNT = 2**53
-"""The largest count in a file: one that no program reaches, and a float can hold. A thousand files of such
+"""The largest count in a file: no program reaches it, and floats are exact up to it. A thousand files of such
 counts can be merged before 63 bits overflow."""
 
 MAX_VALUE = 1e150
@@ -40,21 +40,21 @@ def entry_error(key: Any, fault: str, *, hint: str = "") -> InvalidFileError:
 
 @contextmanager
 def all_faults() -> Iterator[list[TttError]]:
-    """List the faults of the entries that are read in this context; else the first is raised."""
-    found: list[TttError] = []
-    token = _faults.set(found)
+    """Collect the faults of the entries that are read in this context, instead of raising the first."""
+    faults: list[TttError] = []
+    token = _faults.set(faults)
     try:
-        yield found
+        yield faults
     finally:
         _faults.reset(token)
 
 
 def report(fault: InvalidFileError) -> None:
-    """Raise the fault of an entry, unless all are to be listed and there is room for it."""
-    found = _faults.get()
-    if found is None or len(found) >= MOST_FAULTS:
+    """Raise the fault of an entry, unless ``all_faults`` collects them and has room for it."""
+    faults = _faults.get()
+    if faults is None or len(faults) >= MOST_FAULTS:
         raise fault
-    found.append(fault)
+    faults.append(fault)
 
 
 def read_batches(
@@ -62,8 +62,8 @@ def read_batches(
 ) -> None:
     """Read the entries of a file, batch by batch.
 
-    :param read: takes keys and values; raises InvalidFileError if one has a fault.
-    :param expected: what each entry has to be.
+    :param read: takes the keys and values of a batch; raises InvalidFileError if an entry has a fault.
+    :param expected: what each entry has to be, in words.
     :raises InvalidFileError: naming the first entry with a fault.
     """
     remaining = iter(entries)
@@ -90,22 +90,22 @@ def _read(batch: list[tuple[str, Any]], read: Callable[[list[str], list[Any]], N
 def parse_keys(keys: Sequence[str], rules: Rules, symmetric: bool = False) -> Positions:
     """The positions that the keys of entries name.
 
-    :raises InvalidFileError: if one is not a position of the board, or of a class's own board.
+    :raises InvalidFileError: if one is not a position of the board, or if ``symmetric`` not a canonical form.
     """
     try:
         positions = Positions.parse(keys, rules)
     except NotationError:
         raise InvalidFileError(f"is not a position: {Position.reached(keys[0], rules).fault()}") from None
     if symmetric:
-        own = classes(positions).positions
+        canonical = classes(positions).positions
         fault = "a symmetric table holds the smallest text of each class, and this is not it"
-        if not ((own.x == positions.x) & (own.o == positions.o)).all():
+        if not ((canonical.x == positions.x) & (canonical.o == positions.o)).all():
             raise InvalidFileError(fault)
     return positions
 
 
 def require(fits: Any) -> None:
-    """Raise an error unless entries are what they have to be: a truth value, or bool[k].
+    """Raise an error unless ``fits``, bool or bool[k], is true for all entries.
 
     :raises InvalidFileError: without a message; ``read_batches`` says what was expected.
     """
@@ -114,14 +114,14 @@ def require(fits: Any) -> None:
 
 
 def as_counts(values: Sequence[Any], least: int = 0, most: int = MAX_COUNT) -> Int64s:
-    """int64[k] of what are whole numbers within these limits."""
+    """int64[k], the values, which are required to be whole numbers within these limits."""
     require({*map(type, values)} <= {int})
     require(min(values, default=least) >= least and max(values, default=most) <= most)
     return np.array(values, np.int64)
 
 
 def as_floats(values: Sequence[Any]) -> Floats:
-    """float64[k] of what are finite numbers of reasonable size."""
+    """float64[k], the values, which are required to be numbers of at most ``MAX_VALUE``."""
     require({*map(type, values)} <= {int, float})
     require(max(values, default=0) <= MAX_VALUE and min(values, default=0) >= -MAX_VALUE)
     floats = np.array(values, np.float64) + 0.0  # no -0.0
@@ -130,24 +130,24 @@ def as_floats(values: Sequence[Any]) -> Floats:
 
 
 def members(entries: Sequence[Any], names: Mapping[str, int]) -> tuple[Int64s, Int64s, list[Any]]:
-    """The members of entries that are objects with at least one of these names and no other: for each the
-    place of its entry, the number of its name, and its value."""
+    """For each member of all entries the place of its entry, the number of its name, and its value. Entries
+    are required to be objects with at least one of these names and no other."""
     require({*map(type, entries)} == {dict} and all(entries))
     keys = flatten(entries)
     require(names.keys() >= {*keys})
-    which = np.fromiter(map(names.__getitem__, keys), np.int64, len(keys))
-    return places_of_members(entries), which, flatten(map(dict.values, entries))
+    numbers = np.fromiter(map(names.__getitem__, keys), np.int64, len(keys))
+    return places_of_members(entries), numbers, flatten(map(dict.values, entries))
 
 
 def are_lists(values: Sequence[Any], length: int | None = None) -> bool:
-    """Whether all values, at least one, are lists of this length; by default, lists that are not empty."""
+    """Whether there are values and all are lists of this length; by default, lists that are not empty."""
     if {*map(type, values)} != {list}:
         return False
     return all(values) if length is None else {*map(len, values)} == {length}
 
 
 def places_of_members(entries: Sequence[Any]) -> Int64s:
-    """int64[k]: for each member of all entries the place of its entry."""
+    """int64[k]: for each member of each entry, the place of the entry."""
     lengths = np.fromiter(map(len, entries), np.int64, len(entries))
     return np.repeat(np.arange(len(entries)), lengths)
 
@@ -157,7 +157,7 @@ def flatten(parts: Iterable[Iterable[Any]]) -> list[Any]:
 
 
 def alike(mine: Any, theirs: Any, tolerance: float) -> bool:
-    """Whether two entries, or objects of entries, are equal, floats to within a tolerance."""
+    """Whether two entries, or parts of entries, are equal, floats to within a tolerance."""
     if isinstance(mine, float) and isinstance(theirs, float):
         return abs(mine - theirs) <= tolerance
     if isinstance(mine, dict) and isinstance(theirs, dict):

@@ -1,30 +1,30 @@
 """``graph``: a graph of the positions seen in play, each scored by a discounted back-up of its successors.
 
-Each position of a game becomes a node, each move an edge, both in the order of first sight. A won position
-scores +1 (X) or -1 (O), a draw 0, a node without edges 0, and any other node
+Each position of a game becomes a node, each move an edge, numbered in the order in which they are first seen.
+A position won by X scores +1, one won by O -1, a draw 0, a node without edges 0, and any other node
 
     score = 0.9 * score of one of its known successors
 
-so that near results count more than distant ones. The author's machine backs up the successor's score of
-largest magnitude, whichever side it favours (the first edge's, of several). The default backs up the mover's
-best (minimax): a near win beats a distant one, a distant loss a near one. Scores follow from nodes and edges,
-so files do not hold them.
+so that near results count more than distant ones. The author's machine backs up the score of the largest
+magnitude, whichever side it favours (of several, the first edge's). The default backs up the mover's best
+(minimax): a near win beats a distant one, a distant loss a near one. Scores follow from nodes and edges, so
+files do not hold them.
 
 **The author's choice.** X wants the successor of the largest score if that is above 0, O that of the smallest
 if it is below. Otherwise the walk goes on to the successor that the opponent likes best and asks for the
 opponent there, and so on; from a node without edges it starts anew at the empty board, for the other side.
-The move is the lowest free cell where the position that it finds holds the mover's stone, or the opponent's
-if the walk took any step; without one, the lowest with the other stone; without that, any cell. The machine
-never explores: it always plays a known position in the same way.
+The move is the lowest free cell that holds the mover's stone in the position found, or the opponent's stone
+if the walk took any step; failing that, the lowest that holds the other side's stone; failing that, any cell.
+The machine never explores: it always plays a known position in the same way.
 
 **The default's choice** is the best known successor, or an untried move if that is a loss. Of successors with
-the same score it takes the one that promises most against an opponent who picks any known reply. Training
-plays untried moves first; if there are none, with probability epsilon a move that leads to where it has been
-least often (counter-based exploration, as in ``learners.q``), in well-known positions any; else one of the
-best.
+the same score it takes the one that promises most against an opponent who replies with any known move.
+Training plays untried moves first. If there are none, with probability epsilon it moves where it has been
+least often (counter-based exploration, as in ``learners.q``), or in well-known positions anywhere; otherwise
+it makes one of the best moves.
 
-A game is entered when it is over. The author enters each ply before the next move is chosen, which could only
-matter to walks that start anew at the empty board: in 150,000 games of his training it never did.
+A game is entered when it is over. The author enters each ply before the next move is chosen. That could only
+matter to walks that start anew at the empty board, and in 150,000 games of his training it never did.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -62,13 +62,13 @@ DISCOUNT = 0.9
 
 ALL = np.uint64(2**64 - 1)
 
-KEYS = {"next", "seen", "visits"}
+MEMBERS = {"next", "seen", "visits"}
 """The members of an entry."""
 
 MOST_NODES = 2**31
 
 Rule = tuple[bool, Growth, Uint32s]
-"""Whether scores are the author's; how rows are found; and uint32[rows], scratch."""
+"""Whether scores are the author's; what finding rows takes; and uint32[rows], scratch."""
 
 
 @dataclass(frozen=True)
@@ -89,21 +89,20 @@ class Graph(TableLearner[Table]):
     epsilon: float = parameter(0.5, "exploration, if no move is untried", least=0, most=1)
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:
-        """``visits``: how often the position came up; ``seen``: its place in the order of first sight, -1 if
-        it is not a node; for the empty board, always the first, the number of nodes.
+        """``visits``: how often the position came up. ``seen``: the node's place in the order of first sight,
+        -1 if the position is not a node; for the empty board, which is always first, the number of nodes.
 
-        Derived: ``score``; ``tried``, the number of edges; ``best``, the edges to the best score for the
-        mover, as bits by their places among the moves; ``low``, the row after the first edge to the smallest
-        score, 0 if none is below +1; ``high``, that after the first edge to the largest, 0 if none is above
-        -1."""
-        # Small ones first, so that records are packed.
+        Derived: ``score``; ``tried``, the number of edges; ``best``, the edges to the mover's best score, as
+        bits by their places among the moves; ``low``, the row after the first edge to the smallest score, 0
+        if none is below +1; ``high``, the row after the first edge to the largest, 0 if none is above -1."""
+        # The small columns come first, so that records are packed.
         small = Column("tried", "u1"), Column("seen", "i4", -1), Column("low", "u4"), Column("high", "u4")
         score = Column("score", "f8", (0.0, 1.0, -1.0, 0.0))
         return *small, Column("visits", "i8", learned=True), score, Column("best", "u8")
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
-        """``order``: for an edge, its place among those of its node in the order of first sight, from 1; 0
-        for a move that has not been played."""
+        """``order``: the place of an edge among its node's in the order of first sight, from 1; 0 for a move
+        that has not been played."""
         return (Column("order", "u1"),)
 
     @property
@@ -111,36 +110,36 @@ class Graph(TableLearner[Table]):
         return (choose_article if self.choice == "article" else choose), learn
 
     def rule(self, table: Table) -> Rule:
-        # A position may wait twice: for a new edge, on the path of the game, and for its score.
-        waiting = len(table.buffers[0]) + table.rules.cells + 1
-        return self.choice == "article", table.growth, np.zeros(waiting, np.uint32)
+        # A position may be queued twice: for a new edge on the path of the game, and for its score.
+        queue = np.zeros(len(table.buffers[0]) + table.rules.cells + 1, np.uint32)
+        return self.choice == "article", table.growth, queue
 
     def empty(self, rules: Rules, symmetric: bool = False) -> Table:
         """The graph without nodes.
 
-        :raises UsageError: if it is to be symmetric and the choice is the author's.
+        :raises UsageError: if it is to be symmetric, but the choice rule is the author's.
         """
         self._refuse_symmetry(symmetric)
         return super().empty(rules, symmetric)
 
     def derive(self, table: Table) -> None:
         table.link()
-        records, after = table.rows, table.moves["after"]
+        rows, after = table.rows, table.moves["after"]
         for name in ("tried", "best", "low", "high"):
-            records[name] = 0
-        records["score"] = records["end"]
+            rows[name] = 0
+        rows["score"] = rows["end"]
         for side, nodes, edges, at, starts, scores in backwards(table):
             for name, sign in (("low", -side), ("high", side)):
                 most, first_edges = largest_of(sign * scores, at)
-                records[name][nodes] = np.where(most > -1, after[edges[first_edges]], OPEN)
+                rows[name][nodes] = np.where(most > -1, after[edges[first_edges]], OPEN)
             most, backed_up = largest_of(scores, at)
-            places = (edges - records["first"][nodes[at]].astype(np.int64)).astype(np.uint64)
+            places = (edges - rows["first"][nodes[at]].astype(np.int64)).astype(np.uint64)
             bits = (ONE << places) * (most[at] == scores)
-            records["best"][nodes] = np.bitwise_or.reduceat(bits, starts)
-            records["tried"][nodes] = np.bincount(at)
+            rows["best"][nodes] = np.bitwise_or.reduceat(bits, starts)
+            rows["tried"][nodes] = np.bincount(at)
             if self.choice == "article":
                 _, backed_up = largest_of(np.abs(scores), at)
-            records["score"][nodes] = side * DISCOUNT * scores[backed_up] + 0.0
+            rows["score"][nodes] = side * DISCOUNT * scores[backed_up] + 0.0
 
     def policy(self, table: Table) -> Policy:
         """The machine's choices; the values are the known successors' scores for the mover."""
@@ -171,22 +170,22 @@ class Graph(TableLearner[Table]):
     # ---- Merging ----
 
     def changes(self, base: Table, part: Table) -> Table:
-        return part  # whole, for it may be the one whose order stays
+        return part  # all of it: its order stays if no other part has new edges
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
         """The union of nodes and edges, with visits added up. If only one part has found new edges its order
         stays; if several have, nodes are numbered by plies, then text, and edges by cell."""
-        merged, growing, base_edges = deepcopy(base), 0, np.count_nonzero(base.moves["order"])
+        merged, parts_with_new, base_edges = deepcopy(base), 0, np.count_nonzero(base.moves["order"])
         for part in parts:
-            rows = merged.include_table(part)
-            moves = merged.moves_of(rows)[1]
-            old, mine, edges = rows < len(base.rows), merged.rows, merged.moves["order"]
-            mine["visits"][rows] += part.rows["visits"]
-            mine["visits"][rows[old]] -= base.rows["visits"][rows[old]]
-            mine["seen"][rows] = np.maximum(mine["seen"][rows], part.rows["seen"])
-            edges[moves] = np.maximum(edges[moves], part.moves["order"])
-            growing += int(np.count_nonzero(part.moves["order"]) > base_edges)
-        if growing > 1:
+            at = merged.include_table(part)
+            moves = merged.moves_of(at)[1]
+            in_base, rows, order = at[at < len(base.rows)], merged.rows, merged.moves["order"]
+            rows["visits"][at] += part.rows["visits"]
+            rows["visits"][in_base] -= base.rows["visits"][in_base]
+            rows["seen"][at] = np.maximum(rows["seen"][at], part.rows["seen"])
+            order[moves] = np.maximum(order[moves], part.moves["order"])
+            parts_with_new += int(np.count_nonzero(part.moves["order"]) > base_edges)
+        if parts_with_new > 1:
             (nodes,), (edges,) = np.nonzero(merged.rows["seen"] >= 0), np.nonzero(merged.moves["order"])
             nodes, owners = nodes[merged.positions(nodes).order()], merged.owners_of(edges)
             merged.rows["seen"][nodes] = np.arange(len(nodes))
@@ -203,56 +202,57 @@ class Graph(TableLearner[Table]):
     def to_entries(self, table: Table) -> Iterator[Entry]:
         """For each node ``{"next": [cells from 1, in the order of first sight], "seen": place in that order,
         "visits": how often it came up}``."""
-        records, moves = table.rows, table.moves
+        rows, moves = table.rows, table.moves
         for chunk in table.chunks_by_text():
-            rows = chunk[records["seen"][chunk] >= 0]
-            at, edges = table.moves_of(rows)
+            nodes = chunk[rows["seen"][chunk] >= 0]
+            at, edges = table.moves_of(nodes)
             played = moves["order"][edges] > 0
             at, edges = at[played], edges[played]
             in_order = np.lexsort((moves["order"][edges], at))
             cells = iter((moves["cell"][edges[in_order]] + 1).tolist())
-            numbers = np.bincount(at, minlength=len(rows))
-            columns = numbers, np.where(rows == FIRST, 0, records["seen"][rows]), records["visits"][rows]
+            degrees = np.bincount(at, minlength=len(nodes))
+            columns = degrees, np.where(nodes == FIRST, 0, rows["seen"][nodes]), rows["visits"][nodes]
             listed = (column.tolist() for column in columns)
-            for text, number, place, visits in zip(table.positions(rows).texts(), *listed, strict=True):
-                yield text, {"next": list(islice(cells, number)), "seen": place, "visits": visits}
+            for text, degree, place, visits in zip(table.positions(nodes).texts(), *listed, strict=True):
+                yield text, {"next": list(islice(cells, degree)), "seen": place, "visits": visits}
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
         table = self.empty(rules, symmetric)
         expected = '{"next": [different free cells], "seen": place, "visits": count}'
         read_batches(entries, partial(self.read, table), expected)
-        records = table.rows
-        nodes = records["seen"][records["seen"] >= 0]
-        if len(nodes):
-            if records["seen"][FIRST] != 0 or not np.array_equal(np.sort(nodes), np.arange(len(nodes))):
-                fault = f'"seen" must count the {len(nodes)} entries from 0 on, the empty board first'
+        seen = table.rows["seen"]
+        places = np.sort(seen[seen >= 0])
+        if len(places):
+            if seen[FIRST] != 0 or not np.array_equal(places, np.arange(len(places))):
+                fault = f'"seen" must count the {len(places)} entries from 0 on, the empty board first'
                 raise InvalidFileError(fault, where='"entries"')
-            records["seen"][FIRST] = len(nodes)
+            seen[FIRST] = len(places)
         self.derive(table)
         owners, edges = edges_of(table)
-        loose = np.flatnonzero(records["seen"][table.moves["after"][edges]] < 0)
-        if len(loose):
-            cell = int(table.moves["cell"][edges[loose[0]]]) + 1
-            text = table.positions(owners[loose]).text(0)
+        dangling = np.flatnonzero(seen[table.moves["after"][edges]] < 0)
+        if len(dangling):
+            cell = int(table.moves["cell"][edges[dangling[0]]]) + 1
+            text = table.positions(owners[dangling]).text(0)
             raise entry_error(text, f'"next" holds {cell}, but the position after it has no entry')
         return table
 
     def read(self, table: Table, keys: list[str], entries: list[Any]) -> None:
         positions = parse_keys(keys, table.rules, table.symmetric)
         legal = table.legal(positions)
-        require(all(isinstance(entry, dict) and entry.keys() == KEYS for entry in entries))
-        following, seen, visits = ([entry[name] for entry in entries] for name in ("next", "seen", "visits"))
-        places, visited = as_counts(seen, most=MOST_NODES - 1), as_counts(visits)
-        require({*map(type, following)} == {list})
-        at = places_of_members(following)
-        played = as_counts(flatten(following), 1, table.rules.cells) - 1
+        require(all(isinstance(entry, dict) and entry.keys() == MEMBERS for entry in entries))
+        next_cells = [entry["next"] for entry in entries]
+        seen = as_counts([entry["seen"] for entry in entries], most=MOST_NODES - 1)
+        visits = as_counts([entry["visits"] for entry in entries])
+        require({*map(type, next_cells)} == {list})
+        at = places_of_members(next_cells)
+        cells = as_counts(flatten(next_cells), 1, table.rules.cells) - 1
         edges = np.zeros(legal.shape, np.bool_)
-        edges[at, played] = True
-        require(np.count_nonzero(edges & legal) == len(played))
+        edges[at, cells] = True
+        require(np.count_nonzero(edges & legal) == len(cells))
         rows = table.include(positions)
-        table.rows["seen"][rows], table.rows["visits"][rows] = places, visited
+        table.rows["seen"][rows], table.rows["visits"][rows] = seen, visits
         order = np.arange(len(at)) - np.searchsorted(at, at) + 1
-        table.moves["order"][table.moves_on(rows, legal, at, played)] = order
+        table.moves["order"][table.moves_on(rows, legal, at, cells)] = order
 
     def _refuse_symmetry(self, symmetric: bool) -> None:
         if self.choice == "article" and symmetric:
@@ -263,8 +263,8 @@ class Graph(TableLearner[Table]):
 
 
 def edges_of(table: Table) -> tuple[Int64s, Int64s]:
-    """int64[k] each, for all edges: their nodes' rows, ascending, and their indices among the moves, those of
-    a node in the order of first sight."""
+    """int64[k] each, for all edges: the rows of their nodes, ascending, and their indices among the moves, in
+    each node in the order of first sight."""
     order = table.moves["order"]
     edges = np.flatnonzero(order)
     owners = table.owners_of(edges)
@@ -272,9 +272,12 @@ def edges_of(table: Table) -> tuple[Int64s, Int64s]:
 
 
 def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64s, Floats]]:
-    """The edges by plies, from the last ply to the first: the side to move, +1 X, -1 O; its nodes; its edges,
-    node by node in the order of first sight; the place of each edge's node among the nodes; where each node's
-    edges start; and the scores after the edges, for that side."""
+    """The edges of each ply, from the last ply to the first.
+
+    :returns: the side to move, +1 X, -1 O; int64[n], the rows of its nodes; int64[k], its edges, in each node
+        in the order of first sight; int64[k], the place of each edge's node among the nodes; int64[n], where
+        the edges of each node start; and float64[k], the scores after the edges, for that side.
+    """
     owners, edges = edges_of(table)
     plies = table.positions(owners).plies
     for ply in range(table.rules.cells - 1, -1, -1):
@@ -287,65 +290,65 @@ def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64
 
 
 def authors_walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:
-    """Walk as the author's machine does, from some rows at once.
+    """Walk as the author's machine does, from many rows at once.
 
-    :returns: int64[k] each: the rows reached, 0 if none, and the steps taken.
+    :returns: int64[k] each: the rows found, 0 if none, and the number of steps taken.
     """
-    records, plies = table.rows, table.positions(start).plies.astype(np.int64)
+    rows, plies = table.rows, table.positions(start).plies.astype(np.int64)
     targets, steps = np.zeros((2, len(start)), np.int64)
-    (walking,) = np.nonzero(records["tried"][start])
+    (walking,) = np.nonzero(rows["tried"][start])
     at, side = start[walking], 1 - 2 * (plies[walking] % 2)
     for step in range(longest_walk(table.rules.cells)):
-        wanted = np.where(side > 0, records["high"][at], records["low"][at])
-        other = np.where(side > 0, records["low"][at], records["high"][at])
-        reached = side * records["score"][wanted] > 0
-        targets[walking[reached]], steps[walking[reached]] = wanted[reached], step
-        walking, at, side = walking[~reached], np.maximum(other, FIRST)[~reached], -side[~reached]
+        mine = np.where(side > 0, rows["high"][at], rows["low"][at])
+        theirs = np.where(side > 0, rows["low"][at], rows["high"][at])
+        found = side * rows["score"][mine] > 0
+        targets[walking[found]], steps[walking[found]] = mine[found], step
+        walking, at, side = walking[~found], np.maximum(theirs, FIRST)[~found], -side[~found]
     return targets, steps
 
 
 def authors_moves(table: Table, rows: Int64s, positions: Positions) -> Bools:
     """bool[k, cells]: what the author's machine chooses from in these rows' positions."""
     targets, steps = authors_walk(table, rows)
-    goal, cells = table.positions(targets).stones, positions.legal.copy()
-    wanted = np.where((positions.movers > 0) == (steps == 0), 2, 1)[:, None]
-    for stone in (3 - wanted, wanted):
-        lowest = first(positions.legal & (goal == stone))
-        some = (targets > 0) & lowest.any(axis=1)
-        cells[some] = lowest[some]
+    target_stones, cells = table.positions(targets).stones, positions.legal.copy()
+    preferred = np.where((positions.movers > 0) == (steps == 0), 2, 1)[:, None]
+    for stone in (3 - preferred, preferred):  # the preferred stone's cell replaces the other's
+        lowest = first(positions.legal & (target_stones == stone))
+        known = (targets > 0) & lowest.any(axis=1)
+        cells[known] = lowest[known]
     return cells
 
 
 def sound_moves(table: Table) -> Bools:
-    """bool[moves]: what the default chooses from at each node: the best known successors that promise the
-    largest mean result, if the opponent replies with any known move and this side goes on in the same way;
-    untried moves if the best is a loss.
+    """bool[moves]: what the default chooses from at each node: of the best known successors those that
+    promise most, or untried moves if the best is a loss. A successor promises the mover's mean result if the
+    opponent replies with any known move, and the mover goes on choosing in this way.
 
-    Say that two moves draw, and of the opponent's known replies to the first one in two loses, to the second
-    one in three. They promise 1/2 and 1/3, so the first is chosen.
+    Say that two moves draw; after the first, one in two of the opponent's known replies loses, after the
+    second one in three. They promise 1/2 and 1/3, so the first is chosen.
     """
-    records, chosen = table.rows, np.zeros(len(table.moves), np.bool_)
-    for mine in (1, -1):
-        hope = 1.0 * mine * records["end"]  # the mean result of one side
+    rows, chosen = table.rows, np.zeros(len(table.moves), np.bool_)
+    for player in (1, -1):
+        promise = 1.0 * player * rows["end"]  # the mean result for the player
         for side, nodes, edges, at, starts, scores in backwards(table):
-            after = hope[table.moves["after"][edges]]
-            if side != mine:
+            promised = promise[table.moves["after"][edges]]
+            if side != player:
                 by_cell = np.argsort(edges)  # so that rounding is always the same
-                hope[nodes] = np.bincount(at[by_cell], after[by_cell]) / np.bincount(at)
+                promise[nodes] = np.bincount(at[by_cell], promised[by_cell]) / np.bincount(at)
                 continue
-            most = np.maximum.reduceat(scores, starts)
-            desperate = (most < 0) & (records["tried"][nodes] < records["number"][nodes])
-            after[scores < most[at]] = -np.inf
-            promised = np.maximum.reduceat(after, starts)
-            chosen[table.moves_of(nodes[desperate])[1]] = True
-            chosen[edges] = ~desperate[at] & (after >= promised[at] - 1e-12)  # within rounding
-            hope[nodes[~desperate]] = promised[~desperate]
+            best_scores = np.maximum.reduceat(scores, starts)
+            tries_anything = (best_scores < 0) & (rows["tried"][nodes] < rows["number"][nodes])
+            promised[scores < best_scores[at]] = -np.inf
+            most = np.maximum.reduceat(promised, starts)
+            chosen[table.moves_of(nodes[tries_anything])[1]] = True
+            chosen[edges] = ~tries_anything[at] & (promised >= most[at] - 1e-12)  # within rounding
+            promise[nodes[~tries_anything]] = most[~tries_anything]
     return chosen
 
 
 @Inlined
 def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
-    """One of the candidates, a bit for each, by a uniform number, and what is left of that number."""
+    """The place of one of the candidates, which are bits, by a uniform number, and what is left of that."""
     count = popcount(candidates)
     if count > 1:
         u *= count
@@ -358,7 +361,7 @@ def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
 
 @Inlined
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
-    """An untried move; if there is none, one of the best, or when exploring the least visited."""
+    """An untried move; if there is none, one of the best, or when exploring one of the least visited."""
     epsilon, below, above = chance
     free, start = rows[row].number, rows[row].first
     candidates = ALL >> np.uint64(64 - free)
@@ -382,13 +385,13 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
 
 @Part
 def longest_walk(cells: int) -> int:
-    """The steps after which a walk has been at the empty board twice for one side, and would never end."""
+    """The steps after which a walk has been at the empty board twice for one side, so would never end."""
     return 3 * (cells + 1)
 
 
 @Inlined
 def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
-    """The author's walk, and the cell that its target gives; when exploring, any cell."""
+    """The cell to which the author's walk leads; when exploring, any cell."""
     epsilon, below, above = chance
     free, start = rows[row].number, rows[row].first
     legal, chosen = ALL >> np.uint64(64 - free), -1
@@ -397,19 +400,19 @@ def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance
     u = (u - epsilon) * above
     target, at, sign, steps = u32(0), row, 1 - 2 * (ply & 1), 0
     while rows[row].tried > 0 and target == 0 and steps < longest_walk(ply + free):
-        wanted, step = rows[at].high, rows[at].low
+        mine, theirs = rows[at].high, rows[at].low
         if sign < 0:
-            wanted, step = step, wanted
-        if sign * rows[wanted].score > 0:
-            target = wanted
+            mine, theirs = theirs, mine
+        if sign * rows[mine].score > 0:
+            target = mine
         else:
-            at = step if step > 0 else u32(FIRST)
+            at = theirs if theirs > 0 else u32(FIRST)
             sign, steps = -sign, steps + 1
     if target != 0:
-        goal, other = np.uint64(rows[target].x), np.uint64(rows[target].o)
+        preferred, other = np.uint64(rows[target].x), np.uint64(rows[target].o)
         if (ply & 1 == 0) != (steps == 0):
-            goal, other = other, goal
-        for stones in (other, goal):
+            preferred, other = other, preferred
+        for stones in (other, preferred):  # the preferred stone's cell replaces the other's
             for place in range(free - 1, -1, -1):
                 if stones >> np.uint64(moves[start + place].cell) & ONE != ZERO:
                     chosen = place
@@ -440,8 +443,11 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
 
 @Part
 def back_up_from(rows: Any, moves: Any, rule: Rule, path: Any, plies: int, new: np.uint64) -> None:
-    """Rescore the predecessors of the positions with a ``new`` edge (bit 0 is ply 1) from the last ply to the
-    first, and then the predecessors of every position whose score has changed."""
+    """Rescore the predecessors of each position that a new edge has led to, and then those of every position
+    whose score has changed, from the last ply to the first.
+
+    :param new: a bit for each move of the game, the first the lowest, that is a new edge.
+    """
     article, growth, queue = rule
     at, queued = 0, 0
     for ply in range(plies, 0, -1):
@@ -455,33 +461,35 @@ def back_up_from(rows: Any, moves: Any, rule: Rule, path: Any, plies: int, new: 
             for cell in range(growth.lines.shape[0]):
                 if last >> cell & 1:
                     parent = predecessor(rows, growth, x, o, cell, ply)[0]
-                    if rows[parent].tried > 0 and scored_anew(rows, moves, parent, ply, article):
+                    if rows[parent].tried > 0 and rescore(rows, moves, parent, ply, article):
                         queue[queued] = parent
                         queued += 1
 
 
 @Part
-def scored_anew(rows: Any, moves: Any, row: int, ply: int, article: bool) -> bool:
-    """Back up the scores of a node's successors, which have ``ply`` stones; return whether it changes."""
+def rescore(rows: Any, moves: Any, row: int, ply: int, article: bool) -> bool:
+    """Derive a node's columns from its successors, which have ``ply`` stones; return whether its score
+    changes."""
     start, low, high, best, sign = rows[row].first, u32(OPEN), u32(OPEN), ZERO, 2 * (ply & 1) - 1
     least, most, top = 1.0, -1.0, -2.0
-    lows, highs = 0, 0  # the places of those edges in the order of first sight
+    low_order, high_order = 0, 0  # of the edges to ``low`` and ``high``
     for place in range(rows[row].number):
         move = moves[start + u32(place)]
         order, after = move.order, move.after
         if order > 0:
             score = rows[after].score
-            if score < least or (score == least and order < lows):
-                low, least, lows = after, score, order
-            if score > most or (score == most and order < highs):
-                high, most, highs = after, score, order
+            if score < least or (score == least and order < low_order):
+                low, least, low_order = after, score, order
+            if score > most or (score == most and order < high_order):
+                high, most, high_order = after, score, order
             if sign * score > top:
                 top, best = sign * score, ZERO
             if sign * score == top:
                 best |= ONE << np.uint64(place)
-    by_size = least if -least > most or (-least == most and lows < highs) else most
+    low_is_larger = -least > most or (-least == most and low_order < high_order)
     rows[row].low, rows[row].high, rows[row].best = low, high, best
-    score = DISCOUNT * by_size if article else DISCOUNT * (sign * top)
+    backed_up = least if low_is_larger else most
+    score = DISCOUNT * backed_up if article else DISCOUNT * (sign * top)
     changed = score != rows[row].score
     rows[row].score = score
     return changed

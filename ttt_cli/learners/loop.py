@@ -19,13 +19,13 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s, Uint64s
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.kernel import Inlined, Kernel, u32
+from ttt_cli.engine.kernel import Inlined, Kernel, Part, u32
 from ttt_cli.engine.policy import Policy, drawn, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.growth import FIRST, Growth
+from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import complete_table
 
 CHUNK = 4096
@@ -106,27 +106,14 @@ class Opponent(NamedTuple):
     answers: Floats = np.zeros((0, 0))
 
 
-Choose = Callable[[Any, Any, Any, int, int, Chance, float], Chosen]
-Learn = Callable[[Any, Any, Any, Played, int, int], None]
-"""A method's parts; see the module."""
-
-FindOrAdd = Callable[[Any, Any, Growth, int, int, int], int]
-"""The part that adds the row after a move."""
-
-
 @cache
 def game_loop(
-    name: str,
-    choose: Choose,
-    learn: Learn,
-    find_or_add: FindOrAdd,
-    unseen: int,
-    learns_resigned: bool,
-    symmetric: bool,
+    name: str, choose: Part, learn: Part, add_row: Part, unseen: int, learns_resigned: bool, symmetric: bool
 ) -> Kernel:
     """The game loop of a method and a kind of table.
 
-    :param find_or_add: adds the row of a position that is reached for the first time.
+    :param choose: the method's; so is ``learn``; see the module.
+    :param add_row: adds the row of a position that is reached for the first time.
     :param unseen: a position that a row up to this one represents gets a row of its own; -1: none does.
     :param learns_resigned: whether ``learn`` is called for resigned games.
     :param symmetric: whether the table is one of classes.
@@ -184,7 +171,7 @@ def game_loop(
                 history[game, ply] = moves[move].cell
                 row = moves[move].after
                 if row <= unseen:
-                    row = find_or_add(rows, moves, growth, path[ply], move, ply)
+                    row = add_row(rows, moves, growth, path[ply], move, ply)
                 ply += 1
             if mode == ASK:
                 waiting[game, 0] = rows[row].x if waits else OVER

@@ -1,20 +1,20 @@
 """``menace``: Michie's Matchbox Educable Noughts And Crosses Engine, boxes of beads (1961).
 
-There is a box for each position with more than one kind of move (one box for all of its rotations and
-reflections; moves that these make equal are of one kind), and beads of each kind. A box begins with
+There is a box for each position with more than one kind of move. It serves all rotations and reflections of
+the position, moves that these map onto one another being of one kind. A box begins with
 
     4, 3, 2, 1 beads of each kind for the machine's 1st, 2nd, 3rd and later move.
 
-The machine draws a bead at random and makes its move. After the game each box that was opened gets its bead
-back, with 3 more of its kind for a win and 1 more for a draw; for a loss the bead is taken away. An empty box
-resigns. (D. Michie, Trial and error, Penguin Science Survey 2, 1961; Experiments on the mechanization of
-game-learning, The Computer Journal 6, 1963.) His machine always made the first move; as O it begins with the
-same beads, by its own move number.
+The machine draws a bead at random and makes the move of its kind. After the game each box that was opened
+gets its bead back, with 3 more of its kind for a win and 1 more for a draw; for a loss the bead is taken
+away. With an empty box the machine resigns. (D. Michie, Trial and error, Penguin Science Survey 2, 1961;
+Experiments on the mechanization of game-learning, The Computer Journal 6, 1963.) His machine always made the
+first move; as O it begins with the same beads, by its own move number.
 
-The table holds the change of each kind, not the number of beads, so that tables can be added. A sum may fall
-below what a box began with: the box then has no beads of that kind.
+The table holds by how much the number of beads of each kind has changed, so that tables can be added. If more
+beads have been taken away than the box began with, it has none of that kind.
 
-``choice=most`` plays the most common kind instead of drawing, any of several.
+``choice=most`` plays the most common kind instead of drawing a bead; of several, any.
 
 Michie's rule does not explore. In self-play the side that wins first fills its boxes with beads of one kind;
 then both sides repeat the same few games. So default training makes a random move with probability
@@ -118,6 +118,5 @@ def learn(rows: Any, moves: Any, rule: Any, game: Played, sides: int, result: in
     (path, taken, plies), (win, draw, loss) = game, rule
     for ply in range(plies):
         if sides >> (ply & 1) & 1 and rows[path[ply]].number > 1:
-            moves[taken[ply]].change += (
-                draw if result == 0 else win if (result > 0) == (ply & 1 == 0) else loss
-            )
+            won = (result > 0) == (ply & 1 == 0)
+            moves[taken[ply]].change += draw if result == 0 else win if won else loss

@@ -7,9 +7,9 @@ networks for the game 2048 (2014).
 **Values.** A position is worth V = x / (1 + |x|) to the side that has just moved, where x is the sum of the
 weights of the patterns on small sets of cells (``engine.network``): every block of 3x3 cells; every winning
 line together with itself moved by one cell; and, up to ``FORKS`` of them, any two lines that cross, which
-show forks. Sets that are symmetric to one another share their weights, and so do symmetric patterns. What
-follows from the rules is not learned: a win, a draw on the full board, and that whoever cannot win must block
-a line that the other side is about to complete. Weights are multiples of 2^-40, so that sums are exact, and
+show forks. Symmetric sets share their weights, and so do symmetric patterns. What follows from the rules is
+not learned: a win, a draw on the full board, and that whoever cannot win must block a line that the other
+side is about to complete. Weights are multiples of 2^-40, so that sums are exact, and
 symmetric positions are worth the same to the last bit.
 
 **Learning** (of afterstates, in self-play) goes backwards through a finished game. The target ``t`` of a move
@@ -69,8 +69,8 @@ PLIES = 2
 """How far the policy looks ahead."""
 
 _SYMBOLS = b".XO-"
-"""In the key of an entry: a free cell, a stone of the side that has just moved, one of the other side, and a
-cell outside the set."""
+"""In keys of entries: a free cell, a stone of the side that has just moved, one of the other side, and a cell
+outside the set."""
 
 ROUND = 1.5 * 2**12
 """Adding this to a number and subtracting it again rounds to a multiple of 2^-40. Sums of such numbers are
@@ -103,7 +103,7 @@ def sets_of(rules: Rules) -> list[frozenset[int]]:
 class Shape(NamedTuple):
     """The network of a board.
 
-    :ivar sets: the cells of each set; those of symmetric sets correspond in their order.
+    :ivar sets: the cells of each set, in corresponding order where sets are symmetric.
     :ivar network: with weights of 0.
     :ivar keys: bytes[weights], the keys of the weights in files, ascending.
     """
@@ -115,27 +115,28 @@ class Shape(NamedTuple):
 
 @lru_cache(maxsize=8)
 def shape_of(rules: Rules) -> Shape:
-    """The shape for some rules, found once.
+    """The shape for some rules.
 
-    Sets that a symmetry maps onto one another are of one kind, named by the smallest; patterns that it maps
-    onto one another share the weight of the smallest. If the sets of 3x3 were its lines, those of the edges
-    would be of the kind 012. Its patterns 1, ``X..``, and 9, ``..X``, are mirror images: the key of their
-    weight would be ``X..------``.
+    Sets that a symmetry maps onto one another are of one kind, named after the smallest of them; patterns
+    that a symmetry maps onto one another share the weight of the smallest. If the sets of 3x3 were its lines,
+    the edges would be of the kind 012, whose patterns 1, ``X..``, and 9, ``..X``, are mirror images: the key
+    of their common weight would be ``X..------``.
     """
     sets, kind_of = [], []
     for cells in sets_of(rules):
         kind = min(tuple(sorted(image[cell] for cell in cells)) for image in rules.symmetries)
-        back = next(image for image in rules.symmetries if {image[cell] for cell in kind} == cells)
-        sets.append([back[cell] for cell in kind])
+        from_kind = next(image for image in rules.symmetries if {image[cell] for cell in kind} == cells)
+        sets.append([from_kind[cell] for cell in kind])
         kind_of.append(kind)
     stones, starts, first = [], {}, 0
     for kind in dict.fromkeys(kind_of):
         patterns = smallest = np.arange(3 ** len(kind))
         digits = patterns[:, None] // 3 ** np.arange(len(kind)) % 3
         for image in rules.symmetries:
-            turned = [image[cell] for cell in kind]
-            if {*turned} == {*kind}:
-                smallest = np.minimum(smallest, digits @ 3 ** np.array([kind.index(cell) for cell in turned]))
+            image_of_kind = [image[cell] for cell in kind]
+            if {*image_of_kind} == {*kind}:
+                powers = np.array([kind.index(cell) for cell in image_of_kind])
+                smallest = np.minimum(smallest, digits @ 3**powers)
         stones.append(np.full((len(patterns), rules.cells), len(_SYMBOLS) - 1, np.uint8))
         stones[-1][:, list(kind)] = digits[smallest]
         starts[kind], first = first, first + len(patterns)
@@ -151,7 +152,8 @@ class NTupleTable:
 
     :ivar weights: float64[n].
     :ivar visits: int64[n], how often each was updated.
-    :ivar sums: float64[n], the sums of the errors; sizes: those of their absolute values.
+    :ivar sums: float64[n], the sums of the errors.
+    :ivar sizes: float64[n], the sums of their absolute values.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -169,8 +171,8 @@ Learned = tuple[Int64s, Floats, Floats]
 """The ``visits``, ``sums`` and ``sizes`` of a table."""
 
 Boards = tuple[Uint64s, Int32s, Floats]
-"""By plies: stones, uint64[cells + 1, 2], and patterns, int32[cells + 1, 2, t], the first of them 0; scratch,
-float64[cells]."""
+"""By plies: stones, uint64[cells + 1, 2], and patterns, int32[cells + 1, 2, t], 0 for the empty board; and
+scratch, float64[cells]."""
 
 
 @Part
@@ -184,8 +186,9 @@ def best_reply(
 ) -> Any:
     """Fill ``values`` with what each move is worth to the side to move, -2 on other cells; return the best.
 
-    :param stones: uint64[2], of X and O; patterns: int32[2, t].
-    :param left: free cells.
+    :param stones: uint64[2], of X and O.
+    :param patterns: int32[2, t].
+    :param left: the number of free cells.
     """
     values[:] = -2.0
     own, other = stones[side], stones[1 - side]
@@ -193,27 +196,27 @@ def best_reply(
     threats = own & other  # none
     if not completing and not game.misere:
         threats = completing_cells(other, own, game)
-    base, found = total(net, patterns[side]), -2.0
+    base, best = total(net, patterns[side]), -2.0
     for cell in range(len(values)):
         stone = ONE << np.uint64(cell)
         if (own | other) & stone:
             continue
         if completing & stone:
             value = -1.0 if game.misere else 1.0
-        elif threats & ~stone:  # is not blocked
+        elif threats & ~stone:  # not blocked
             value = -1.0
         elif left == 1:
             value = 0.0
         else:
             value = squashed(base + gain(net, patterns[side], cell))
         values[cell] = value
-        found = max(found, value)
-    return found
+        best = max(best, value)
+    return best
 
 
 @Part
 def put(stones: Uint64s, patterns: Int32s, ply: int, side: int, cell: int, net: Network) -> None:
-    """Write the board and its patterns after a side's stone on a cell."""
+    """Fill in the stones and the patterns after a side's move on a cell."""
     for each in range(2):
         stones[ply + 1, each] = stones[ply, each]
         for at in range(patterns.shape[2]):
@@ -254,7 +257,7 @@ def choose(values: Floats, lowest: float, number: float) -> int:
     fitting = 0
     for cell in range(len(values)):
         fitting += int(values[cell] >= lowest)
-    left = min(int(number * fitting), fitting - 1)  # what is stretched to [0, 1) may round to 1
+    left = min(int(number * fitting), fitting - 1)  # the number may have been rounded to 1
     for cell in range(len(values)):
         if values[cell] >= lowest:
             if left == 0:
@@ -306,7 +309,7 @@ play_games.name, play_games.seconds = "ntuple", 4.0
 
 
 class NTuplePolicy(Search):
-    """Searches by the network of a table."""
+    """A search by the network of a table."""
 
     def __init__(self, table: NTupleTable, *, depth: int = PLIES) -> None:
         super().__init__(table.rules, depth=depth, network=table.network)
@@ -316,7 +319,7 @@ class NTuplePolicy(Search):
         return NTuplePolicy(self._table, depth=depth)
 
     def known(self, positions: Positions) -> Bools:
-        """bool[k]: the positions of which all patterns have been learned."""
+        """bool[k]: whether weights of all patterns of a position have been learned."""
         shape, stones = shape_of(self.rules), positions.stones
         known = np.full(len(positions), self._visited.any())
         digits = np.where(stones == 0, 0, 1 + ((stones == 1) == (positions.movers[:, None] > 0)))
@@ -394,7 +397,7 @@ class NTuple(Learner[NTupleTable]):
         return merged
 
     def to_entries(self, table: NTupleTable) -> Iterator[Entry]:
-        """``[weight, visits, sum, size]`` by pattern: the stones on a set of cells, X those of the side that
+        """``[weight, visits, sum, size]`` by pattern: the stones on a set of cells, with X for the side that
         has just moved."""
         used = np.flatnonzero(table.visits)
         columns = table.weights + 0.0, table.visits, table.sums + 0.0, table.sizes + 0.0

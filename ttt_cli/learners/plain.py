@@ -1,5 +1,5 @@
-"""Learners in plain Python: a dict as the table, a method that learns from a finished game, and one that
-values a move. How such a learner plays, trains, and is merged and saved follows from that.
+"""Learners in plain Python: a dict for the table, a method that learns from a finished game, and another that
+values a move. How such a learner plays and trains, and how tables are merged and saved, follows from these.
 """
 
 from abc import abstractmethod
@@ -26,7 +26,7 @@ from ttt_cli.learners.base import Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import as_counts, as_floats, flatten, parse_keys, read_batches, require
 
 KEPT_ANSWERS = 1 << 17
-"""Answers of fixed sides that are kept."""
+"""The most answers of an opponent that are cached."""
 
 
 class Table(dict[str, Any]):
@@ -113,11 +113,11 @@ class PlainLearner(Learner[Table]):
         results, rules = np.zeros(3, np.int64), table.rules
 
         @lru_cache(KEPT_ANSWERS)
-        def limits(text: str) -> list[float]:
+        def opponents_answer(text: str) -> list[float]:
             assert shard.opponent is not None
             played = shard.opponent.probabilities(Positions.reached([text], rules))
-            listed: list[float] = thresholds(played)[0].tolist()
-            return listed
+            answer: list[float] = thresholds(played)[0].tolist()
+            return answer
 
         for number in range(shard.games):
             game = Game(rules)
@@ -125,7 +125,7 @@ class PlainLearner(Learner[Table]):
                 own = shard.opponent is None or game.to_move == (shard.first + number) % 2
                 if own:
                     cell = self.explore(table, game.position, shard.rng)
-                elif (cell := bisect(limits(game.text), shard.rng.random())) == rules.cells:
+                elif (cell := bisect(opponents_answer(game.text), shard.rng.random())) == rules.cells:
                     game.resign()
                     break
                 game.push(cell)
@@ -156,7 +156,7 @@ class PlainLearner(Learner[Table]):
         return Positions.reached(list({key.partition(" ")[0]: None for key in table}), table.rules)
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
-        """Merge the entries by what ``numbers`` says.
+        """Merge the entries as ``numbers`` says.
 
         :raises TttError: if an entry is not a finite number or a list of them.
         """
@@ -212,13 +212,13 @@ def _plain(entry: Any) -> Any:
 
 
 def _exact(number: Any) -> Any:
-    """The number as one that sums exactly."""
+    """The number in a type whose sums are exact."""
     return number if isinstance(number, int) else Fraction(*number.as_integer_ratio())
 
 
 def _means(base: Table, parts: Sequence[Table]) -> dict[str, list[Any]]:
-    """The means of what the parts have learned since the base, weighted by visits; a value that only one part
-    has learned is taken as it is."""
+    """The means of what the parts have learned since the base, weighted by visits. A value that only one part
+    has learned stays as it is."""
     merged = {key: [float(value), visits] for key, (value, visits) in base.items()}
     learned = defaultdict[str, list[tuple[float, int]]](list)
     for part in parts:
@@ -234,7 +234,7 @@ def _means(base: Table, parts: Sequence[Table]) -> dict[str, list[Any]]:
 
 
 def _sums(base: Table, parts: Sequence[Table]) -> dict[str, Any]:
-    """The base's entries plus what each part has added; whole numbers if all terms are."""
+    """The base's entries plus what each part has added; whole numbers where all terms are."""
     sums, lists = dict[str, list[Any]](), set[str]()
     terms = [(base, 1 - len(parts)), *((part, 1) for part in parts)]
     for table, sign in terms:

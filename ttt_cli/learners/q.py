@@ -54,9 +54,9 @@ from ttt_cli.learners.table_learner import TableLearner
 class Rule(NamedTuple):
     """The constants of ``learn``.
 
-    :ivar early: the visits up to which steps are larger than ``alpha``.
+    :ivar early: the number of visits up to which steps are larger than ``alpha``.
     :ivar worst: the weight of the worst reply in a target.
-    :ivar means: float64[cells], the weight of each reply in the mean, by the plies played.
+    :ivar means: float64[cells], the weight of each single reply in a target's mean, by the plies played.
     """
 
     alpha: float
@@ -98,9 +98,9 @@ class Q(TableLearner[Table]):
         return self.choice != "article"
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:
-        """``top``: the largest value of the position's moves, or its result, for the side to move;
-        ``choice``: the first move with that value. Both are derived from the values of the moves."""
-        line = 1.0 if rules.misere else -1.0  # a completed line is never that of the side to move
+        """Both derived. ``top``: the largest value of the position's moves, or its result, for the side to
+        move; ``choice``: the place of the first move with that value."""
+        line = 1.0 if rules.misere else -1.0  # the side to move did not complete it
         return Column("choice", "u1"), Column("top", unseen=(0.0, line, line, 0.0))
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
@@ -144,7 +144,7 @@ class Q(TableLearner[Table]):
 
 @Inlined
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
-    """The best move; when exploring, the one with the fewest visits, in well-known positions any move."""
+    """The best move; when exploring, the least visited one, or in well-known positions any."""
     epsilon, below, above = chance
     if u >= epsilon:
         return u32(rows[row].choice), (u - epsilon) * above
@@ -161,7 +161,7 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
 
 @Inlined
 def find_top(rows: Any, moves: Any, row: int) -> None:
-    """Derive a row's largest value, and its first move of that value."""
+    """Derive ``top`` and ``choice`` of a row."""
     first, choice = rows[row].first, u32(0)
     for place in range(1, rows[row].number):
         if moves[first + place].value > moves[first + choice].value:

@@ -1,5 +1,5 @@
-"""Learners that keep a ``Table``: how they play, learn, are merged and read from files follows from the
-columns that the method declares."""
+"""Learners that keep a ``Table``. A method declares its columns and gives the game loop its two parts; how it
+trains, and how its tables are merged, written and read, follows from these."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,9 +44,10 @@ AnyTable = TypeVar("AnyTable", bound=Table)
 def looked_up(
     table: Table, answer: Callable[[Int64s, Positions, Bools], Answer], positions: Positions
 ) -> Answer:
-    """The answer of a table for positions, or for their classes.
+    """A policy's answer for positions; from a table of classes, by way of their canonical forms.
 
-    :param answer: takes the positions' rows, the positions, and their legal moves, bool[k, cells].
+    :param answer: takes the rows of positions, or of canonical forms; these, and their legal moves,
+        bool[k, cells].
     """
     if not table.symmetric:
         return answer(table.find(positions), positions, positions.legal)
@@ -58,15 +59,15 @@ def looked_up(
 
 
 class TableLearner(Learner[AnyTable]):
-    """A method that declares its columns, and gives the game loop its parts."""
+    """A method by its columns and its parts of the game loop."""
 
     table_kind: ClassVar[type[Table]] = Table
     unseen_up_to: ClassVar[int] = OPEN
-    """The positions that are added to a growing table: ``OPEN`` ones, or up to ``DRAWN`` all."""
+    """Which positions get rows in a growing table: ``OPEN``, those that are open; ``DRAWN``, all."""
     one_number: ClassVar[bool] = False
-    """Whether ``choose`` returns the rest of its uniform number."""
+    """Whether one uniform number may serve a game of self-play, as ``choose`` returns what is left of it."""
     half_way: ClassVar[float] = 1.0
-    """The games after which exploration has fallen half way to ``epsilon_end``."""
+    """The number of games after which epsilon has fallen half way to ``epsilon_end``."""
 
     epsilon: float
     epsilon_end: float = 1.0
@@ -80,16 +81,17 @@ class TableLearner(Learner[AnyTable]):
     @property
     @abstractmethod
     def parts(self) -> tuple[Part, Part]:
-        """``choose`` and ``learn``, see ``learners.loop``."""
+        """``choose`` and ``learn``; see ``learners.loop``."""
 
     @abstractmethod
     def rule(self, table: AnyTable) -> tuple[Any, ...]:
-        """The constants and arrays that the parts are given."""
+        """The constants and arrays that the parts take."""
 
     def exploration(self, table: AnyTable, number: int) -> tuple[float, float, float]:
-        """Epsilon at first, in the end, and the games after which it is half way; asked again at times.
+        """Epsilon in the first game, epsilon in the end, and the number of games after which it is half way.
+        Asked anew for each batch.
 
-        :param number: of the next game in the run.
+        :param number: of the batch's first game in the run.
         """
         return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), self.half_way
 
@@ -97,7 +99,7 @@ class TableLearner(Learner[AnyTable]):
         """Compute the derived columns."""
 
     def answer(self, table: AnyTable, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
-        """The policy's answer, as for ``looked_up``."""
+        """The policy's answer; see ``looked_up``."""
         raise NotImplementedError
 
     def policy(self, table: AnyTable) -> Policy:
@@ -108,7 +110,7 @@ class TableLearner(Learner[AnyTable]):
         return cast(AnyTable, self.table_kind(rules, symmetric, *columns, self.choice))
 
     def updated(self, table: AnyTable) -> AnyTable:
-        """The table, with derived columns by this learner's choice rule."""
+        """The table, its columns derived by this learner's choice rule."""
         if table.choice != self.choice:
             table.choice = self.choice
             self.derive(table)
@@ -117,7 +119,7 @@ class TableLearner(Learner[AnyTable]):
     # ---- Learning ----
 
     def train(self, table: AnyTable, shard: Shard) -> Int64s:
-        cells, alone, opponent = table.rules.cells, shard.opponent is None, Opponent(self.watches)
+        cells, self_play, opponent = table.rules.cells, shard.opponent is None, Opponent(self.watches)
         if shard.opponent is not None and table.complete:
             opponent = Opponent(self.watches, loop.answers(table.rules, table.symmetric, shard.opponent))
         return loop.play_shard(
@@ -125,8 +127,8 @@ class TableLearner(Learner[AnyTable]):
             table.rules,
             partial(self.play, table, opponent),
             table.game,
-            draws=1 if alone and self.one_number and cells <= loop.ONE_NUMBER else cells,
-            lockstep=not (alone or table.complete),
+            draws=1 if self_play and self.one_number and cells <= loop.ONE_NUMBER else cells,
+            lockstep=not (self_play or table.complete),
             at_once=self.choice == "article",
             symmetric=table.symmetric,
         )
@@ -137,11 +139,11 @@ class TableLearner(Learner[AnyTable]):
             self.play(table, Opponent(), batch)
 
     def play(self, table: AnyTable, opponent: Opponent, batch: Batch) -> None:
-        """Play or replay games by ``loop.game_loop``, with room for all that they can add."""
+        """Play or replay games by ``loop.game_loop``, first making room for all that they can add."""
         self.updated(table).reserve(len(batch.history))
         name = self.name if self.choice == "default" else f"{self.name}.{self.choice}"
-        grown = (nothing_to_add, -1) if table.complete else (find_or_add, self.unseen_up_to)
-        play_games = loop.game_loop(name, *self.parts, *grown, self.learns_resigned, table.symmetric)
+        growing = (nothing_to_add, -1) if table.complete else (find_or_add, self.unseen_up_to)
+        play_games = loop.game_loop(name, *self.parts, *growing, self.learns_resigned, table.symmetric)
         method = table.growth, self.rule(table), self.exploration(table, batch.number)
         path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
         play_games(*table.buffers, *method, opponent, batch, (path, taken))
@@ -150,7 +152,7 @@ class TableLearner(Learner[AnyTable]):
 
     def merge(self, base: AnyTable, parts: Sequence[AnyTable]) -> AnyTable:
         merged, means = deepcopy(base), WeightedMean()
-        for part in parts:  # one pass: a part may be read from its file here
+        for part in parts:  # in one pass: a part may only now be read from its file
             rows = merged.include_table(part)
             for at in chunks(np.arange(len(rows))):
                 _add_learned(merged, rows[at], part, at, base, means)
@@ -171,8 +173,8 @@ class TableLearner(Learner[AnyTable]):
     # ---- Files ----
 
     def to_entries(self, table: AnyTable) -> Iterator[Entry]:
-        """For each position with experience an object by cell from 1, or by side (``x``, ``o``): of means
-        with their counts, ``{"5": [value, visits]}``, or of counts, ``{"1": 12, "5": -2}``."""
+        """For each position learned about an object, by cell from 1 or by side (``x``, ``o``): of means with
+        their counts, ``{"5": [value, visits]}``, or of counts, ``{"1": 12, "5": -2}``."""
         names = [str(cell + 1) for cell in range(table.rules.cells)] if table.by_move else ["x", "o"]
         for rows in table.chunks_by_text():
             positions = table.positions(rows)
@@ -181,47 +183,47 @@ class TableLearner(Learner[AnyTable]):
                 learned = [table.by_cell(table.moves[name], rows, legal) for name in table.learned]
             else:
                 learned = [table.rows[name][rows] for name in table.learned]
-            at, which = np.nonzero(learned[-1])
-            columns = [(column[at, which] + 0).tolist() for column in learned]  # + 0: no -0.0
+            at, slots = np.nonzero(learned[-1])
+            columns = [(column[at, slots] + 0).tolist() for column in learned]  # + 0: no -0.0
             values = columns[0] if len(columns) == 1 else map(list, zip(*columns, strict=True))
-            members = zip(map(names.__getitem__, which.tolist()), values, strict=True)
+            members = zip(map(names.__getitem__, slots.tolist()), values, strict=True)
             lengths = np.bincount(at, minlength=len(rows))
-            some = lengths > 0
-            for text, length in zip(positions[some].texts(), lengths[some].tolist(), strict=True):
+            seen = lengths > 0
+            for text, length in zip(positions[seen].texts(), lengths[seen].tolist(), strict=True):
                 yield text, dict(islice(members, length))
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> AnyTable:
         table = self.empty(rules, symmetric)
         table.reserve(length_hint(entries) // rules.cells)
-        member = "[value, visits from 1]" if len(table.learned) == 2 else "a whole number other than 0"
-        some = "moves, by their cells" if table.by_move else 'sides, "x" and "o"'
-        read_batches(entries, partial(self.read, table), f"{member} for some of the {some}")
+        value = "[value, visits from 1]" if len(table.learned) == 2 else "a whole number other than 0"
+        keys = "moves, by their cells" if table.by_move else 'sides, "x" and "o"'
+        read_batches(entries, partial(self.read, table), f"{value} for some of the {keys}")
         self.derive(table)
         return table
 
     def read(self, table: AnyTable, keys: list[str], entries: list[Any]) -> None:
-        """Read some entries of a file into the table.
+        """Read a batch of a file's entries into the table.
 
-        :raises InvalidFileError: for one that is malformed or of a position that has none.
+        :raises InvalidFileError: if one is malformed, or of a position that can have none.
         """
         positions = parse_keys(keys, table.rules, table.symmetric)
         by_move, legal = table.by_move, table.legal(positions)
-        kinds = {str(cell + 1): cell for cell in range(table.rules.cells)} if by_move else {"x": 0, "o": 1}
-        at, which, values = members(entries, kinds)
-        require(not by_move or legal[at, which])
+        slot_of = {str(cell + 1): cell for cell in range(table.rules.cells)} if by_move else {"x": 0, "o": 1}
+        at, slots, values = members(entries, slot_of)
+        require(not by_move or legal[at, slots])
         if len(table.learned) == 2:
             require(are_lists(values, 2))
-            both = flatten(values)
-            columns = [as_floats(both[::2]), as_counts(both[1::2], 1)]
+            pairs = flatten(values)
+            columns = [as_floats(pairs[::2]), as_counts(pairs[1::2], 1)]
         else:
             require(all(values))
             columns = [as_counts(values, 1 - MAX_COUNT, MAX_COUNT - 1)]
         rows = table.include(positions)
         for name, column in zip(table.learned, columns, strict=True):
             if by_move:
-                table.moves[name][table.moves_on(rows, legal, at, which)] = column
+                table.moves[name][table.moves_on(rows, legal, at, slots)] = column
             else:
-                table.rows[name][rows[at], which] = column
+                table.rows[name][rows[at], slots] = column
 
     def check(self, table: AnyTable) -> None:
         for column in (*table.row_columns, *table.move_columns):
@@ -238,18 +240,19 @@ class TableLearner(Learner[AnyTable]):
 
 
 def _add_learned(
-    merged: Table, mine: Int64s, part: Table, theirs: Int64s, base: Table, means: WeightedMean
+    merged: Table, merged_rows: Int64s, part: Table, part_rows: Int64s, base: Table, means: WeightedMean
 ) -> None:
     """Add what some rows of a part have learned since the base: counts to the same rows of the merged table,
     values to ``means``."""
+    into, source = merged_rows, part_rows  # indices of entries
     if part.by_move:
-        mine, theirs = merged.moves_of(mine)[1], part.moves_of(theirs)[1]
+        into, source = merged.moves_of(merged_rows)[1], part.moves_of(part_rows)[1]
     *mean, count = part.learned
-    learned, old = part.entries[count][theirs], mine < len(base.entries)
-    learned[old] -= base.entries[count][mine[old]]
+    learned, in_base = part.entries[count][source], into < len(base.entries)
+    learned[in_base] -= base.entries[count][into[in_base]]
     if mean:
         learned = np.maximum(learned, 0)
         width = learned.shape[1] if learned.ndim > 1 else 1
-        places = (width * mine[:, None] + np.arange(width)).ravel()
-        means.add(places, part.entries[mean[0]][theirs].ravel(), learned.ravel())
-    merged.entries[count][mine] += learned
+        places = (width * into[:, None] + np.arange(width)).ravel()
+        means.add(places, part.entries[mean[0]][source].ravel(), learned.ravel())
+    merged.entries[count][into] += learned

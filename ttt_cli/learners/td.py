@@ -6,12 +6,12 @@ the value of each moves towards a target; that of the last position is the rewar
 
     V[s] += alpha * (target - V[s])
 
-**The author's rule** (``target=next``) takes the updated value of the next position as the target of any
-other: the tic-tac-toe player of Sutton and Barto (Reinforcement Learning, second edition, 2018, section 1.5),
-except that theirs learns while it plays, and nothing from exploring moves. A draw is worth no more than a
-loss, so O has no reason to hold one; and one exploring blunder spoils the values of all positions before it.
+**The author's rule** (``target=next``) takes the updated value of the next position as the target of every
+earlier one: the tic-tac-toe player of Sutton and Barto (Reinforcement Learning, second edition, 2018, section
+1.5), except that theirs learns while it plays, and nothing from exploring moves. A draw is worth no more than
+a loss, so O has no reason to hold one; and one exploring blunder spoils the values of all earlier positions.
 
-**The default** mends both. A draw is worth one half (``draw``), on drawn boards not yet seen too. And the
+**The default** mends both. A draw is worth one half (``draw``), also on drawn boards not yet seen. And the
 target (``target=best``) is what the table expects over all moves, whichever was played: a full-width backup,
 so real-time dynamic programming (Barto, Bradtke and Singh, 1995, as in ``learners.q``) rather than TD(0):
 
@@ -50,8 +50,8 @@ class Rule(NamedTuple):
     """The constants of ``choose`` and ``learn``.
 
     :ivar worst: the weight of the opponent's worst reply in a target.
-    :ivar means: float64[cells], the weight of each of its replies in the mean, by the plies played.
-    :ivar rare: the visits below which exploring looks for the least visited position.
+    :ivar means: float64[cells], the weight of each of its replies in a target's mean, by the plies played.
+    :ivar rare: the number of visits below which exploring looks for the least visited position.
     """
 
     alpha: float
@@ -112,7 +112,7 @@ class Td(TableLearner[Table]):
         return value, Column("visits", "i8", learned=True, shape=(2,))
 
     def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
-        """With the runs' value of a draw if they agree on one: unseen drawn boards have it."""
+        """With the value of a draw on which the runs agree, if they do: unseen drawn boards have it."""
         draws = [known["draw"] for known in parameters if "draw" in known]
         if not draws or any(draw != draws[0] for draw in draws):
             return self
@@ -206,8 +206,10 @@ def update(row: Any, side: int, target: float, rule: Rule) -> float:
 @Inlined
 def reward(result: int, side: int, draw: float) -> tuple[float, float]:
     """What a game was worth to a side, and to the other side."""
-    mine = draw if result == 0 else 1.0 if (result > 0) == (side == 0) else 0.0
-    return mine, draw if result == 0 else 1.0 - mine
+    if result == 0:
+        return draw, draw
+    mine = 1.0 if (result > 0) == (side == 0) else 0.0
+    return mine, 1.0 - mine
 
 
 @Inlined

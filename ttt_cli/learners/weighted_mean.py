@@ -16,8 +16,8 @@ from ttt_cli.learners.table import chunks, enlarged
 
 
 class ExactSums:
-    """Exact sums of float64 by place, each kept as several numbers: the rounding error of one goes into the
-    next."""
+    """Exact sums of float64, by place. Each is kept as several numbers: what rounding loses at one level goes
+    into the next."""
 
     def __init__(self) -> None:
         self._levels = [np.zeros(0)]
@@ -35,16 +35,16 @@ class ExactSums:
             self._levels[-1][places] = terms
 
     def totals(self, places: Int64s) -> Floats:
-        """float64[k]: the sums at places with a term, correctly rounded."""
+        """float64[k]: the sums at places to which something was added, correctly rounded."""
         terms = np.stack([level[places] for level in self._levels])
-        totals: Floats = terms[:2].sum(axis=0)  # the sum of two numbers is rounded once
+        totals: Floats = terms[:2].sum(axis=0)  # adding two numbers rounds once
         (several,) = np.nonzero(terms[2:].any(axis=0))
         totals[several] = [fsum(column) for column in terms[:, several].T]
         return totals
 
 
 class WeightedMean:
-    """The weighted means of the values of parts, entry by entry; see the module."""
+    """The weighted means of the parts' values, entry by entry; see the module."""
 
     def __init__(self) -> None:
         self._weights, self._single = np.zeros(0, np.int64), np.zeros(0)
@@ -75,6 +75,6 @@ class WeightedMean:
 
 
 def _with_room(array: NDArray[Any], places: Int64s) -> NDArray[Any]:
-    """The array, enlarged if needed to have these places."""
+    """The array, enlarged if it lacks one of these places."""
     size = int(places.max(initial=-1)) + 1
     return array if size <= len(array) else enlarged(array, size * 4)

@@ -73,7 +73,6 @@ class State:
 
     @cached_property
     def policy(self) -> Policy:
-        """The policy of the state."""
         if self.plays is not None:
             return policy_by(self.values, StateSpace.of(self.rules), self.plays)
         if is_ours(self.learner):
@@ -111,7 +110,7 @@ class State:
 
     @cached_property
     def entries(self) -> tuple[int, int]:
-        """The numbers of positions and of moves in the table; of ``td``, of values."""
+        """The numbers of positions and of moves in the table, or of the learner's other ``units``."""
         positions = moves = 0
         for _, entry in self.learner.to_entries(self.table):
             positions += 1
