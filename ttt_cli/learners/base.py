@@ -115,8 +115,6 @@ class Learner(ABC, Generic[T]):
     ``positions`` to X and to O; empty if the learner has no such tables."""
     value_scale: ClassVar[tuple[float, float] | None] = (-1.0, 1.0)
     """The policy's values of a sure loss and of a sure win; None if its values do not rate results."""
-    merge_tolerance: ClassVar[float] = 1e-12
-    """The largest rounding error between merging in one step and in several."""
     suffix: ClassVar[str] = ".json"
     """The suffix of its state files: ``.csv`` for an experience book, whose entries are rows."""
     units: ClassVar[tuple[str, str]] = ("position", "move")
@@ -170,10 +168,8 @@ class Learner(ABC, Generic[T]):
         """A new table: ``base`` and what each part has learned beyond it. The order makes no difference."""
 
     def merge_overlapping(self, base: T, parts: Sequence[T], run: str) -> T:
-        """``merge`` of parts that may share experience, which then counts once for each part that has it.
-
-        :param run: the run that replaces those of all parts.
-        """
+        """``merge`` of parts that may share experience: it counts once for each part that has it, and is then
+        all from this run."""
         return self.merge(base, parts)
 
     def changes(self, base: T, part: T) -> T:
@@ -192,10 +188,8 @@ class Learner(ABC, Generic[T]):
         """
 
     def in_own_units(self, table: T, *, shared: bool) -> T:
-        """A table of another program's values, with values that this learner can go on learning from.
-
-        :param shared: whether a value for one side also counts, negated, for the other.
-        """
+        """A table of another program's values, turned into values that this learner can go on from; if
+        ``shared``, a value for one side also counts, negated, for the other."""
         return table
 
     def check(self, table: T) -> None:

@@ -468,8 +468,7 @@ def back_up_from(rows: Any, moves: Any, rule: Rule, path: Any, plies: int, new: 
 
 @Part
 def rescore(rows: Any, moves: Any, row: int, ply: int, article: bool) -> bool:
-    """Derive a node's columns from its successors, which have ``ply`` stones; return whether its score
-    changes."""
+    """Rescore a node by its successors, which have ``ply`` stones; return whether its score changes."""
     start, low, high, best, sign = rows[row].first, u32(OPEN), u32(OPEN), ZERO, 2 * (ply & 1) - 1
     least, most, top = 1.0, -1.0, -2.0
     low_order, high_order = 0, 0  # of the edges to ``low`` and ``high``

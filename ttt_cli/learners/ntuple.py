@@ -341,8 +341,6 @@ class NTuple(Learner[NTupleTable]):
     block_games: ClassVar[int] = 1 << 14
     shard_games: ClassVar[int] = 1 << 15
     symmetric_only: ClassVar[bool] = True
-    merge_tolerance: ClassVar[float] = 1e-9
-    """Weights are not bounded by 1 as values are."""
 
     choice: str = parameter("default", "the only one", choices=choices)
     alpha: float = parameter(0.5, "step size, shared among the weights", least=0, most=1)

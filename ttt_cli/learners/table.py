@@ -323,8 +323,7 @@ class Table:
         return np.searchsorted(self.rows["first"], moves, side="right") - 1
 
     def moves_of(self, rows: Int64s) -> tuple[Int64s, Int64s]:
-        """int64[k] each, for all moves of these rows: the place of the move's row in ``rows``, and the move's
-        index."""
+        """int64[k] each, for all moves of these rows: the place of its row in ``rows``, and its index."""
         number = self.rows["number"][rows].astype(np.int64)
         at = np.repeat(np.arange(len(rows)), number)
         starts = np.cumsum(number) - number
@@ -347,8 +346,7 @@ class Table:
         return orbit(positions) if self.symmetric else positions
 
     def own_cells(self, game: Game) -> Int8s:
-        """int8[plies]: the cells of a game's moves as the table has them, in a table of classes those on the
-        canonical forms."""
+        """int8[plies]: the cells of a game's moves, in a table of classes those on the canonical forms."""
         cells = np.array(game.moves, np.int8)
         if not self.symmetric:
             return cells

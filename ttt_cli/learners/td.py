@@ -149,10 +149,8 @@ class Td(TableLearner[Table]):
         return earlier[self.policy(table).known(earlier)]
 
     def in_own_units(self, table: Table, *, shared: bool) -> Table:
-        """Chances to win, 1/2 if unknown, for both sides.
-
-        Values that look like chances are kept; others, of which 0 is even, are scaled.
-        """
+        """Chances to win, 1/2 if unknown, for both sides. Values that look like chances are kept; others, of
+        which 0 is even, are scaled."""
         own = deepcopy(table)
         values, visits = own.rows["value"], own.rows["visits"]
         known, still_open = visits > 0, (own.rows["number"] > 0)[:, None]

@@ -44,8 +44,6 @@ class ExactSums:
 
 
 class WeightedMean:
-    """The weighted means of the parts' values, entry by entry; see the module."""
-
     def __init__(self) -> None:
         self._weights, self._single = np.zeros(0, np.int64), np.zeros(0)
         self._several, self._sums = np.zeros(0, np.bool_), ExactSums()

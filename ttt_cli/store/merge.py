@@ -45,20 +45,21 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     contained: list[Loaded] = []
     for loaded in kept[::-1]:  # of two that are alike the first stays
         others = (other for other in kept if other is not loaded and other.state.contains(loaded.state))
-        if whole := next(others, None):
-            _check_alike(loaded, whole)
+        if container := next(others, None):
+            _check_alike(loaded, container)
             kept.remove(loaded)
             contained.insert(0, loaded)
     state, duplicates = kept[0].state, _shared_runs(inputs)
     if len(kept) == 1:
         return Merged(replace(state, table=table_of(kept[0])), contained, duplicates)
     learner = state.learner
-    games = _repeated({(game, run.id) for one in kept for run in one.state.runs for game in run.game_ids})
-    mixed = {name for one in kept for run in one.state.runs for name in run.mixed}
+    runs_kept = [run for loaded in kept for run in loaded.state.runs]
+    games = _repeated({(game, run.id) for run in runs_kept for game in run.game_ids})
+    mixed = {name for run in runs_kept for name in run.mixed}
     overlap = [name for name in _shared_runs(kept) if name in mixed or not learner.keeps_runs_apart]
     if not (games or overlap):
-        every = [run for loaded in kept for run in loaded.state.closed().runs]
-        furthest = {run.id: run for run in sorted(every, key=lambda run: run.games or 0)}
+        closed = [run for loaded in kept for run in loaded.state.closed().runs]
+        furthest = {run.id: run for run in sorted(closed, key=lambda run: run.games or 0)}
         runs = tuple(furthest[name] for name in sorted(furthest))
     elif allow_overlap:
         runs = (_overlap_run(kept),)
@@ -80,8 +81,8 @@ class _Tables(UserList[Any]):
 
 
 def _shared_runs(inputs: Iterable[Loaded]) -> list[str]:
-    every = ((number, run) for number, loaded in enumerate(inputs) for run in loaded.state.runs)
-    return _repeated({(name, number) for number, run in every for name in (run.id, *run.mixed)})
+    runs = ((number, run) for number, loaded in enumerate(inputs) for run in loaded.state.runs)
+    return _repeated({(name, number) for number, run in runs for name in (run.id, *run.mixed)})
 
 
 def _repeated(pairs: Iterable[tuple[str, Any]]) -> list[str]:
@@ -89,12 +90,12 @@ def _repeated(pairs: Iterable[tuple[str, Any]]) -> list[str]:
 
 
 def _overlap_run(inputs: Sequence[Loaded]) -> Run:
-    """The record that replaces all others: the parts of the table can no longer be separated. It lists the
-    runs and the games that are in it, lest they are merged once more."""
+    """The record that replaces all others, since the parts of the table can no longer be separated. It lists
+    the runs and the games that are in it, lest they be merged again."""
     digests = sorted(loaded.digest for loaded in inputs)
-    every = [run for loaded in inputs for run in loaded.state.runs]
-    mixed = sorted({name for run in every for name in (run.id, *run.mixed)})
-    learned = sorted({game for run in every for game in run.game_ids})
+    runs = [run for loaded in inputs for run in loaded.state.runs]
+    mixed = sorted({name for run in runs for name in (run.id, *run.mixed)})
+    learned = sorted({game for run in runs for game in run.game_ids})
     games = [loaded.state.games for loaded in inputs]
     total = None if None in games else sum(count or 0 for count in games)
     details = {"inputs": digests, "runs": mixed, "game_ids": learned}
@@ -115,17 +116,22 @@ def _overlapping(inputs: Sequence[Loaded], what: str, shared: Sequence[str]) -> 
     )
 
 
+def _kind(state: State) -> dict[str, str]:
+    """What states must have in common to be merged, in words."""
+    return {
+        "learner": state.learner.name,
+        "rules": state.rules.describe(),
+        "symmetry": "on" if state.symmetric else "off",
+        "choice rule": state.learner.choice,
+        "a player with": str(state.plays or "the learner's own rule"),
+    }
+
+
 def _check_same_kind(inputs: Sequence[Loaded]) -> None:
-    first = inputs[0]
+    first, expected = inputs[0], _kind(inputs[0].state)
     for loaded in inputs[1:]:
-        for what, mine, theirs in (
-            ("learner", first.state.learner.name, loaded.state.learner.name),
-            ("rules", first.state.rules.describe(), loaded.state.rules.describe()),
-            ("symmetry", *("on" if it.state.symmetric else "off" for it in (first, loaded))),
-            ("choice rule", first.state.learner.choice, loaded.state.learner.choice),
-            ("a player with", *(str(it.state.plays or "the learner's own rule") for it in (first, loaded))),
-        ):
-            if mine != theirs:
+        for what, theirs in _kind(loaded.state).items():
+            if (mine := expected[what]) != theirs:
                 why = f"{what} {theirs} does not go with {mine} of {first.path}"
                 hint, like = "only states of one kind can be merged", f"{loaded.path}:choice={mine}"
                 flags = f"{command_line(like)} reads it by that rule" if what == "choice rule" else ""

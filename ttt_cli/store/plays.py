@@ -1,8 +1,8 @@
 """How another program plays by a table that it wrote.
 
 Such a program looks up its values and takes the largest, or draws beads. Its play also depends on which of
-equal values it takes, what a position counts as that the table does not hold, and whether it sees by itself
-that a move wins. An imported state keeps that in its header, so that it plays as the file did.
+equal values it takes, what a position that the table does not hold counts as, and whether it sees by itself
+that a move wins. An imported state keeps all of that in its header, so that it plays as the program did.
 """
 
 from dataclasses import asdict, dataclass
@@ -48,16 +48,17 @@ class Plays:
         return cast(PlaysFields, {**asdict(self), "unknown": self.unknown[0] if alike else self.unknown})
 
     @classmethod
-    def from_json(cls, found: dict[str, Any], where: str) -> "Plays":
+    def from_json(cls, record: dict[str, Any], where: str) -> "Plays":
         """Read ``PlaysFields``.
 
         :raises InvalidFileError: if ``unknown`` has other than two sides.
         """
-        unknown = found["unknown"]
+        unknown = record["unknown"]
         pair = unknown if isinstance(unknown, list) else [unknown, unknown]
         if len(pair) != 2:
             raise InvalidFileError("unknown is a number, one for each side, or random", where=where)
-        return cls(**{**found, "unknown": RANDOM if unknown == RANDOM else (float(pair[0]), float(pair[1]))})
+        by_side = RANDOM if unknown == RANDOM else (float(pair[0]), float(pair[1]))
+        return cls(**{**record, "unknown": by_side})
 
     def about_unknown(self) -> str:
         """How it plays moves that the table does not hold, in words."""
@@ -82,31 +83,31 @@ def policy_by(values: Floats, space: StateSpace, plays: Plays) -> Policy:
 
     :param values: float64[n, cells], the values of moves to the mover, NaN where the table has none.
     """
-    held: Bools = space.legal & ~np.isnan(values)
-    known: Bools = np.any(held, axis=1)
+    in_table: Bools = space.legal & ~np.isnan(values)
+    known: Bools = np.any(in_table, axis=1, keepdims=True)
     if plays.choice == "draw":
-        beads = np.where(held, np.maximum(values, 0.0), 0.0)
-        many = beads.sum(axis=1, keepdims=True)
-        drawn = beads / np.where(many > 0, many, 1)
-        probabilities = np.where(known[:, None], drawn, uniform(space.legal))
+        beads = np.where(in_table, np.maximum(values, 0.0), 0.0)
+        totals = beads.sum(axis=1, keepdims=True)
+        drawn = beads / np.where(totals > 0, totals, 1)
+        probabilities = np.where(known, drawn, uniform(space.legal))
     else:
-        side, some = (space.plies % 2)[:, None], known[:, None]
+        side = (space.plies % 2)[:, None]
         if isinstance(plays.unknown, str):
-            missing = np.where(some, -np.inf, 0.0)
+            missing = np.where(known, -np.inf, 0.0)
         else:
             missing = np.array(plays.unknown)[side]
-        worth = np.where(held, values, missing)
+        worth = np.where(in_table, values, missing)
         if plays.wins == "known":
             wins = space.legal & (space.results[space.successors] == 1 - 2 * side)
-            worth = np.where(wins & ~held, np.inf, worth)
+            worth = np.where(wins & ~in_table, np.inf, worth)
         chosen = best(worth, space.legal)
-        played = broken(chosen, plays.ties, np.any(space.legal & (worth != 0), axis=1))
-        probabilities = uniform(played if plays.unknown != RANDOM else np.where(some, played, chosen))
-    return PolicyTable(space, probabilities, np.where(held, values, np.nan), known)
+        played = break_ties(chosen, plays.ties, np.any(space.legal & (worth != 0), axis=1))
+        probabilities = uniform(played if plays.unknown != RANDOM else np.where(known, played, chosen))
+    return PolicyTable(space, probabilities, np.where(in_table, values, np.nan), known[:, 0])
 
 
-def broken(chosen: Bools, ties: str, learned: Bools) -> Bools:
-    """bool[n, cells], the cells that are played of those of equal value.
+def break_ties(chosen: Bools, ties: str, learned: Bools) -> Bools:
+    """bool[n, cells]: which of the chosen cells, all of equal value, are played.
 
     :param learned: bool[n], the positions about which something has been learned.
     """
@@ -126,7 +127,7 @@ class BreakingTies(Modified):
         chosen = np.greater(self.player.probabilities(positions), 0)
         everything: Bools = np.any(chosen, axis=1)
         known = self.player.known(positions)
-        return uniform(broken(chosen, self._ties, everything if known is None else known))
+        return uniform(break_ties(chosen, self._ties, everything if known is None else known))
 
 
 def values_by_move(learner: Learner[Any], table: Table, plays: Plays | None) -> Floats:

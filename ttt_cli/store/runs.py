@@ -1,8 +1,8 @@
 """Runs: the provenance of a state's experience.
 
-A record that contradicts itself is refused wherever it is read: results that do not add up to the games, more
-games than planned, a training run whose id is not the digest of what decides it, a parameter out of range, a
-game learned twice.
+A record that contradicts itself is refused wherever it is read: if its results do not add up to its games, if
+it has more games than planned, a parameter out of range or a game learned twice, or if the id of a training
+run is not the digest of what decides it.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ Results = Mapping[str, int]
 """Games won by X, won by O and drawn: the keys ``x``, ``o``, ``draw``."""
 
 DECISIVE = ("params", "seed", "planned", "opponent", "opponent_digest", "behaviour", "start")
-"""The details that decide the outcome of a training run, and so its id, besides the learner and the game."""
+"""The details that, with the learner and the game, decide the outcome of a training run, and so its id."""
 
 DETAILS: dict[str, tuple[str, ...]] = {
     "train": (*DECISIVE, "kernel_version"),
@@ -97,8 +97,8 @@ def train_run(learner: Learner[Any], rules: Rules, symmetric: bool, **decisive: 
     """The record of a training run that begins.
 
     :param decisive: the details of ``DECISIVE``, but for the learner's parameters; None where left out.
-        ``opponent_digest`` is that of the opponent's content, if it is a state, and then counts instead of
-        the name; ``start`` that of the state that the run starts from, if it holds any experience.
+        ``opponent_digest`` is the digest of an opponent's content, which then counts instead of its name;
+        ``start`` is the digest of the state that the run starts from, if that holds any experience.
     """
     own = {"params": learner.parameters(), "kernel_version": learner.kernel_version}
     details = {**dict.fromkeys(DECISIVE), **decisive, **own, "opponent": as_text(decisive["opponent"])}
@@ -122,15 +122,15 @@ def digest_of(value: Any) -> str:
 
 
 def read_runs(
-    found: list[Any], learner: Learner[Any], rules: Rules, symmetric: bool, where: str
+    records: list[Any], learner: Learner[Any], rules: Rules, symmetric: bool, where: str
 ) -> tuple[Run, ...]:
     """Read the run records of a header, each a ``RunFields``.
 
     :raises InvalidFileError: naming the record and what is wrong with it.
     """
     runs, learned = list[Run](), set[str]()
-    for number, item in enumerate(found, 1):
-        place, details = f'{where}: "runs": record {number}', dict(item)
+    for number, record in enumerate(records, 1):
+        place, details = f'{where}: "runs": record {number}', dict(record)
         identity, kind, games, results = map(details.pop, ("id", "kind", "games", "results"))
         run = Run(identity, kind, games, results, details)
         why = run.contradiction(learner, rules, symmetric)

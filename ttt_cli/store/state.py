@@ -29,9 +29,9 @@ class State:
 
     :ivar learner: the method with its choice rule; the runs record the parameters that trained the table.
     :ivar symmetric: whether the table is over classes of positions instead of positions.
-    :ivar table: the learner's table.
+    :ivar table: the learner's table; None where only the header of a file was read.
     :ivar runs: the provenance of the experience, sorted by id.
-    :ivar plays: how another program plays by its table, in its own units; None: the table is the learner's.
+    :ivar plays: how the program that wrote the table plays by it, in units of its own; None: as the learner.
     """
 
     learner: Learner[Any]
@@ -42,7 +42,7 @@ class State:
     plays: Plays | None = None
 
     def __post_init__(self) -> None:
-        """:raises UsageError: if it plays by a rule for tables of other programs, and cannot be one."""
+        """:raises UsageError: if it has a rule for other programs' tables, but cannot be such a table."""
         fits = self.learner.values_of and not self.symmetric
         if self.plays is not None and not (fits and self.rules.positions_bound <= MAX_POSITIONS):
             what = "choice=most, choice=draw and ties are for tables of single positions, on boards up to 4x4"
@@ -54,14 +54,13 @@ class State:
 
     @classmethod
     def empty(cls, learner: Learner[Any], rules: Rules, *, symmetric: bool = False) -> "State":
-        """The state of a learner that has learned nothing."""
         symmetric = symmetric or learner.symmetric_only
         return cls(learner, rules, symmetric, learner.empty(rules, symmetric))
 
     @property
     def as_read(self) -> Learner[Any]:
-        """The learner that goes on from the state: with the method's parameters rather than those of earlier
-        runs, but for what the table itself depends on."""
+        """The learner that goes on from the state: with the method's default parameters, not those of earlier
+        runs, except where the table itself depends on them."""
         trained = [run.details["params"] for run in self.runs if run.kind == "train"]
         return learner_of(type(self.learner), self.learner.choice).trained_with(trained)
 
@@ -177,18 +176,18 @@ class State:
         games that it has learned, in whichever runs."""
         known = {run.id: run.games or 0 for run in self.runs}
         others = [run for run in other.runs if run.kind != "play"]
-        further = all(known.get(run.id, -1) >= (run.games or 0) for run in others)
-        return further and other.learned_games <= self.learned_games
+        as_complete = all(known.get(run.id, -1) >= (run.games or 0) for run in others)
+        return as_complete and other.learned_games <= self.learned_games
 
     @property
     def curves(self) -> list[list[Row]]:
         """Its learning curves: one if its runs followed each other, else one for each run."""
-        found = [from_record(run.details["curve"]) for run in self.runs if "curve" in run.details]
-        found.sort(key=lambda rows: (rows[0].games, rows[-1].games))
-        if any(after[0].games < before[-1].games for before, after in pairwise(found)):
-            return found
-        whole: dict[int, Row] = {row.games: row for rows in found for row in rows}
-        return [list(whole.values())] if whole else []
+        curves = [from_record(run.details["curve"]) for run in self.runs if "curve" in run.details]
+        curves.sort(key=lambda rows: (rows[0].games, rows[-1].games))
+        if any(after[0].games < before[-1].games for before, after in pairwise(curves)):
+            return curves
+        joined: dict[int, Row] = {row.games: row for rows in curves for row in rows}
+        return [list(joined.values())] if joined else []
 
     @property
     def unfinished(self) -> Run | None:

@@ -25,10 +25,10 @@ PER_DECADE = 8
 """Points while the number of games grows tenfold, if a curve is requested."""
 
 KEPT_PER_DECADE = 2
-"""Points of a curve that is only kept in the record: few, so that training stays fast."""
+"""The same for a curve that is only kept in the record: few, so that training stays fast."""
 
 KEPT_UP_TO = 10_000
-"""Boards of up to so many positions keep the curve of each run: a point takes a few milliseconds there."""
+"""Runs on boards of at most so many positions keep their curve: a point takes a few milliseconds there."""
 
 
 def is_kept(rules: Rules) -> bool:
@@ -54,8 +54,8 @@ def measure(games: int, policy: Policy) -> Row:
 
 
 def points(games: int, per_decade: int = PER_DECADE) -> list[int]:
-    """The points of a run: 0, even steps of the logarithm, and the end. A run is looked at between its blocks
-    only: after the first block that reaches a point."""
+    """The points of a run, in games: 0, even steps of the logarithm, and the end. As a run is only looked at
+    between blocks, that is after the first block that reaches a point."""
     steps = math.ceil(per_decade * math.log10(max(games, 1)))
     return sorted({0, games, *(round(10 ** (step / per_decade)) for step in range(steps))})
 
@@ -86,7 +86,7 @@ class Curve:
         :param path: of the file to write, if any.
         :param closely: look as often as for a file.
         :param done: the games played before this call; the file's rows up to there are kept.
-        :param rows: those up to there, if the file has none.
+        :param rows: the points up to there, used if the file has none.
         :raises InvalidFileError: if the file at ``path`` is not a curve.
         """
         self.rows, self._path, self._outgrown = list(rows), path, False
@@ -96,7 +96,8 @@ class Curve:
             except InvalidFileError as error:
                 hint = "--curve another file: this one would be overwritten"
                 raise InvalidFileError(error.message, where=error.where, hint=hint) from None
-            self.rows = [row for row in old_rows if row.games <= done and done] or self.rows
+            if done:
+                self.rows = [row for row in old_rows if row.games <= done] or self.rows
         self._points = points(games, PER_DECADE if path or closely else KEPT_PER_DECADE)
         self.seen = self.rows[-1].games if self.rows else -1
 

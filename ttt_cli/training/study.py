@@ -120,10 +120,10 @@ class Study:
     @property
     def groups(self) -> dict[Group, list[Key]]:
         """The trainings of each group, by seed."""
-        found: dict[Group, list[Key]] = {}
+        groups: dict[Group, list[Key]] = {}
         for key in sorted(self.runs):
-            found.setdefault(key[:2], []).append(key)
-        return found
+            groups.setdefault(key[:2], []).append(key)
+        return groups
 
     def named(self, group: Group) -> str:
         """The label of a group: ``alpha=0.1, gamma=0.9``, with the method if there are several."""
@@ -135,8 +135,6 @@ class Study:
 
 @dataclass(frozen=True)
 class Spread:
-    """The spread of a number over the seeds of a group."""
-
     median: float
     low: float
     high: float
@@ -217,7 +215,7 @@ def carry_out(
         warm_up(design.start(design.keys[0][1]))
     study.calls |= {design.method: design.call for design in designs}
     with ThreadPoolExecutor(workers) as pool:
-        trained = pool.map(lambda one: _train(one[0], one[1], keep, stopping), missing)
+        trained = pool.map(lambda task: _train(task[0], task[1], keep, stopping), missing)
         for (_, key), done in zip(missing, trained, strict=True):
             if done is not None:
                 study.runs[key], study.seconds[key] = done
@@ -277,9 +275,9 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
         study.calls[key[0]], study.runs[key] = call, rows
     if not study.runs:
         raise InvalidFileError("holds no trainings", where=str(path))
-    looks = {key: [row.games for row in rows] for key, rows in study.runs.items()}
-    whole = {
-        method: max((at for key, at in looks.items() if key[0] == method), key=len) for method in study.calls
-    }
-    study.runs = {key: rows for key, rows in study.runs.items() if looks[key] == whole[key[0]]}
+    points_of = {key: [row.games for row in rows] for key, rows in study.runs.items()}
+    complete: dict[Method, list[int]] = {}
+    for (method, *_), reached in points_of.items():
+        complete[method] = max(complete.get(method, []), reached, key=len)
+    study.runs = {key: rows for key, rows in study.runs.items() if points_of[key] == complete[key[0]]}
     return study

@@ -54,7 +54,6 @@ def train_alike(code: str, train: Callable[[Shard], Learnt], shard: Shard) -> Le
 
 @contextmanager
 def local_workers(count: int) -> Iterator[ShardMap]:
-    """``count`` threads of this process."""
     pool = ThreadPoolExecutor(count)
     try:
         yield pool.map
