@@ -94,7 +94,7 @@ def file_help(arguments: Sequence[str]) -> str:
     """The ``more_help`` of commands that read other programs' files: options that say how to read them."""
     from ttt_cli.agents.registry import usages
     from ttt_cli.agents.state_player import FILE_OPTIONS, STATE_OPTIONS
-    from ttt_cli.store.foreign.search import FACETS
+    from ttt_cli.store.foreign.questions import FACETS
 
     lines = [f"  {usage}" for usage in usages({**FILE_OPTIONS, "ties": STATE_OPTIONS["ties"]})]
     lines += ["  choice=draw|most, of counts of beads", f"  NAME is {', '.join(FACETS)}"]

@@ -1,5 +1,14 @@
 """Tables that other programs have learned, whatever their spelling: found by search, never guessed.
 
-``files`` finds keys and values in a file, ``keys`` spells boards, ``values`` collects numbers, ``reading``
-combines both in every way, and each reading scores itself; ``search`` takes the best one, or asks the user.
+Each module gives something to the next, from the content of a file to entries of a native table:
+
+``files``      a parsed file -> ``Candidate`` tables: keys and values, not yet understood
+``keys``       keys -> ``Spelling``s: the position of each key, and whether it stands for its images
+``values``     values -> ``Values``: numbers, each with its key and the name of a cell
+``reading``    a spelling and values -> ``Reading``s, one for every meaning that fits the game
+``questions``  what to ask where that leaves several
+``search``     a candidate -> the one reading that is meant, or the questions
+
+``formats.position_keyed`` begins with the file and ends with the entries; ``formats.pickled`` gives it what
+pickles and NumPy's files hold.
 """

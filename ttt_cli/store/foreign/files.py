@@ -1,4 +1,7 @@
-"""The tables that a file of unknown origin may hold: keys and values, before either is understood."""
+"""The tables that a file of unknown origin may hold: keys and values, before either is understood.
+
+``tables_of_json`` and ``tables_of_rows`` list the ``Candidate`` tables of a parsed file, the likeliest first.
+"""
 
 import math
 import re
@@ -10,26 +13,28 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.keys import spellings
-from ttt_cli.store.foreign.values import COUNTS, POLICIES, SCALARS, namings
+from ttt_cli.store.foreign.values import COUNT_FIELDS, POLICY_NAMES, VALUE_FIELDS, namings
 from ttt_cli.store.text import number_in, quoted
 
-MOST_PARTS = 100
-"""The most objects inside a file's object that are tried as tables."""
-_ARROWS = "->", "=>", ":"
-_MARKS = *_ARROWS, "=", " "
+MOST_PARTS = 100  # objects inside a file's object that are tried as tables
+_ARROWS = "->", "=>", ":"  # between a key and its value, whatever the key holds
+_SEPARATORS = *_ARROWS, "=", " "  # the same in lines without commas
 _CELL = re.compile(r"[A-Da-d][1-4]|0[0-9]|[0-9] ?, ?[0-9]")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 _BETWEEN = re.compile(r"\s*[,:;]\s*|\s+")
 _NOTHING = re.compile("-?|nan|none|null|[-+]?inf(inity)?", re.IGNORECASE)
 
+Part = tuple[str, dict[str, Any]]  # an object in a file, with its name
+RowsAndNotes = tuple[list[list[Any]], tuple[str, ...]]
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A table as a file spells it.
+    """A table as a file spells it: keys and their values.
 
-    :ivar keys: perhaps with the name of a part of the table, such as a player's, and a tab in front.
-    :ivar notes: what a user should know of how it was found.
-    :ivar unknown: the number of the boards never seen, in a table of all boards; None: it has none.
+    :ivar keys: perhaps behind the name of a part of the table, such as a player's, and a tab.
+    :ivar notes: what a user should know of how the table was found.
+    :ivar unknown: the value of boards never seen, in a table of all boards; None: it has no such value.
     """
 
     keys: list[str]
@@ -42,12 +47,13 @@ class Candidate:
         return Candidate([self.keys[row] for row in rows], [self.values[row] for row in rows])
 
     def without_filler(self, rules: Rules) -> "Candidate":
-        """A table of all boards, or of their free cells, without those never seen: they share the commonest
-        value."""
+        """A table of all boards, of one player or two, or of all their free cells, without those never seen:
+        they share the commonest value, if half of the rows have it."""
         values = [str(value) for value in self.values]
         ((filler, many),) = Counter(values).most_common(1)
-        boards = 3**rules.cells  # of one player or two
-        if len(values) not in (boards, 2 * boards, boards * rules.cells // 3) or many < len(values) / 2:
+        boards = 3**rules.cells
+        free_cells = boards * rules.cells // 3
+        if len(values) not in (boards, 2 * boards, free_cells) or many < len(values) / 2:
             return self
         seen = self.select([row for row, value in enumerate(values) if value != filler])
         note = f"{many:,} rows with the most frequent value count as boards never seen"
@@ -55,42 +61,25 @@ class Candidate:
 
 
 def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
-    """The tables that a JSON value may be: an object, or the objects in it or in a list, joined; or a list of
-    records, or one or two alike in an object, which are read as rows of CSV."""
-    names, rows = _records(value)
-    whole = _by_board(value, rules)
-    if isinstance(whole, dict):
-        yield Candidate([*whole], [*whole.values()])
-    elif not rows and isinstance(value, list):
-        whole = {str(number): part for number, part in enumerate(value, 1)}
-    if isinstance(whole, dict):
-        yield from _tables_in(whole, rules)
-    if not rows and isinstance(value, dict):
-        found = {name: _records(part) for name, part in value.items()}
-        found = {name: part for name, part in found.items() if part[1]}
-        if len({str(columns) for columns, _ in found.values()}) == 1:
-            names, rows = next(iter(found.values()))
-            if len(found) > 1:
-                names = names and ["", *names]
-                rows = [[name, *row] for name, (_, part) in found.items() for row in part]
-    if rows:
-        rows, notes = _value_last(names, rows, where)
+    """The tables that a JSON value may be: an object; the objects in it or in a list, joined; or records, by
+    themselves or in an object, which are read as rows of CSV."""
+    columns, records = _records(value)
+    table = _by_board(value, rules)
+    if isinstance(table, dict):
+        yield Candidate([*table], [*table.values()])
+        yield from _tables_inside(table, rules)
+    elif isinstance(value, list) and not records:
+        yield from _tables_inside({str(number): part for number, part in enumerate(value, 1)}, rules)
+    if isinstance(value, dict) and not records:
+        columns, records = _records_inside(value)
+    if records:
+        rows, notes = _value_last(columns, records, where)
         numbered = [*enumerate(([*map(str, row[:-1]), row[-1]] for row in rows), 1)]
-        yield from tables_of_rows(numbered, where, rules, unit="record", notes=notes, headed=not names)
-
-
-def _by_board(value: Any, rules: Rules) -> Any:
-    """A list with a row for each board, as an object keyed by board number; anything else unchanged, also a
-    list of the boards themselves."""
-    if not isinstance(value, list) or len(value) != 3**rules.cells:
-        return value
-    rows = [*map(str, value)]
-    boards = len({*rows}) == len(rows) and len({*_ITEM.findall(" ".join(rows))}) <= 3
-    return value if boards else {str(number): row for number, row in enumerate(value)}
+        yield from tables_of_rows(numbered, where, rules, unit="record", notes=notes, headed=not columns)
 
 
 def _records(value: Any) -> tuple[list[str], list[list[Any]]]:
-    """The rows of records, or of columns under their names, with these names if they have any."""
+    """The names of columns, if any, and the rows of a list of records or lists, or an object of columns."""
     if isinstance(value, dict) and len(value) > 1 and {*map(type, value.values())} == {list}:
         columns = [*value.values()]
         rows = zip(*columns, strict=True) if len({*map(len, columns)}) == 1 else ()
@@ -106,55 +95,81 @@ def _records(value: Any) -> tuple[list[str], list[list[Any]]]:
     return [], value if lists else []
 
 
-def _value_last(
-    names: Sequence[str], rows: list[list[Any]], where: str
-) -> tuple[list[list[Any]], tuple[str, ...]]:
-    """Rows with the column that is the value last, which is the one that is called so, or else the last; and
-    without counts, unless one is the value, or rewards beside it. With a note.
-
-    :raises InvalidFileError: naming the columns if several may be it.
-    """
-    lowered = [name.lower() for name in names]
-    found = [at for at, name in enumerate(lowered) if name in SCALARS]
-    counts = [at for at, name in enumerate(lowered) if name in COUNTS or (found and name == "reward")]
-    if not found and len(names) - len(counts) < 3:  # a board and perhaps a move: a count must be the value
-        found, counts = counts, []
-    if 1 < len(found) < len(names):
-        named = ", ".join(quoted(names[at]) for at in found)
-        message = f"any of the columns {named} may be the value"
-        raise InvalidFileError(message, where=where, hint="leave the others out")
-    keys = [at for at in range(len(names)) if at not in (*found, *counts)]
-    said = tuple(f"left out: the column {quoted(names[at])}" for at in counts)
-    return [[row[at] for at in (*keys, *found)] for row in rows] if keys else rows, said
+def _records_inside(value: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    """As ``_records``, for those in an object; several of the same columns are joined, behind their names."""
+    parts = {name: _records(part) for name, part in value.items()}
+    tables = {name: (columns, rows) for name, (columns, rows) in parts.items() if rows}
+    if len({str(columns) for columns, _ in tables.values()}) != 1:
+        return [], []
+    ((columns, rows), *others) = tables.values()
+    if not others:
+        return columns, rows
+    return columns and ["", *columns], [[name, *row] for name, (_, rows) in tables.items() for row in rows]
 
 
-def _tables_in(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
-    """The tables that the objects in an object are together, or those in them."""
-    level = [("", value)]
+def _by_board(value: Any, rules: Rules) -> Any:
+    """A list with a row for each board as an object keyed by board number, unless the rows are the boards."""
+    if not isinstance(value, list) or len(value) != 3**rules.cells:
+        return value
+    rows = [*map(str, value)]
+    are_boards = len({*rows}) == len(rows) and len({*_ITEM.findall(" ".join(rows))}) <= 3
+    return value if are_boards else {str(number): row for number, row in enumerate(value)}
+
+
+def _tables_inside(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
+    """The table that the objects in an object are together; then the one that the objects in those are."""
+    parts: list[Part] = [("", value)]
     for _ in range(2):
-        inner = [(name, _by_board(item, rules)) for _, part in level for name, item in part.items()]
-        level = [(name, part) for name, part in inner if isinstance(part, dict) and part]
-        if not level or len(level) > MOST_PARTS:
+        inside = [(name, _by_board(item, rules)) for _, part in parts for name, item in part.items()]
+        parts = [(name, part) for name, part in inside if isinstance(part, dict) and part]
+        if not parts or len(parts) > MOST_PARTS:
             return
         tables = [
             (name, part)
-            for name, part in level
+            for name, part in parts
             if len(part) == 3**rules.cells or (not any(namings([*part], rules)) and spellings([*part], rules))
         ]
-        # A policy stands apart from the values that led to it.
-        group = [table for table in tables if table[0].lower() in POLICIES] or tables
-        names = [name for name, part in group for _ in part]
-        notes = [f"the table is {quoted(names[0])}"] if len(group) == 1 < len(level) else []
-        others = dict.fromkeys(name for name, _ in tables if name not in names)
-        notes += [f"left out: the table {quoted(name)}" for name in others]
-        named = [table for table in level if table[0].lower() in POLICIES] or level
-        if not tables and len(largest := max((part for _, part in named), key=len)) > len(value):
-            group, names = [("", largest)], []
-        if group:
-            several = len({*names}) > 1
-            keys = [f"{name}\t{key}" if several else key for name, part in group for key in part]
-            values = [item for _, part in group for item in part.values()]
-            yield Candidate(keys, values, tuple(notes))
+        largest = max((part for _, part in _policies_or_all(parts)), key=len)
+        if tables:
+            yield _joined(tables, only=len(parts) == 1)
+        elif len(largest) > len(value):
+            yield Candidate([*largest], [*largest.values()])
+
+
+def _policies_or_all(parts: list[Part]) -> list[Part]:
+    """The parts that are called policies, which are what is played; if none is, all of them."""
+    return [(name, part) for name, part in parts if name.lower() in POLICY_NAMES] or parts
+
+
+def _joined(tables: list[Part], *, only: bool) -> Candidate:
+    """Tables as one, behind their names if there are several; without the values that led to a policy."""
+    played = _policies_or_all(tables)
+    names = dict.fromkeys(name for name, _ in played)
+    notes = [f"the table is {quoted(played[0][0])}"] if len(played) == 1 and not only else []
+    unused = dict.fromkeys(name for name, _ in tables if name not in names)
+    notes += [f"left out: the table {quoted(name)}" for name in unused]
+    keys = [f"{name}\t{key}" if len(names) > 1 else key for name, part in played for key in part]
+    return Candidate(keys, [value for _, part in played for value in part.values()], tuple(notes))
+
+
+def _value_last(names: Sequence[str], rows: list[list[Any]], where: str) -> RowsAndNotes:
+    """Rows with the value last: the column that is called so, or else the last one. Counts are left out,
+    unless one must be the value; so are rewards beside a value.
+
+    :raises InvalidFileError: naming the columns if several may be the value.
+    """
+    lowered = [name.lower() for name in names]
+    valued = [at for at, name in enumerate(lowered) if name in VALUE_FIELDS]
+    counts = [at for at, name in enumerate(lowered) if name in COUNT_FIELDS or (valued and name == "reward")]
+    if not valued and len(names) - len(counts) < 3:  # a board and perhaps a move: a count must be the value
+        valued, counts = counts, []
+    if 1 < len(valued) < len(names):
+        listed = ", ".join(quoted(names[at]) for at in valued)
+        message = f"any of the columns {listed} may be the value"
+        raise InvalidFileError(message, where=where, hint="leave the others out")
+    keys = [at for at in range(len(names)) if at not in (*valued, *counts)]
+    notes = tuple(f"left out: the column {quoted(names[at])}" for at in counts)
+    return [[row[at] for at in (*keys, *valued)] for row in rows] if keys else rows, notes
 
 
 def tables_of_rows(
@@ -174,16 +189,16 @@ def tables_of_rows(
     :raises InvalidFileError: naming the line that has another number of fields.
     """
     rows = [row for _, row in numbered]
-    marks = _MARKS if {*map(len, rows)} == {1} else _ARROWS
+    separators = _SEPARATORS if {*map(len, rows)} == {1} else _ARROWS
     lines = [",".join(map(str, row)) for row in rows]
-    rows = _listed(lines, rules) or _numbers(lines, rules) or _parted(lines, marks, rules) or rows
+    rows = _listed(lines, rules) or _numbers(lines, rules) or _parted(lines, separators, rules) or rows
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
             fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
             message = f"has {fields}, but the first {unit} has {len(rows[0])}"
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
-    rows, said = _columns(rows, where, rules, headed)
-    notes = (*notes, *said)
+    rows, more_notes = _body(rows, where, rules, headed)
+    notes = (*notes, *more_notes)
     values = [[_parse(field) for field in row[-rules.cells :]] for row in rows]
     if len(rows[0]) > rules.cells and all(type(value) in (int, float) for row in values for value in row):
         yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values, notes=notes)
@@ -194,35 +209,6 @@ def tables_of_rows(
         raise InvalidFileError(message, where=f"{where}, key {quoted(row[0])}")
     last = [row[-1] if parsed[-1] is None else parsed[-1] for row, parsed in zip(rows, values, strict=True)]
     yield Candidate(["\t".join(row[:-1]) for row in rows], last, notes=notes)
-
-
-def _columns(
-    rows: list[list[Any]], where: str, rules: Rules, headed: bool
-) -> tuple[list[list[Any]], tuple[str, ...]]:
-    """Rows without their header, with the value last, and without a column that only counts them. With notes.
-
-    :raises InvalidFileError: if several columns may be the value, or there are no keys.
-    """
-    notes: tuple[str, ...] = ()
-    if headed and rows and isinstance(rows[0][-1], str) and _is_heading(rows[0], rules):
-        rows, notes = _value_last([*map(str.strip, rows[0])], rows[1:], where)
-    if not rows or len(rows[0]) < 2:
-        raise InvalidFileError("expected rows of a position and a value", where=where)
-    width, counted = len(rows[0]), [str(number) for number in range(len(rows) + 1)]
-    if len(rows) == 3**rules.cells and width == rules.cells:
-        rows = [[number, *row] for number, row in zip(counted, rows, strict=False)]
-    elif width > 2 and [row[0].strip() for row in rows] in (counted[:-1], counted[1:]):
-        rows = [row[1:] for row in rows]
-    once = [*{str(row): row for row in rows}.values()]
-    again = len(rows) - len(once)
-    return once, (*notes, f"repeated rows count once: {again:,}") if again else notes
-
-
-def _is_heading(row: Sequence[str], rules: Rules) -> bool:
-    """Whether a row begins with nothing, as that of pandas, or ends with no value or with the names of all
-    cells."""
-    named = len(row) > rules.cells and any(namings(row[-rules.cells :], rules))
-    return not row[0] or named or _parse(row[-1]) is None
 
 
 def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
@@ -253,16 +239,41 @@ def _numbers(lines: Sequence[str], rules: Rules) -> list[list[str]]:
     return rows if are_numbers and {*map(len, rows)} == {rules.cells + 1} else []
 
 
-def _parted(lines: Sequence[str], marks: Sequence[str], rules: Rules) -> list[list[str]]:
-    """The keys and values of lines such as ``board -> (row, column)``, with one of these marks between them;
-    none if they are not all such, but for a header."""
-    for mark in marks:
-        parts = [line.rstrip().rpartition(mark) for line in lines]
-        if all(found for _, found, _ in parts) and not any(_parse(value) is None for *_, value in parts[1:]):
+def _parted(lines: Sequence[str], separators: Sequence[str], rules: Rules) -> list[list[str]]:
+    """The keys and values of lines such as ``board -> (row, column)``, with one of these separators between
+    them; none if they are not all such, but for a header."""
+    for separator in separators:
+        parts = [line.rstrip().rpartition(separator) for line in lines]
+        if all(mark for _, mark, _ in parts) and not any(_parse(value) is None for *_, value in parts[1:]):
             # A board may begin and end with empty cells.
             keys = [key.strip() if key[rules.cells :].strip() else key[: rules.cells] for key, *_ in parts]
             return [[key, value] for key, (*_, value) in zip(keys, parts, strict=True)]
     return []
+
+
+def _body(rows: list[list[Any]], where: str, rules: Rules, headed: bool) -> RowsAndNotes:
+    """Rows without their header, with the value last, numbered by board if they are those of all boards, and
+    without a column that only counts them; raises InvalidFileError if there are no keys."""
+    notes: tuple[str, ...] = ()
+    if headed and rows and isinstance(rows[0][-1], str) and _is_heading(rows[0], rules):
+        rows, notes = _value_last([*map(str.strip, rows[0])], rows[1:], where)
+    if not rows or len(rows[0]) < 2:
+        raise InvalidFileError("expected rows of a position and a value", where=where)
+    width, counted = len(rows[0]), [str(number) for number in range(len(rows) + 1)]
+    if len(rows) == 3**rules.cells and width == rules.cells:
+        rows = [[number, *row] for number, row in zip(counted, rows, strict=False)]
+    elif width > 2 and [row[0].strip() for row in rows] in (counted[:-1], counted[1:]):
+        rows = [row[1:] for row in rows]
+    distinct = [*{str(row): row for row in rows}.values()]
+    repeated = len(rows) - len(distinct)
+    return distinct, (*notes, f"repeated rows count once: {repeated:,}") if repeated else notes
+
+
+def _is_heading(row: Sequence[str], rules: Rules) -> bool:
+    """Whether a row begins with an empty field, as a header of pandas does, or ends with the names of all
+    cells, or with a word that is no value."""
+    names_cells = len(row) > rules.cells and any(namings(row[-rules.cells :], rules))
+    return not row[0] or names_cells or _parse(row[-1]) is None
 
 
 def _parse(field: Any) -> Any:

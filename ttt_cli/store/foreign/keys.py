@@ -1,7 +1,8 @@
-"""How a stranger's keys spell boards: in what form, with which symbols, whose stones they are.
+"""The spelling of a table's keys: how they write boards, with which symbols, and whose stones these are.
 
-``spellings`` tries everything that the keys suggest. Whatever else a key holds (a player, the cell of a move)
-is kept in ``extras``.
+``spellings`` splits keys into items (``_splitters``), takes some for a board in one of the ``FORMS``
+(``_Frame``), and three symbols of the boards for empty cells and stones (``_spelled``). Other items become
+``Spelling.extras``. ``symmetry_of`` tells whether the positions stand for their symmetric images as well.
 """
 
 import re
@@ -13,56 +14,47 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Int64s
+from ttt_cli.engine.arrays import Bools, Int32s, Int64s
 from ttt_cli.engine.bits import ONE
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 
-SAMPLE, PEEK = 200, 20
-"""Keys on which forms are tried, and those of them that are looked at in a first quick check."""
-OTHER_SIZES = {12: "3x4 or 4x3", 16: "4x4"}
-"""The boards of other sizes of which tables can be read, by their cells."""
-MOST_EXTRAS = 3
-"""The most items of a key besides the board: a player, a cell as row and column."""
-LEAST_BOARDS = 0.5
-"""The least share of keys that must be boards for a form, or a spelling, to be worth considering."""
-LAST_FIRST = "rows from bottom right"
-"""The order of cells in a number that begins at its other end."""
-OWN = "own"
-"""The empty symbol where each empty cell shows its own name."""
-
-BITS = {"two bits a cell": 4, "bit sets": 2}
-COUNTED = {"base-3 number": 3, **BITS}
+SAMPLE = 200  # about how many keys are looked at before a form is tried on all
+PEEK = 20  # how many of these are looked at first, since most forms fail on any
+LEAST_BOARDS = 0.5  # the least share of keys that must be boards for a form, or a spelling, to be considered
+MOST_EXTRAS = 3  # items of a key besides the board: a player, a cell as row and column
+OTHER_SIZES = {12: "3x4 or 4x3", 16: "4x4"}  # other boards of which tables can be read, by number of cells
+LAST_FIRST = "rows from bottom right"  # the order of the cells in a number that begins with the last one
+OWN = "own"  # the empty symbol where each empty cell shows its own name
+CANONICAL_SHARE = 0.95  # the least share of keys that must be the smallest of their symmetric images
+LEAST_CANONICAL = 12  # fewer keys with other images may all be the smallest by chance
+LEAST_ROTATED = 100  # the same for rotations without reflections, since then a key has fewer other images
+Images = Sequence[tuple[int, ...]]
+"""The symmetries of a group, the identity first: cell ``at`` of an image is cell ``image[at]`` originally."""
+BITS = {"two bits a cell": 4, "bit sets": 2}  # of a set for each side; the lowest bits are the first cell
+COUNTED = {"base-3 number": 3, **BITS}  # that may begin with the last cell as well
 NUMBERS = {"decimal number": 10, **COUNTED}
-"""The forms of a board as a number, by its base: its digits are the cells, leading zeros lost; of bit sets
-there are two, one for the cells of each side. The first cell is the highest digit, but the lowest bits; forms
-that are ``COUNTED`` may begin at the other end as well."""
+"""The forms of a board as a number, by base: its digits are the cells, without leading zeros."""
 FORMS = ("items", "characters", "list", "rows", "signed digits", *NUMBERS)
 """The forms of a board: an item of a key for each cell; a character a cell; a list of the cells in one item;
 an item a row; digits with signs; numbers."""
 
-_BETWEEN = r"\s,;|:/()\[\]{}<>"
-_TOKEN = re.compile(rf"""[^{_BETWEEN}'"\\]+""")
-_QUOTED = {mark: re.compile(rf"{mark}([^{mark}]*){mark}|([^{_BETWEEN}{mark}]+)") for mark in "'\""}
+_DELIMITERS = r"\s,;|:/()\[\]{}<>"
+_TOKEN = re.compile(rf"""[^{_DELIMITERS}'"\\]+""")
+_QUOTED = {mark: re.compile(rf"{mark}([^{mark}]*){mark}|([^{_DELIMITERS}{mark}]+)") for mark in "'\""}
 _RULE = re.compile(r"[-+=| ]*(?:--|-\+|==)[-+=| ]*|")
 _BRACKETS = dict.fromkeys(map(ord, "[](){}<>'\"\\"))
 _SIGNED = re.compile(r"-?[0-9]")
-_WHOLE = re.compile(r"0|[1-9][0-9]*")
+_NATURAL = re.compile(r"0|[1-9][0-9]*")
 _WORD = re.compile(r"(?<![A-Za-z0-9])-1|[A-Za-z0-9]+")
 
 _BLANKS = {*" .-_*?#~bBeEnN", "", OWN, "None", "none", "null", "nan", "NaN", "empty", "Empty", "EMPTY"}
 _ZEROS = {"0", "0.", "0.0"}
-_USUAL_PAIRS = {
-    "X": ("O", "0"),
-    "x": ("o", "0"),
-    "1": ("2", "-1"),
-    "1.": ("2.", "-1."),
-    "1.0": ("2.0", "-1.0"),
-}
+_USUAL_PAIRS = {"X": ("O", "0"), "x": ("o", "0")}
+_USUAL_PAIRS |= {f"1{end}": (f"2{end}", f"-1{end}") for end in ("", ".", ".0")}
 """The stones of whoever usually moves first, and those of the other side."""
-_USUAL_MINE = {"1", "x", "me", "mine", "own", "s", "a", "p"}
-"""The usual stones of whoever is to move, where stones are mine and theirs."""
+_USUAL_MINE = {"1", "x", "me", "mine", "own", "s", "a", "p"}  # of whoever is to move, not of one side
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +114,11 @@ class Spelling:
         return self.indexes < 0
 
     @property
+    def lost(self) -> int:
+        """The number of keys that are not positions."""
+        return int(self.left_out.sum())
+
+    @property
     def misfits(self) -> Bools:
         """bool[keys], the keys that are not positions for no reason that a program would have."""
         return self.left_out & ~self.played_on & ~self.no_board
@@ -157,28 +154,49 @@ class Spelling:
             yield replace(self, order=f"{along} from {down} {side}", indexes=indexes)
 
 
-def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
-    """The symbols of the cells that items of a key show in a form; of another length if they are no board."""
-    item, cells, cols = items[0], rules.cells, rules.cols
-    if form == "items":
-        return tuple(map(str.strip, items))
-    if form == "list":
-        lists = (item.split(mark) for mark in ",|;/:_-")
-        return next((_symbols("items", symbols, rules) for symbols in lists if len(symbols) == cells), "")
-    if form == "rows":
-        return "".join(items) if all(len(row) == cols for row in items) else ""
-    if form == "signed digits":
-        digits = _SIGNED.findall(item[: 2 * cells])
-        return tuple(digits) if "".join(digits) == item else ""
-    if form == "characters":
-        return item
-    if not all(_WHOLE.fullmatch(item) and len(item) <= cells for item in items):
-        return ""
-    parts = [int(np.base_repr(int(item), NUMBERS[form])) for item in items]
-    written = str(parts[0] + 2 * sum(parts[1:])).rjust(cells, "0")  # a cell in both sets is 3
-    if written.strip("012"):
-        return ""
-    return written[::-1] if form in BITS else written
+def spellings(
+    keys: Sequence[str], rules: Rules, *, relative: bool = False, least: float = LEAST_BOARDS
+) -> list[Spelling]:
+    """The spellings under which at least a share ``least`` of the keys are positions, those that leave out
+    the fewest first; where ``relative``, stones may be mine and theirs even where X and O would fit."""
+    keys = [key.replace("\\n", "\n") for key in keys]  # as `repr` writes it
+    sample = keys[:: max(1, len(keys) // SAMPLE)]
+    # A position has a key for each cell and side at most; with many keys, cells have fewer names.
+    fewest = max(len(sample) / (2 * rules.cells), (rules.cells + 1) * (len(sample) > 16 * rules.cells))
+    found, seen, tried = [], set(), list[list[list[str]]]()
+    for split in _splitters(rules):
+        items = [*map(split, sample)]
+        if items in tried:
+            continue
+        tried.append(items)
+        for frame in _frames(items, rules):
+            if frame.parts(items[:PEEK], rules)[0].count("") >= len(items[:PEEK]) * LEAST_BOARDS:
+                continue
+            boards, extras = frame.parts(items, rules)
+            if boards.count("") >= len(boards) * LEAST_BOARDS or len(set(boards)) < fewest:
+                continue
+            if (parts := str((boards, extras))) in seen:  # of frames that give the same, keep the first
+                continue
+            seen.add(parts)
+            of_sample = _spelled(frame.form, boards, (), rules, relative)
+            if any(spelling.left_out.mean() < 1 - least for spelling in of_sample):
+                boards, extras = frame.parts([*map(split, keys)], rules)
+                of_all = _spelled(frame.form, boards, extras, rules, relative)
+                found += [spelling for spelling in of_all if spelling.left_out.mean() <= 1 - least]
+    return sorted(found, key=lambda spelling: (spelling.lost, spelling.rarity))
+
+
+def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
+    """The ways to split a key into items."""
+    cells = rules.cells
+    yield lambda key: [key]
+    yield _TOKEN.findall
+    yield _quoted_items
+    yield lambda key: [key[:cells], *_WORD.findall(key[cells:])]
+    yield lambda key: [*_WORD.findall(key[:-cells]), key[-cells:]]
+    yield lambda key: _printed_items(key, rules.cols)
+    for mark in ",;/:\n\t_-":
+        yield lambda key, mark=mark: key.translate(_BRACKETS).split(mark)  # type: ignore[misc]
 
 
 def _quoted_items(key: str) -> list[str]:
@@ -195,19 +213,6 @@ def _printed_items(key: str, cols: int) -> list[str]:
     return [cell for line in lines for cell in line[frame]]
 
 
-def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
-    """The ways to split a key into items."""
-    cells = rules.cells
-    yield lambda key: [key]
-    yield _TOKEN.findall
-    yield _quoted_items
-    yield lambda key: [key[:cells], *_WORD.findall(key[cells:])]
-    yield lambda key: [*_WORD.findall(key[:-cells]), key[-cells:]]
-    yield lambda key: _printed_items(key, rules.cols)
-    for mark in ",;/:\n\t_-":
-        yield lambda key, mark=mark: key.translate(_BRACKETS).split(mark)  # type: ignore[misc]
-
-
 class _Frame(NamedTuple):
     """A place for the board in a key of ``length`` items: those from ``start`` to ``stop``."""
 
@@ -219,9 +224,9 @@ class _Frame(NamedTuple):
     def parts(
         self, keys: Sequence[list[str]], rules: Rules
     ) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
-        """The symbols of the cells in every key, none where it holds no board; and its other items by column,
-        of which one that could be a board keeps its blanks."""
-        boards, others = list[Sequence[str]](), list[list[str]]()
+        """The symbols of the cells in every key, none where it holds no board; and the other items, the
+        extras, by column. An extra that could be a board keeps its blanks."""
+        boards, extras = list[Sequence[str]](), list[list[str]]()
         for items in keys:
             symbols: Sequence[str] = ""
             rest = [""] * (self.length - self.stop + self.start)
@@ -229,11 +234,12 @@ class _Frame(NamedTuple):
                 symbols = _symbols(self.form, items[self.start : self.stop], rules)
                 rest = items[: self.start] + items[self.stop :]
             boards.append(symbols if len(symbols) == rules.cells else "")
-            others.append([item if len(item) == rules.cells else item.strip() for item in rest])
-        return boards, [*zip(*others, strict=True)]
+            extras.append([item if len(item) == rules.cells else item.strip() for item in rest])
+        return boards, [*zip(*extras, strict=True)]
 
 
 def _frames(keys: Sequence[list[str]], rules: Rules) -> Iterator[_Frame]:
+    """The places where keys of the commonest length may hold a board."""
     length = Counter(map(len, keys)).most_common(1)[0][0]
     for form in FORMS:
         width = {"items": rules.cells, "rows": rules.rows, "bit sets": 2}.get(form, 1)
@@ -241,88 +247,71 @@ def _frames(keys: Sequence[list[str]], rules: Rules) -> Iterator[_Frame]:
             yield _Frame(form, start, start + width, length)
 
 
-def spellings(
-    keys: Sequence[str],
-    rules: Rules,
-    *,
-    relative: bool = False,
-    least: float = LEAST_BOARDS,
-) -> list[Spelling]:
-    """The spellings under which at least a share ``least`` of the keys are positions, those that leave out
-    the fewest first.
-
-    :param relative: whether stones may be mine and theirs even where X and O would fit.
-    """
-    keys = [key.replace("\\n", "\n") for key in keys]  # as `repr` writes it
-    sample = keys[:: max(1, len(keys) // SAMPLE)]
-    # A position has a key for each cell and side at most; with many keys, cells have fewer names.
-    fewest = max(len(sample) / (2 * rules.cells), (rules.cells + 1) * (len(sample) > 16 * rules.cells))
-    found, seen, tried = [], set(), list[list[list[str]]]()
-    for split in _splitters(rules):
-        items = [*map(split, sample)]
-        if items in tried:
-            continue
-        tried.append(items)
-        for frame in _frames(items, rules):
-            if frame.parts(items[:PEEK], rules)[0].count("") >= len(items[:PEEK]) * LEAST_BOARDS:
-                continue
-            cells, extras = frame.parts(items, rules)
-            mark = str((cells, extras))  # of frames that give the same, keep the first
-            if mark in seen or cells.count("") >= len(cells) * LEAST_BOARDS or len(set(cells)) < fewest:
-                continue
-            seen.add(mark)
-            likely = _spelled(frame.form, cells, (), rules, relative)
-            if any(spelling.left_out.mean() < 1 - least for spelling in likely):
-                cells, extras = frame.parts([*map(split, keys)], rules)
-                every = _spelled(frame.form, cells, extras, rules, relative)
-                found += [spelling for spelling in every if spelling.left_out.mean() <= 1 - least]
-    return sorted(found, key=lambda spelling: (spelling.left_out.sum(), spelling.rarity))
-
-
-def other_size(keys: Sequence[str]) -> str:
-    """The other boards that the keys seem to show; empty if they show none."""
-    split = [_TOKEN.findall(key) for key in keys[:: max(1, len(keys) // SAMPLE)]]
-    items = [[*found[0]] if len(found) == 1 else found for found in split]
-    for cells, boards in OTHER_SIZES.items():
-        symbols = {*chain.from_iterable(found[:cells] for found in items)}
-        if len(symbols) <= 3 and all(cells <= len(found) <= cells + MOST_EXTRAS for found in items):
-            return boards
-    return ""
+def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
+    """The symbols of the cells that items of a key show in a form; of another length if they are no board."""
+    item, cells, cols = items[0], rules.cells, rules.cols
+    if form == "items":
+        return tuple(map(str.strip, items))
+    if form == "list":
+        lists = (item.split(mark) for mark in ",|;/:_-")
+        return next((_symbols("items", symbols, rules) for symbols in lists if len(symbols) == cells), "")
+    if form == "rows":
+        return "".join(items) if all(len(row) == cols for row in items) else ""
+    if form == "signed digits":
+        digits = _SIGNED.findall(item[: 2 * cells])
+        return tuple(digits) if "".join(digits) == item else ""
+    if form == "characters":
+        return item
+    if not all(_NATURAL.fullmatch(item) and len(item) <= cells for item in items):
+        return ""
+    parts = [int(np.base_repr(int(item), NUMBERS[form])) for item in items]
+    written = str(parts[0] + 2 * sum(parts[1:])).rjust(cells, "0")  # a cell in both sets is 3
+    if written.strip("012"):
+        return ""
+    return written[::-1] if form in BITS else written
 
 
 def _spelled(
-    form: str, cells: list[Sequence[str]], extras: Sequence[Sequence[str]], rules: Rules, relative: bool
+    form: str, boards: list[Sequence[str]], extras: Sequence[Sequence[str]], rules: Rules, relative: bool
 ) -> Iterator[Spelling]:
     """The spellings of boards of symbols: each way to take these for empty cells and stones."""
-    space, distinct = StateSpace.of(rules), [board for board in dict.fromkeys(cells) if board]
+    space, distinct = StateSpace.of(rules), [board for board in dict.fromkeys(boards) if board]
     names = _cell_names(distinct, space.cells)
-    symbols = [*chain.from_iterable(distinct)]
-    if names:
-        symbols = [OWN if it == name else it for it, name in zip(symbols, cycle(names), strict=False)]
-    number = {symbol: at for at, symbol in enumerate(dict.fromkeys(symbols))}
+    symbols, ids = _symbol_ids(distinct, names)
     row_of = {board: row for row, board in enumerate(distinct)}
-    ids = np.full((len(distinct) + 1, space.cells), -1, np.int32)  # the last of no board
-    ids[:-1] = np.reshape([number[symbol] for symbol in symbols], (-1, space.cells))
-    ids = ids[[row_of.get(board, -1) for board in cells]]
-    often = sorted(number, key=lambda symbol: -int((ids == number[symbol]).any(axis=1).sum()))[:3]
-    usual = [symbol for symbol in number if symbol in often]
-    whole = np.isin(ids, [number[symbol] for symbol in usual]).all(axis=1)
+    ids = ids[[row_of.get(board, -1) for board in boards]]
+    keys_with = [int((ids == at).any(axis=1).sum()) for at in range(len(symbols))]
+    commonest = sorted(sorted(range(len(symbols)), key=lambda at: -keys_with[at])[:3])
+    is_spelled = np.isin(ids, commonest).all(axis=1)
     no_board: Bools = np.all(ids < 0, axis=1)
-    roles: list[str | None] = [*usual, None, None, None]
     bits = ONE << np.arange(space.cells, dtype=np.uint64)
-    for empty, first, second in dict.fromkeys(permutations(roles[:3])):
-        stones = first is not None or second is not None
-        if (names and empty != OWN) or not (stones or empty in _BLANKS or empty in _ZEROS):
+    roles = [*commonest, None, None, None][:3]
+    for chosen in dict.fromkeys(permutations(roles)):
+        empty, first, second = (None if at is None else symbols[at] for at in chosen)
+        has_stones = first is not None or second is not None
+        if (names and empty != OWN) or not (has_stones or empty in _BLANKS or empty in _ZEROS):
             continue
-        is_first, is_second = (ids == (-2 if stone is None else number[stone]) for stone in (first, second))
-        boards = Positions(space.rules, is_first @ bits, is_second @ bits)
-        swapped = Positions(space.rules, boards.o, boards.x)
+        is_first, is_second = (ids == (-2 if at is None else at) for at in chosen[1:])
+        positions = Positions(space.rules, is_first @ bits, is_second @ bits)
+        swapped = Positions(space.rules, positions.o, positions.x)
         lead = is_second.sum(axis=1) - is_first.sum(axis=1)
-        over = boards.terminal & ((np.abs(lead) <= 1) | (boards.plies == space.cells))
-        for turn, rows in _turns(space.rows(boards), space.rows(swapped), lead, relative):
-            indexes = np.where(whole, rows, -1)
-            played_on = whole & (indexes < 0) & over
+        over = positions.terminal & ((np.abs(lead) <= 1) | (positions.plies == space.cells))
+        for turn, rows in _turns(space.rows(positions), space.rows(swapped), lead, relative):
+            indexes = np.where(is_spelled, rows, -1)
+            played_on = is_spelled & (indexes < 0) & over
             yield Spelling(space, form, empty, first, second, turn, indexes, played_on, no_board, extras)
+
+
+def _symbol_ids(boards: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[list[str], Int32s]:
+    """The different symbols of boards, ``OWN`` for the names of empty cells, and int32[boards + 1, cells],
+    which of them each cell shows; -1 in the last row, of no board."""
+    shown = [*chain.from_iterable(boards)]
+    if names:
+        shown = [OWN if symbol == name else symbol for symbol, name in zip(shown, cycle(names), strict=False)]
+    id_of = {symbol: at for at, symbol in enumerate(dict.fromkeys(shown))}
+    ids = np.full((len(boards) + 1, len(boards[0])), -1, np.int32)
+    ids[:-1] = np.reshape([id_of[symbol] for symbol in shown], (len(boards), -1))
+    return [*id_of], ids
 
 
 def _cell_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
@@ -338,11 +327,63 @@ def _cell_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
 
 
 def _turns(rows: Int64s, swapped: Int64s, lead: Int64s, relative: bool) -> Iterator[tuple[str, Int64s]]:
-    """The indexes of boards, int64[keys], -1 where there is none, for each meaning of ``Spelling.turn``.
-
-    :param swapped: with the sides' stones exchanged; lead: how many more stones the second side has.
-    """
+    """The indexes of boards, int64[keys], -1 where there is none, for each meaning of ``Spelling.turn``; from
+    those with exchanged stones, and from how many more stones the second side has."""
     yield "", rows
     yield "mover", np.where(lead == 1, swapped, np.where(lead == 0, rows, -1))
     if relative:
         yield "moved", np.where(lead == -1, rows, np.where(lead == 0, swapped, -1))
+
+
+def groups(rules: Rules) -> dict[str, Images]:
+    """The symmetry groups that a key may stand for: all symmetries of the board, or its rotations alone."""
+    rotations = [image for at, image in enumerate(rules.symmetries) if at in (0, 3, 5, 6)]
+    return {"yes": rules.symmetries, "rotations": rotations}
+
+
+def images(space: StateSpace, indexes: Int64s, group: Images) -> Iterator[tuple[Sequence[int], Int64s]]:
+    """Each symmetry of a group, with the images of positions (int64[k]) under it."""
+    stones = space.stones[indexes].astype(np.int64)
+    for image in group:
+        yield image, space.find(stones[:, list(image)] @ space.powers)
+
+
+def representatives(space: StateSpace, indexes: Int64s, group: Images) -> Int64s | None:
+    """int64[images, k], the images of those positions that have any but themselves; None if the positions
+    cannot stand for their images, since too many have two of them in the file."""
+    every = np.stack([rows for _, rows in images(space, np.unique(indexes), group)])
+    every = every[:, (every != every[0]).any(axis=0)]
+    classes = len(np.unique(every.min(axis=0)))
+    return every if classes >= CANONICAL_SHARE * every.shape[1] else None
+
+
+def symmetry_of(spelling: Spelling) -> str:
+    """The symmetries that a file's keys stand for (``yes``, ``rotations``), or ``no``: those under which
+    nearly all keys are canonical forms, for some order of cells and symbols."""
+    space = spelling.space
+    for name, group in groups(space.rules).items():
+        every = representatives(space, spelling.indexes, group)
+        if every is None or every.shape[1] < (LEAST_CANONICAL if name == "yes" else LEAST_ROTATED):
+            continue
+        stones = space.stones[every].astype(np.int64)  # [images, k, cells]
+        if spelling.turn:  # one's own and the other's, as they are written
+            other = space.plies[every] % 2 == (spelling.turn == "mover")
+            stones = np.where(other[..., None], -stones % 3, stones)
+        for order in space.rules.symmetries:
+            weights = space.powers[np.argsort(order)]
+            for ranks in permutations(range(3)):
+                codes = np.array(ranks)[stones] @ weights
+                if (codes[0] == codes.min(axis=0)).mean() >= CANONICAL_SHARE:
+                    return name
+    return "no"
+
+
+def other_size(keys: Sequence[str]) -> str:
+    """The other boards that the keys seem to show; empty if they show none."""
+    split = [_TOKEN.findall(key) for key in keys[:: max(1, len(keys) // SAMPLE)]]
+    items = [[*found[0]] if len(found) == 1 else found for found in split]
+    for cells, boards in OTHER_SIZES.items():
+        symbols = {*chain.from_iterable(found[:cells] for found in items)}
+        if len(symbols) <= 3 and all(cells <= len(found) <= cells + MOST_EXTRAS for found in items):
+            return boards
+    return ""

@@ -1,4 +1,8 @@
-"""The values of a stranger's table as numbers: of a key itself, or of cells by the names they have there."""
+"""The values of a table as numbers, before it is known which positions or moves they belong to.
+
+``collect`` takes apart numbers, lists, objects by cell and records, ``decisions`` takes the same values for
+moves, as those of a policy. ``namings`` lists what the names of cells may mean.
+"""
 
 import math
 import re
@@ -16,32 +20,33 @@ from ttt_cli.learners.entries import MAX_VALUE
 from ttt_cli.store.text import quoted
 
 EXPECTED = "expected a number, a list of {} numbers or an object of numbers by cell"
-MOST_BEADS = 10_000
-"""The most beads of a box that lists them one by one."""
-
-DECISIONS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
-POLICIES = {"policy", "policies", "pi"}
-"""The usual names of fields that hold a move, and of tables of moves."""
-_PLACES = {"row", "col"}, {"row", "column"}, {"y", "x"}
-SCALARS = {
+MOST_BEADS = 10_000  # of a box that lists them one by one
+FEW_DECISIONS = 2  # floats with no more distinct values, such as 0.0 and 1.0, are values and not cells
+MOVE_FIELDS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
+POLICY_NAMES = {"policy", "policies", "pi"}  # of tables of moves
+VALUE_FIELDS = {
     *("weight", "value", "q", "score", "probability", "q_value", "qvalue", "q-value"),
     *("values", "q_values", "v", "utility", "mean", "beads"),
 }
-"""The usual names of the field of a record that holds the value."""
-_AMOUNTS = {*SCALARS, "count"}
-COUNTS = {"visits", "visit_count", "num_visits", "count", "counts", "n", "games", "wins", "losses", "draws"}
-"""The usual names of fields that tell how much a value is worth, or how it came about."""
-_CELL = re.compile(r"[(\[]?\s*[0-9A-Da-d]\s*[,; ]?\s*[0-9]?\s*[)\]]?")
-_PART = re.compile(r"[0-9]+|[A-Za-z]")
-TURNED = "column and row"
-_NAMINGS: dict[tuple[bool, ...], tuple[str, ...]] = {
-    (False,): ("{}",),
-    (True,): ("{}",),
-    (False, False): ("row and column from {}", f"{TURNED} from {{}}"),
-    (True, False): ("A{} with A a row", "A{} with A a column"),
-    (False, True): ("{}A with A a column",),
+COUNT_FIELDS = {
+    *("visits", "visit_count", "num_visits", "count", "counts", "n", "games", "wins", "losses", "draws")
 }
-"""What the parts of a name may mean, by which of them are letters."""
+"""The usual names of fields of records; counts say how often a value was updated, or after which results."""
+_ROW_AND_COLUMN_FIELDS = {"row", "col"}, {"row", "column"}, {"y", "x"}
+_AMOUNT_FIELDS = {*VALUE_FIELDS, "count"}
+
+_CELL = re.compile(r"[(\[]?\s*[0-9A-Da-d]\s*[,; ]?\s*[0-9]?\s*[)\]]?")
+_NAME_PART = re.compile(r"[0-9]+|[A-Za-z]")
+TURNED = "column and row"
+_NAMINGS: dict[tuple[bool, ...], tuple[tuple[str, int, int], ...]] = {
+    (False,): (("{}", 0, 0),),
+    (True,): (("{}", 0, 0),),
+    (False, False): (("row and column from {}", 0, 1), (f"{TURNED} from {{}}", 1, 0)),
+    (True, False): (("A{} with A a row", 0, 1), ("A{} with A a column", 1, 0)),
+    (False, True): (("{}A with A a column", 0, 1),),
+}
+"""What the parts of a name may mean, by which of them are letters: in words, and the places of the row and of
+the column among the parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,46 +88,8 @@ def _number(value: Any) -> float:
     return float(value) if type(value) in (int, float) and not abs(value) > MAX_VALUE else math.inf
 
 
-def decisions(values: Sequence[Any]) -> Iterator[Values]:
-    """Values as those of a policy: the cell that each board is answered with, or a list of the best ones.
-
-    A list of two numbers may be a row and a column, or two cells.
-    """
-    fields = next((value.keys() for value in values if isinstance(value, dict)), ())
-    named = [name for name in fields if name.lower() in DECISIONS]
-    if len(named) == 1:
-        values = [value.get(named[0]) if isinstance(value, dict) else value for value in values]
-    for several in (False, True):
-        entries: list[list[tuple[str, int]]] = []
-        for value in values:
-            cells = [_cell(part) for part in (value if several and isinstance(value, list) else [value])]
-            if None in cells or len({*cells}) < len(cells):
-                break
-            entries.append([(name, 1) for name in cells if name])
-        few = len({name for pairs in entries for name, _ in pairs}) <= 2  # as of values that are 0.0 and 1.0
-        if any(entries) and len(entries) == len(values) and not (few and float in {*map(type, values)}):
-            yield Values.of("cells", entries, are_decisions=True)
-
-
-def _cell(value: Any) -> str | None:
-    """The name of a cell, empty for null and NaN; None if a value is not a cell."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, dict) and {name.lower() for name in value} in _PLACES:
-        value = [value[name] for name in sorted(value, key=str.lower, reverse=True)]  # the row first
-    if isinstance(value, str):
-        return value if _CELL.fullmatch(value.strip()) else None
-    parts = value if isinstance(value, list) and len(value) == 2 else [value]
-    if not all(type(part) in (int, float) and part % 1 == 0 and 0 <= part <= 99 for part in parts):
-        return None
-    return str([*map(int, parts)])
-
-
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
-    """Collect the numbers of a table's values.
-
-    :raises InvalidFileError: naming the key whose value is of another kind than the others.
-    """
+    """The numbers of a table's values; raises InvalidFileError naming the key of one unlike the others."""
     values = _unwrapped(values)
     entries, shape = [], ""
     for value, key in zip(values, keys, strict=True):
@@ -147,7 +114,7 @@ def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
         return values
     by_cell = [name for name, value in first.items() if isinstance(value, (list, dict))]
     records = [name for name in by_cell if {*map(type, first[name])} == {dict}]
-    called = [name for name in first if name.lower() in SCALARS]
+    called = [name for name in first if name.lower() in VALUE_FIELDS]
     fields = records or [name for name in by_cell if name in called] or called or by_cell
     if len(fields) != 1 or not all(isinstance(value, dict) and fields[0] in value for value in values):
         return values
@@ -155,7 +122,8 @@ def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
-    """The kind of a value, empty if it has none, and the names of cells with what they hold."""
+    """The kind of a value (``position``, ``cells``, ``list``; empty if it has none), and the names of cells
+    with their numbers."""
     if value is None or isinstance(value, dict):
         return "cells", [*(value or {}).items()]
     if not isinstance(value, list):
@@ -167,19 +135,54 @@ def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
         kinds = {*map(type, value)}
     if len(value) <= MOST_BEADS and not kinds & {dict, list}:
         return "list", [(str(at), number) for at, number in enumerate(value)]
-    records: list[tuple[str, Any]] = []
-    for item in value:
-        if isinstance(item, list) and len(item) == 2:
-            records.append((str(item[0]), item[1]))
-            continue
-        fields = [*item.items()] if isinstance(item, dict) else []  # such as {"action": [0, 1], "count": 2}
-        counts = [number for name, number in fields if name.lower() in _AMOUNTS]
-        cells = [cell for name, cell in fields if name.lower() in DECISIONS]
-        cells = cells or [cell for name, cell in fields if name.lower() not in _AMOUNTS]
-        if len(counts) != 1 or len(cells) != 1:
-            return "", []
-        records.append((str(cells[0]), counts[0]))
-    return "cells", records
+    pairs = [pair for item in value if (pair := _record_pair(item))]
+    return ("cells", pairs) if len(pairs) == len(value) else ("", [])
+
+
+def _record_pair(item: Any) -> tuple[str, Any] | None:
+    """The cell and the number of a pair, or of a record such as ``{"action": [0, 1], "count": 2}``."""
+    if isinstance(item, list) and len(item) == 2:
+        return str(item[0]), item[1]
+    fields = [*item.items()] if isinstance(item, dict) else []
+    numbers = [number for name, number in fields if name.lower() in _AMOUNT_FIELDS]
+    cells = [cell for name, cell in fields if name.lower() in MOVE_FIELDS]
+    cells = cells or [cell for name, cell in fields if name.lower() not in _AMOUNT_FIELDS]
+    return (str(cells[0]), numbers[0]) if len(numbers) == len(cells) == 1 else None
+
+
+def decisions(values: Sequence[Any]) -> Iterator[Values]:
+    """The ways to take values for moves, as those of a policy: each value is the cell that its board is
+    answered with, or a list of the best ones. A list of two numbers may be a row and a column, or two cells.
+    """
+    fields = next((value.keys() for value in values if isinstance(value, dict)), ())
+    named = [name for name in fields if name.lower() in MOVE_FIELDS]
+    if len(named) == 1:
+        values = [value.get(named[0]) if isinstance(value, dict) else value for value in values]
+    for several in (False, True):
+        answers = [value if several and isinstance(value, list) else [value] for value in values]
+        entries: list[list[tuple[str, int]]] = []
+        for cells in (list(map(_cell_name, answer)) for answer in answers):
+            if None in cells or len({*cells}) < len(cells):
+                break
+            entries.append([(name, 1) for name in cells if name])
+        distinct = {name for pairs in entries for name, _ in pairs}
+        are_values = len(distinct) <= FEW_DECISIONS and float in {*map(type, values)}
+        if distinct and len(entries) == len(values) and not are_values:
+            yield Values.of("cells", entries, are_decisions=True)
+
+
+def _cell_name(value: Any) -> str | None:
+    """The name of the cell that a value is, empty for null and NaN; None if it is not a cell."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, dict) and {name.lower() for name in value} in _ROW_AND_COLUMN_FIELDS:
+        value = [value[name] for name in sorted(value, key=str.lower, reverse=True)]  # the row first
+    if isinstance(value, str):
+        return value if _CELL.fullmatch(value.strip()) else None
+    parts = value if isinstance(value, list) and len(value) == 2 else [value]
+    if not all(type(part) in (int, float) and part % 1 == 0 and 0 <= part <= 99 for part in parts):
+        return None
+    return str([*map(int, parts)])
 
 
 def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
@@ -187,28 +190,25 @@ def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
 
     ``0`` and ``1`` are the number of the first cell, row or column.
     """
-    odd = (_PART.sub("", name).strip(" ,;:|/()[]'\"_-") or name.startswith("-") for name in names)
-    if any(odd):
+    others = (_NAME_PART.sub("", name).strip(" ,;:|/()[]'\"_-") or name.startswith("-") for name in names)
+    if any(others):
         return
-    parts = [_PART.findall(name) for name in names]
+    parts = [_NAME_PART.findall(name) for name in names]
     marked = [[at for at, item in enumerate(part) if item != "0"] for part in parts]
-    if (
-        {*map(len, parts)} == {rules.cells}
-        and {*map(len, marked)} == {1}
-        and not any("-" in it for it in names)
-    ):
+    is_one_hot = {*map(len, parts)} == {rules.cells} and {*map(len, marked)} == {1}
+    if is_one_hot and not any("-" in name for name in names):
         yield "the marked one of all", np.array(marked)[:, 0]
     if rules.cells < 10:  # "12": row 1, column 2
         parts = [[*part[0]] if len(part) == 1 and len(part[0]) == 2 else part for part in parts]
     ways = {_NAMINGS.get(tuple(item.isalpha() for item in part), ()) for part in parts}
-    for words in ways.pop() if len(ways) == 1 else ():
+    for words, row_part, col_part in ways.pop() if len(ways) == 1 else ():
         for first in (0, 1):
             at = np.array([[_index(item, first) for item in part] for part in parts])
-            turned = words == "A{} with A a column" or words.startswith(TURNED)
-            row, col = (at[:, 1], at[:, 0]) if turned else (at[:, 0], at[:, -1])
-            cells = row if at.shape[1] == 1 else row * rules.cols + col
-            if at.shape[1] == 2 and not ((col >= 0) & (col < rules.cols) & (row < rules.rows)).all():
-                continue
+            row, col, cells = at[:, row_part], at[:, col_part], at[:, 0]
+            if row_part != col_part:
+                if not ((col >= 0) & (col < rules.cols) & (row < rules.rows)).all():
+                    continue
+                cells = row * rules.cols + col
             if row.min() >= 0 and cells.max() < rules.cells and len({*cells.tolist()}) == len(names):
                 yield words.format(first), cells
 

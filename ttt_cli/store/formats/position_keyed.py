@@ -1,7 +1,7 @@
 """Files of unknown origin: learned values keyed by positions in some spelling, JSON or CSV.
 
-From path to table: ``foreign.files`` finds keys and values in the file, ``foreign.search`` the one reading of
-both that is meant (or asks the user), and this module turns it into entries, notes and the rule of play.
+``foreign.files`` finds keys and values in the file, ``foreign.search`` the one reading of both that is meant
+(or asks the user), and this module turns it into entries, notes and the rule of play.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,18 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
+from ttt_cli.store.foreign.questions import OTHERWISE, NoPositionsError, UndecidedError, in_words
 from ttt_cli.store.foreign.reading import Reading
-from ttt_cli.store.foreign.search import OTHERWISE, NoPositionsError, UndecidedError, in_words, search
+from ttt_cli.store.foreign.search import search
 from ttt_cli.store.formats.format import Format, Loaded, Options, Rejected
 from ttt_cli.store.plays import RANDOM, Plays, entries_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
-LONGEST = 1000
-"""The longest key, in characters."""
+LONGEST = 1000  # characters of a key
+UNTRAINED = "was it saved before its training?"
 
 
 class PositionKeyed(Format):
@@ -67,28 +68,16 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: Option
                 raise
             failures.append((not isinstance(error, NoPositionsError), keys, error))
     if not failures:
-        hint = (
-            "expected positions with their values: an object, records or CSV; ttt show --formats lists more"
-        )
+        expected = "expected positions with their values: an object, records or CSV"
+        hint = f"{expected}; ttt show --formats lists more"
         raise InvalidFileError("holds no table of positions", where=source.where, hint=hint)
     raise max(failures, key=lambda failure: failure[:2])[2]  # that of the largest table matters
 
 
 def _read_table(table: Candidate, source: Source, options: Options, form: Format) -> Loaded:
-    rules, where = options.rules or STANDARD, source.where
-    if not table.keys:
-        raise InvalidFileError("holds no positions", where=where)
-    if (many := len(table.keys)) > 2 * (most := rules.positions_bound) * rules.cells:
-        message = f"has {many:,} keys, but there are at most {most:,} positions of {rules.describe()}"
-        raise InvalidFileError(message, where=where, **OTHERWISE)
-    if len(longest := max(table.keys, key=len)) > LONGEST:
-        message = f"a key of {len(longest):,} characters is not a position"
-        raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
-    table, untrained = table.without_filler(rules), "was it saved before its training?"
-    if not table.keys:
-        what = "holds one value for all boards, so nothing has been learned"
-        raise InvalidFileError(what, where=where, hint=untrained)
-    reading, assumed = search(table, options, rules, where)
+    rules = options.rules or STANDARD
+    table = _learned(table, rules, source.where)
+    reading, assumed = search(table, options, rules, source.where)
     is_policy = reading.values.are_decisions
     unknown = options.stated.get("unknown", RANDOM if is_policy else table.unknown or 0.0)
     plays = reading.plays(unknown, options.stated.get("wins", Plays.wins))
@@ -98,60 +87,71 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
         values[values == 0] = np.nan
     entries = entries_of(values, reading.of_moves, reading.spelling.space, options.visits)
     if not entries:
-        message, hint = "holds only zeros, so nothing has been learned", untrained
-        if some := np.count_nonzero(np.nan_to_num(reading.values.numbers)):
-            message = f"its {some:,} numbers that are not 0 belong to no move that can be made"
+        message, hint = "holds only zeros, so nothing has been learned", UNTRAINED
+        if many := np.count_nonzero(np.nan_to_num(reading.values.numbers)):
+            message = f"its {many:,} numbers that are not 0 belong to no move that can be made"
             hint = "are its keys the boards after the moves?"
-        raise InvalidFileError(message, where=where, hint=hint)
-    facets = {name: it for name, it in reading.facets.items() if name != "values" or not is_policy}
-    notes = [*table.notes, f"read as {in_words(facets)}", *assumed, *remarks(reading, entries)]
+        raise InvalidFileError(message, where=source.where, hint=hint)
+    facets = {name: text for name, text in reading.facets.items() if name != "values" or not is_policy}
+    notes = [*table.notes, f"read as {in_words(facets)}", *assumed, *_remarks(reading, entries)]
     if is_policy:
         notes.append("a policy: each board is answered with a cell; other boards are played at random")
-    elif reading.drawn:
-        notes.append(
-            f"the numbers look like {reading.drawn}, by which a move is drawn (choice=most: the largest)"
-        )
+    elif beads := reading.drawn_by:
+        notes.append(f"the numbers look like {beads}, by which a move is drawn (choice=most: the largest)")
         if empty := int((np.nansum(values, axis=1) == 0)[~np.isnan(values).all(axis=1)].sum()):
-            notes.append(f"boards without {reading.drawn}, where it resigns: {empty:,}")
+            notes.append(f"boards without {beads}, where it resigns: {empty:,}")
     else:
         notes.append(plays.about_unknown())
+    learner = "q" if reading.of_moves else "td"
+    choice = "article" if form.learner == "q" else "default"  # q-table: its author's own
+    lost, rule = _left_out(reading, table), None if is_usual else plays
     return form.imported(
-        source,
-        options,
-        "q" if reading.of_moves else "td",
-        entries,
-        choice="article" if form.learner == "q" else "default",  # q-table: its author's own
-        rules=rules,
-        rejected=left_out(reading, table),
-        notes=notes,
-        plays=None if is_usual else plays,
+        source, options, learner, entries, choice=choice, rules=rules, rejected=lost, notes=notes, plays=rule
     )
 
 
-def left_out(reading: Reading, table: Candidate) -> list[Rejected]:
+def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:
+    """A table without boards never seen.
+
+    :raises InvalidFileError: if it has too many keys, or none that was learned, or one that is too long.
+    """
+    if not table.keys:
+        raise InvalidFileError("holds no positions", where=where)
+    if (many := len(table.keys)) > 2 * (most := rules.positions_bound) * rules.cells:
+        message = f"has {many:,} keys, but there are at most {most:,} positions of {rules.describe()}"
+        raise InvalidFileError(message, where=where, **OTHERWISE)
+    if len(longest := max(table.keys, key=len)) > LONGEST:
+        message = f"a key of {len(longest):,} characters is not a position"
+        raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
+    table = table.without_filler(rules)
+    if not table.keys:
+        message = "holds one value for all boards, so nothing has been learned"
+        raise InvalidFileError(message, where=where, hint=UNTRAINED)
+    return table
+
+
+def _left_out(reading: Reading, table: Candidate) -> list[Rejected]:
     """What is left out: keys that are not positions, and values that are not numbers."""
     spelling, values, places = reading.spelling, reading.values, [f"key {quoted(key)}" for key in table.keys]
-    late = "the game went on after it was won, or stones are one's own (spelling.mine)"
-    found = [
-        Rejected(places[row], late if spelling.played_on[row] else "not a position in this spelling")
+    played_on = "the game went on after it was won, or stones are one's own (spelling.mine)"
+    rejected = [
+        Rejected(places[row], played_on if spelling.played_on[row] else "not a position in this spelling")
         for row in np.flatnonzero(spelling.left_out).tolist()
     ]
     kept = np.flatnonzero(~spelling.left_out)
     for at, cell in reading.left_out.tolist():
         why = "no value" if np.isnan(values.numbers[at]) else "not a finite number"
         place = f", cell {cell + 1}" if reading.of_moves else ""
-        found.append(Rejected(places[kept[values.rows[at]]] + place, why))
-    return found
+        rejected.append(Rejected(places[kept[values.rows[at]]] + place, why))
+    return rejected
 
 
-def remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
+def _remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
     """What was inferred: the symmetry of a table, and what in it says nothing."""
     if reading.classes:
-        yield (
-            f"the keys are up to symmetry: {reading.classes:,} stand for {reading.positions:,} "
-            "positions (spelling.symmetry=no says that each is itself alone)"
-        )
+        images = f"{reading.classes:,} stand for {reading.positions:,} positions"
+        yield f"the keys are up to symmetry: {images} (spelling.symmetry=no says that each is itself alone)"
     if reading.occupied:
         yield f"{reading.occupied:,} numbers at occupied cells count as filler"
-    if (left := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
-        yield f"zeros, the values before any learning, count as not visited: {left:,}"
+    if (zeros := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
+        yield f"zeros, the values before any learning, count as not visited: {zeros:,}"

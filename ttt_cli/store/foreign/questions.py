@@ -1,0 +1,129 @@
+"""What a file of unknown origin leaves open: questions to its user, and the errors that ask them.
+
+A facet is what distinguishes readings, such as ``first``, under the name of the option (``spelling.first=X``)
+by which a user states it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from ttt_cli.environment import board_options, command_line
+from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
+from ttt_cli.store.formats.format import Options
+from ttt_cli.store.text import quoted
+
+Question = tuple[str, Mapping[str, str]]
+"""A question, and its answers: in words, by the options of an agent that give them."""
+
+KEY_FACETS = ("board", "empty", "first", "second", "mine", "theirs", "turn")  # how keys are spelled
+FACETS = (*KEY_FACETS, "order", "cells", "player-x", "symmetry")  # that are options with ``spelling.``
+SYMMETRIES = ("rotations", "yes", "no")
+ADDED = "added"  # as ``player-x``: neither of two tables is X's, their program adds them up
+STONES = "who moves first"
+QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    STONES: {"first": {"": "{} always moves first"}, "mine": {"": "{} are one's own stones, whoever began"}},
+    "whose are one's own stones": {
+        "turn": {"mover": "those of whoever is to move", "moved": "those of whoever has just moved"}
+    },
+    "whose win do large values mean": {
+        "values": {
+            "x": "X's",
+            "o": "O's",
+            "mover": "that of whoever is to move",
+            "moved": "that of whoever has just moved",
+            "owner": "that of the player in the key",
+        }
+    },
+    "how are the cells counted": {"cells": {"0": "from 0", "1": "from 1", "": "{}"}},
+    "whose table is which": {"player-x": {ADDED: "neither's: its program adds the two up", "": "{} is X's"}},
+    "in which order do the cells of a board come": {"order": {"": "{}"}},
+    "how is an empty cell written": {"empty": {"": "{}"}},
+    "what in a key is the board": {"board": {"": "{}"}},
+    "does a key stand for a position and its turned images alone, or for some mirrored ones too": {
+        "symmetry": {"rotations": "alone", "yes": "all images", "no": "each key is itself alone"}
+    },
+}
+"""The question to ask where readings differ in a facet, and its answers in words by the facet's value; the
+empty value stands for any other."""
+MOST_ANSWERS = 12  # that are named
+OTHERWISE = {
+    "hint": "rules=Rules(ROWS, COLS, LINE) names another game",
+    "flags": "--board and --line name another game; ttt import --help says how a spelling is stated",
+}
+"""The hints where keys are no positions."""
+
+
+class NoPositionsError(InvalidFileError):
+    """The keys are nothing like positions."""
+
+
+class UndecidedError(InvalidFileError):
+    """A file that can be read in several ways: the questions that would decide, and a command to paste, which
+    repeats what the user has stated.
+
+    :ivar fits: whether some way fits all keys, so that no other part of the file need be tried.
+    """
+
+    def __init__(self, asked: Sequence[Question], where: str, options: Options, *, fits: bool = True) -> None:
+        texts = []
+        for text, answers in asked:
+            ways = [f"{words} ({option})" for option, words in list(answers.items())[:MOST_ANSWERS]]
+            texts.append(f"{text}: {' or '.join(filter(None, [', '.join(ways[:-1]), ways[-1]]))}?")
+        stated = [f"{name}={value}" for name, value in options.stated.items()]
+        given = ",".join([*stated, *(next(iter(answers)) for _, answers in asked)])
+        words = ["ttt", "evaluate", f"{where}:{given}"]
+        words += board_options(options.rules) if options.rules else []
+        hint = f"answer after the colon, as in {command_line(*words)}"
+        super().__init__(f"the file does not say: {' And '.join(texts)}", where=where, hint=hint)
+        self.asked, self.fits = asked, fits
+
+
+def stated_facets(options: Options, where: str) -> dict[str, str]:
+    """The facets that the user has stated, without ``symmetry``; raises UsageError for those unknown."""
+    stated = {}
+    for option, value in options.stated.items():
+        name = option.removeprefix("spelling.")
+        if name != option and name not in FACETS:
+            near, known = did_you_mean(name, FACETS), f"it has {', '.join(FACETS)}"
+            hint = f"{near} {known}" if near else known
+            raise UsageError(f"a spelling has no {name!r}", where=where, hint=hint)
+        if name == "symmetry" and value not in SYMMETRIES:
+            raise UsageError(f"{name} is {', '.join(SYMMETRIES)}, not {value!r}", where=where)
+        if name not in ("unknown", "wins", "symmetry"):
+            stated[name] = value
+    return stated
+
+
+def between(ways: Sequence[Mapping[str, str]]) -> list[Question]:
+    """The questions in whose answers ways to read a file differ, given the facets of each way."""
+    asked: list[Question] = []
+    for text, names in QUESTIONS.items():
+        values = list(dict.fromkeys((name, way[name]) for way in ways for name in names if name in way))
+        if len(values) < 2 or ("empty" in names and asked and asked[0][0] == STONES):
+            continue  # of three symbols two say it all
+        values += [("player-x", ADDED)] if "player-x" in names else []
+        asked.append((text, dict(answer(*value) for value in values)))
+    return asked
+
+
+def answer(facet: str, value: str) -> tuple[str, str]:
+    """An answer to a question: the option of an agent that gives it, and its words."""
+    words = next(facets[facet] for facets in QUESTIONS.values() if facet in facets)
+    prefix = "spelling." if facet in FACETS else ""
+    return f"{prefix}{facet}={value}", words.get(value) or words.get("", "{}").format(quoted(value))
+
+
+def in_words(facets: Mapping[str, str]) -> str:
+    """Facets in words."""
+    return ", ".join(f"{name} {quoted(value)}" for name, value in facets.items())
+
+
+def not_borne_out(
+    stated: Mapping[str, str], ways: Sequence[Mapping[str, str]], where: str, more: str = ""
+) -> InvalidFileError:
+    """The error for stated facets that no way to read a file has, naming the values that ways have."""
+    known = {name: dict.fromkeys(way[name] for way in ways if name in way) for name in stated}
+    wrong = {name: value for name, value in stated.items() if value not in known[name]} or stated
+    values = {name: ", ".join(map(quoted, [*known[name]][:MOST_ANSWERS])) for name in wrong if known[name]}
+    message = f"nothing in the file fits {', '.join(f'{name}={value!r}' for name, value in wrong.items())}"
+    hint = "; ".join(f"{name} may be {listed}" for name, listed in values.items())
+    return InvalidFileError(message + more, where=where, hint=hint)
