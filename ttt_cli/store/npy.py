@@ -13,9 +13,9 @@ from ttt_cli.store.system import scaled, too_large
 from ttt_cli.store.text import quoted
 
 MAGIC = b"\x93NUMPY"
-LONGEST, USUAL, RATIO = 64 * 2**20, 16 * 2**20, 50
-"""The limit on the unpacked bytes of an archive, what any archive may have, and how many it may have beyond
-that for each packed byte: a policy has 20, a bomb a thousand."""
+LONGEST = 64 * 2**20  # bytes that any archive may have when unpacked
+FREE_BYTES = 16 * 2**20  # that even the smallest may have
+UNPACKED_PER_BYTE = 50  # beyond these, by packed byte: a policy has 20, a bomb a thousand
 MOST_ARRAYS = 100
 
 
@@ -26,7 +26,7 @@ def is_archive(data: bytes) -> bool:
 
 def most_unpacked(data: bytes) -> int:
     """The most bytes that packed ones may have when unpacked."""
-    return scaled(min(LONGEST, USUAL + RATIO * len(data)))
+    return scaled(min(LONGEST, FREE_BYTES + UNPACKED_PER_BYTE * len(data)))
 
 
 def names(data: bytes, where: str) -> list[str]:
@@ -34,12 +34,12 @@ def names(data: bytes, where: str) -> list[str]:
     most = most_unpacked(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            found = {it.filename: it.file_size for it in archive.infolist() if it.filename.endswith(".npy")}
+            sizes = {it.filename: it.file_size for it in archive.infolist() if it.filename.endswith(".npy")}
     except Exception as error:  # zipfile promises no kind of error for an archive that lies
         raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
-    if sum(found.values()) > most:
+    if sum(sizes.values()) > most:
         raise too_large(f"its arrays have more than {most:,} bytes", where)
-    return [name.removesuffix(".npy") for name in found][:MOST_ARRAYS]
+    return [name.removesuffix(".npy") for name in sizes][:MOST_ARRAYS]
 
 
 def _member(data: bytes, name: str, where: str) -> bytes:
@@ -69,15 +69,15 @@ def load_npz(data: bytes, where: str) -> Document:
 
     :raises InvalidFileError: if it is damaged, too large, or holds other than plain data.
     """
-    found = {
+    arrays = {
         name: load_npy(_member(data, name, where), f"{where}, array {quoted(name)}")
         for name in names(data, where)
     }
-    if len(found) == 1:
-        return next(iter(found.values()))
-    values = {name: part.value for name, part in found.items()}
+    if len(arrays) == 1:
+        return next(iter(arrays.values()))
+    values = {name: array.value for name, array in arrays.items()}
     listed = {name: it.tolist() if isinstance(it, np.ndarray) else it for name, it in values.items()}
-    return Document(listed, tuple(dict.fromkeys(name for part in found.values() for name in part.objects)))
+    return Document(listed, tuple(dict.fromkeys(name for array in arrays.values() for name in array.objects)))
 
 
 def load_npy(data: bytes, where: str) -> Document:

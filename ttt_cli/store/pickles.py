@@ -1,13 +1,13 @@
 """Pickles of plain data as JSON documents of the same content, read without unpickling.
 
 A pickle is a program for a small stack machine. ``pickletools`` decodes its opcodes (protocols 0 to 5), and
-inert values are built from them. Nothing that a pickle names is looked up, imported or called: a name stays
-text, ``NAMES`` lists the few calls that stand for plain data, and any other becomes an ``Object`` with the
-name and the arguments. Other names of Python's own library, and references outside the file, are refused.
+``_Reader`` builds inert values from them. Nothing that a pickle names is looked up, imported or called: a
+name stays text, ``NAMES`` lists the few calls that stand for plain data, and any other becomes an ``Object``
+with name and arguments. Other names of Python's library, and references outside the file, are refused.
 
 In the document, keys are written as by ``str``. Tuples, sets and arrays become lists, objects the dicts of
-their attributes. A whole number in a key is written without a point, since equal keys are one; keys
-that are the bytes of arrays are written as the lists of their numbers.
+their attributes. A whole number in a key is written without a point, since equal keys are one; keys that are
+the bytes of arrays are written as the lists of their numbers.
 """
 
 import codecs
@@ -25,11 +25,10 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.system import scaled, too_large
 from ttt_cli.store.text import quoted
 
-MOST_VALUES, USUAL, RATIO = 4_000_000, 100_000, 32
-"""The limit on opcodes and values, each counted as often as it occurs, what any file may have, and what it
-may have beyond that for each byte: a few bytes can refer to the same values again and again."""
-MOST_LEVELS = 30
-"""The most levels of nesting; deeper values are left out."""
+MOST_VALUES = 4_000_000  # opcodes and values of any file, each counted as often as it occurs
+FREE_VALUES = 100_000  # that even the smallest file may have
+VALUES_PER_BYTE = 32  # beyond these, since a few bytes can refer to the same values again and again
+MOST_LEVELS = 30  # of nesting; deeper values are left out
 LONGEST_INTEGER = 1024  # bits that still fit into a float
 
 BUILT = {f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")} | {"numpy.dtype"}
@@ -113,7 +112,7 @@ class _Reader:
 
     def __init__(self, where: str, size: int) -> None:
         self.where, self.at = where, 0
-        self.most = self.left = scaled(min(MOST_VALUES, USUAL + RATIO * size))
+        self.most = self.left = scaled(min(MOST_VALUES, FREE_VALUES + VALUES_PER_BYTE * size))
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
         self.open: set[int] = set()
@@ -240,13 +239,13 @@ class _Reader:
 
     # ---- Calls that stand for plain data ----
 
-    def as_dict(self, found: Any = (), *_: Any) -> dict[str, Any]:
-        pairs = found.items() if isinstance(found, dict) else self.as_list(found)
+    def as_dict(self, content: Any = (), *_: Any) -> dict[str, Any]:
+        pairs = content.items() if isinstance(content, dict) else self.as_list(content)
         return dict(self.set_items([part for key, value in pairs for part in (key, value)], {}))
 
-    def as_list(self, found: Any = (), *_: Any) -> list[Any]:
-        self.count(len(found))
-        return list(found)
+    def as_list(self, content: Any = (), *_: Any) -> list[Any]:
+        self.count(len(content))
+        return list(content)
 
     def as_bytes(self, content: Any = b"", *_: Any) -> bytes:
         """Bytes, which protocols 0 to 2, and Python 2, write as text."""
@@ -255,11 +254,11 @@ class _Reader:
 
     def as_object(self, kind: Any, _base: Any, state: Any) -> Any:
         """An object of a class, made from its base's state."""
-        made = self.call(kind, [state])
-        if isinstance(made, Object):
-            made.items.update(state if isinstance(state, dict) else {})
-            made.members.extend(state if isinstance(state, list) else ())
-        return made
+        value = self.call(kind, [state])
+        if isinstance(value, Object):
+            value.items.update(state if isinstance(state, dict) else {})
+            value.members.extend(state if isinstance(state, list) else ())
+        return value
 
     def scalar(self, kind: Any, content: Any = b"") -> Any:
         dtype, raw = self.dtype(kind), self.as_bytes(content)
@@ -276,11 +275,11 @@ class _Reader:
         row = elements(raw, dtype) if raw else np.zeros(0, dtype)
         return row.reshape(shape, order="F" if order == "F" else "C")
 
-    def built(self, found: Object) -> Any:
+    def built(self, value: Object) -> Any:
         """An array, or the type of its elements as text."""
-        if found.name == "numpy.dtype":
-            return self.dtype(found).str
-        ((_version, shape, kind, by_columns, content),) = found.states
+        if value.name == "numpy.dtype":
+            return self.dtype(value).str
+        ((_version, shape, kind, by_columns, content),) = value.states
         return self.array(content, kind, shape, "F" if by_columns else "C")
 
     def dtype(self, kind: Any) -> "np.dtype[Any]":
@@ -297,54 +296,57 @@ class _Reader:
 
     # ---- The document ----
 
-    def value(self, found: Any) -> Any:
+    def value(self, value: Any) -> Any:
         """What JSON can hold of a value; an inner reference to an outer one is null."""
         self.count(1)
-        if found is None or isinstance(found, (bool, int, float, str)):
-            return found
-        if isinstance(found, bytes):
-            self.count(len(found) // _TEXT_UNIT)
-            return found.decode("latin-1")
-        if (mark := id(found)) in self.open or len(self.open) >= MOST_LEVELS:
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        if isinstance(value, bytes):
+            self.count(len(value) // _TEXT_UNIT)
+            return value.decode("latin-1")
+        if id(value) in self.open or len(self.open) >= MOST_LEVELS:
             return None
-        self.open.add(mark)
-        if isinstance(found, Object):
-            is_built = found.name in BUILT
-            made = (
-                self.value(self.given(found.name, _Reader.built, found)) if is_built else self.record(found)
-            )
-        elif isinstance(found, dict):
-            made = {key: self.value(value) for key, value in found.items()}
-        else:
-            if isinstance(found, np.ndarray):
-                self.count(found.size)
-                found = found.tolist() if found.size else []
-            made = [self.value(member) for member in found] if isinstance(found, list) else self.value(found)
-        self.open.discard(mark)
-        return made
+        self.open.add(id(value))
+        content = self.content(value)
+        self.open.discard(id(value))
+        return content
 
-    def record(self, found: Object) -> Any:
+    def content(self, value: Any) -> Any:
+        """What JSON can hold of an object, a dict, an array or a list."""
+        if isinstance(value, Object):
+            if value.name not in BUILT:
+                return self.record(value)
+            return self.value(self.given(value.name, _Reader.built, value))
+        if isinstance(value, dict):
+            return {key: self.value(member) for key, member in value.items()}
+        if isinstance(value, np.ndarray):
+            self.count(value.size)
+            value = value.tolist() if value.size else []
+        return [self.value(member) for member in value] if isinstance(value, list) else self.value(value)
+
+    def record(self, value: Object) -> Any:
         """An object's attributes, or if it has none the arguments that it would be made with."""
-        self.objects[found.name] = None
-        made: dict[str, Any] = {}
-        for state in found.states:
+        self.objects[value.name] = None
+        attributes: dict[str, Any] = {}
+        for state in value.states:
             parts = state if isinstance(state, list) and len(state) == 2 else [state]
             if not all(part is None or isinstance(part, dict) for part in parts):
                 parts = [{"state": state}]
             for part in parts:  # attributes, and slots if it has any
-                made |= self.value(part) or {}
-        held = {name: part for name in ("items", "members") if (part := self.value(getattr(found, name)))}
-        if not made and len(held) == 1:
-            (value,) = held.values()
-            return value
-        if not made and not held and found.arguments:
-            return self.value(found.arguments[0] if len(found.arguments) == 1 else found.arguments)
-        return {**made, **held}
+                attributes |= self.value(part) or {}
+        content = {"items": self.value(value.items), "members": self.value(value.members)}
+        held = {name: part for name, part in content.items() if part}
+        if attributes or len(held) == 2:
+            return {**attributes, **held}
+        if held:
+            return next(iter(held.values()))
+        arguments = value.arguments[0] if len(value.arguments) == 1 else value.arguments
+        return self.value(arguments) if value.arguments else {}
 
-    def key(self, found: Any) -> str:
-        parts = found if isinstance(found, list) else [found]
+    def key(self, value: Any) -> str:
+        parts = value if isinstance(value, list) else [value]
         spelled = [_numbers_in(part) if isinstance(part, bytes) else part for part in parts]
-        key = spelled if isinstance(found, list) else spelled[0]
+        key = spelled if isinstance(value, list) else spelled[0]
         text = key if isinstance(key, str) else _written(self.value(key))
         self.count(len(text) // _TEXT_UNIT)
         return text

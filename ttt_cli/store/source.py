@@ -11,18 +11,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from io import BytesIO
+from itertools import accumulate
 from typing import Any, BinaryIO
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.system import LIMIT, NO_WAITING, AnyPath, fault, scaled, too_large
 from ttt_cli.store.text import csv_rows, load_json, refuse_binary
 
-BLOCK = 2**20
-"""Files are read in blocks of about so many bytes where their format allows it."""
-BOM = b"\xef\xbb\xbf"
-"""The byte order mark that some editors put before a text: no part of its content."""
-JSON_LIMIT = 32 * 2**20
-"""The limit on a foreign JSON file, in bytes: ten times what the usual board can fill."""
+BLOCK = 2**20  # about so many bytes are read at once where the format allows it
+BOM = b"\xef\xbb\xbf"  # the byte order mark that some editors put before a text: no part of its content
+JSON_LIMIT = 32 * 2**20  # bytes of a foreign JSON file: ten times what the usual board can fill
 
 
 class Source:
@@ -82,12 +80,9 @@ class Source:
         if first[:1] != b"[":
             return first[:1] in b"{["
         line = first.partition(b"\n")[0].rstrip()
-        depth = 0
-        for at, char in enumerate(line):
-            depth += (char in b"[{") - (char in b"]}")
-            if not depth:
-                return at + 1 == len(line)
-        return True
+        depths = accumulate((char in b"[{") - (char in b"]}") for char in line)
+        end = next((at for at, depth in enumerate(depths, 1) if not depth), len(line))  # of the first list
+        return end == len(line)
 
     def says(self, name: bytes, value: bytes) -> bool:
         """Whether a JSON object has this member: the value in its start, or if it is not large the member

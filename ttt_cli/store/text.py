@@ -33,8 +33,7 @@ _MARKS = {
 }
 """The beginnings of files that are not text, and what to do about them."""
 NEWLINE = b"\n"
-MEMORY = 8
-"""The memory that the values of a JSON text may take, in multiples of the limit on its size."""
+MEMORY = 8  # that the values of a JSON text may take, in multiples of the limit on its size
 
 _SIZES = ((b"{", 200), (b"[", 60), (b":", 60), (b",", 32))  # bytes that a value of each kind takes, roughly
 _PRINTED = (
@@ -50,10 +49,8 @@ _MESSAGES = {
     "after document": "something follows the end of the JSON value",
 }
 """Our messages by parts of those of ``orjson``."""
-MOST_FIELDS = 8_000_000
-"""The most fields of a CSV file."""
-FIRST = 4096
-"""The most characters of a CSV file in which its delimiter is looked for."""
+MOST_FIELDS = 8_000_000  # of a CSV file
+FIRST = 4096  # characters of a CSV file in which its delimiter is looked for
 
 _GROUPED = re.compile(r'"[^"]*"|\[[^\]]*\]|\([^)]*\)')
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")

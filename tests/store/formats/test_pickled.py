@@ -68,8 +68,8 @@ def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
     refused(packed[:-5], "cut off")
     refused(packed[:-4] + b"????", "damaged")
     refused("x^2,1\n", "keys are not positions")
-    monkeypatch.setattr(numpy_files, "USUAL", 1000)
-    monkeypatch.setattr(numpy_files, "RATIO", 1)
+    monkeypatch.setattr(numpy_files, "FREE_BYTES", 1000)
+    monkeypatch.setattr(numpy_files, "UNPACKED_PER_BYTE", 1)
     assert "TTT_LIMITS" in refused(packed, "when unpacked").hint
 
 

@@ -19,12 +19,9 @@ from ttt_cli.store.formats.format import BookRow, Format, Loaded, Options, book_
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
-MOST_WORDS = 20
-"""The most words for results."""
-ENOUGH = 0.5
-"""The least share of rows that must be games."""
-SAMPLE = 100
-"""The rows on which the ways to read a file are tried."""
+MOST_WORDS = 20  # for results
+ENOUGH = 0.5  # the least share of rows that must be games
+SAMPLE = 100  # rows on which the ways to read a file are tried
 
 _CELL = re.compile(r"[A-Za-z][0-9]|[0-9]")
 _NO_MOVE = re.compile(r"(?<!\S)(-1|[?]|nan|None)(?!\S)")

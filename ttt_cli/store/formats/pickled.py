@@ -27,12 +27,9 @@ from ttt_cli.store.pickles import Array, Document, read_pickle
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import too_large
 
-PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
-"""The beginnings of zlib's streams."""
-MODELS = {"sklearn", "torch", "keras", "tensorflow", "xgboost", "stable_baselines3"}
-"""Packages whose objects are models, not tables."""
-NAMED = 3
-"""The most classes that a message names."""
+PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda")  # how zlib's streams begin
+MODELS = {"sklearn", "torch", "keras", "tensorflow", "xgboost", "stable_baselines3"}  # packages of models
+NAMED = 3  # classes that a message names
 
 _START = re.compile(rb"\x80[\x02-\x05][^\x00-\x08]|\(+[dl]p[0-9]+\n|\(*[}\])]q\x00|[}\])]\.$")
 _START_OF_CALL = re.compile(rb"\(?[ci][A-Za-z_][\w.]*\n[A-Za-z_][\w.]*\n(?:p[0-9]+\n|q[^\n]|[()])")
@@ -61,11 +58,9 @@ def _unpacked(data: bytes, where: str) -> bytes:
 
 
 def _a_model(package: str, where: str) -> InvalidFileError:
-    return InvalidFileError(
-        f"holds a model of {package}: it has weights, not a table of positions",
-        where=where,
-        hint="a program that asks it for moves can be a player: ttt evaluate exec:COMMAND or py:PATH.py:NAME",
-    )
+    message = f"holds a model of {package}: it has weights, not a table of positions"
+    hint = "a program that asks it for moves can be a player: ttt evaluate exec:COMMAND or py:PATH.py:NAME"
+    return InvalidFileError(message, where=where, hint=hint)
 
 
 def _table(pickle: Document, source: Source, options: Options, form: Format, *notes: str) -> Loaded:
