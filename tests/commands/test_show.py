@@ -6,7 +6,7 @@ from pathlib import Path
 from ttt_cli.commands.show import MOST
 
 
-def test_the_runs_with_most_games_are_listed(ttt):
+def test_the_runs_with_most_games_are_listed(ttt, monkeypatch):
     name, board = "td.2x3-3", ("--board", "2x3")
     for number in range(2):
         ttt("play", "--x", "td", "--o", "random", *board, "--games", 2, "--seed", number, "--learn")
@@ -15,7 +15,9 @@ def test_the_runs_with_most_games_are_listed(ttt):
     lines = [line for line in ttt("show", name).out.splitlines() if line.startswith("run")]
     assert len(lines) == MOST + 1 and " 21 games against self" in lines[0]
     assert re.fullmatch(r"run +and 4 more, \d+ games; --json lists them", lines[-1])
-    assert len(ttt("show", name, "--json").json["runs"]) == MOST + 4
+    monkeypatch.setattr("ttt_cli.store.formats.native.BLOCK", 10)
+    assert len((shown := ttt("show", name, "--json")).json["runs"]) == MOST + 4
+    assert f"reading state_store/{name}.json, 0 MB" in shown.err
     assert f"(did you mean '{name}'?)" in ttt("show", f"{name}.json").err
     Path("state_store/td.json").touch()
     assert f"(did you mean '{name}'?)" in ttt("verify", "td.2x3").err

@@ -16,6 +16,7 @@ A state is identified by the same digest without learning curves, which are no p
 
 import gc
 import hashlib
+import logging
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -51,7 +52,7 @@ from ttt_cli.store.formats.format import (
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, written
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run, read_runs
-from ttt_cli.store.source import Source
+from ttt_cli.store.source import BLOCK, Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.system import LIMIT, scaled
 from ttt_cli.store.text import decode, load_json, quoted
@@ -257,6 +258,8 @@ class NativeFormat(Format):
             raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
         try:
             if options.table:
+                if source.size > 20 * BLOCK:  # a second or more
+                    logging.getLogger("ttt_cli").info("reading %s, %.0f MB", where, source.size / 1e6)
                 least = len('"":{"1":1},\n') + state.rules.cells
                 state = _with_table(state, entries if whole else _InOrder(entries, source.size // least))
         except TttError as error:
@@ -309,10 +312,9 @@ class StateJson(NativeFormat):
         entries = state.learner.to_entries(state.table)
         for number, part in enumerate(written(b"{" + head + b',\n"entries":{\n', entries, sort=True)):
             if number and b"null" in part:
-                message = "cannot be saved: a value is not finite"
-                raise TttError(message, hint="the old file is kept")
+                raise _unsavable("a value is not finite")
             if number and any(abs(int(match[1])) > MAX_COUNT for match in _LONG.finditer(part)):
-                raise _too_large_count()
+                raise _unsavable(f"a count has grown beyond {MAX_COUNT:,}")
             yield part
 
     def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> tuple[Any, Iterable[Entry]]:
@@ -340,7 +342,7 @@ class StateCsv(NativeFormat):
         entries = state.learner.to_entries(state.table)
         while batch := list(islice(entries, BATCH)):
             if any(row[-1] > MAX_COUNT for _, rows in batch for row in rows):
-                raise _too_large_count()
+                raise _unsavable(f"a count has grown beyond {MAX_COUNT:,}")
             lines = [",".join([key, *map(str, row)]) for key, rows in batch for row in rows]
             yield "".join(f"{line}\n" for line in lines).encode()
 
@@ -369,8 +371,8 @@ class StateCsv(NativeFormat):
         return header, _by_position(sorted(listed, key=itemgetter(0)))
 
 
-def _too_large_count() -> TttError:
-    return TttError(f"cannot be saved: a count has grown beyond {MAX_COUNT:,}", hint="the old file is kept")
+def _unsavable(why: str) -> TttError:
+    return TttError(f"cannot be saved: {why}", hint="the old file is kept")
 
 
 def _text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:

@@ -18,8 +18,7 @@ from ttt_cli.store.formats.format import ExportSource, Format
 from ttt_cli.store.state import State
 
 CELL, GAP, TEXT, AIR, MARGIN = 14, 16, 15, 64, 46
-"""In pixels: the side of a cell, and the space beside a board, below it for its score, between two plies for
-the moves, and around everything."""
+"""In pixels: a cell's side; the space beside a board, below it, between plies, and around everything."""
 A_ROW = 36
 """The most boards in a row of a ply."""
 
