@@ -23,16 +23,16 @@ def square(number):
 
 
 @pytest.fixture
-def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which kernels are compiled, and what is warned of, where compiled code is kept in ``tmp_path``."""
     pytest.importorskip("numba")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
-    said: list[str] = []
-    monkeypatch.setattr(kernel, "announce", lambda name, seconds: said.append(name) or nullcontext())
-    monkeypatch.setattr(kernel, "_warn", said.append)
-    monkeypatch.setattr(kernel.log, "info", lambda text, *values: said.append(text % values))
-    return said
+    messages: list[str] = []
+    monkeypatch.setattr(kernel, "announce", lambda name, seconds: messages.append(name) or nullcontext())
+    monkeypatch.setattr(kernel, "_warn", messages.append)
+    monkeypatch.setattr(kernel.log, "info", lambda text, *values: messages.append(text % values))
+    return messages
 
 
 def run(name: str = "default", part: Part = double) -> int:
@@ -44,40 +44,40 @@ def run(name: str = "default", part: Part = double) -> int:
     return Kernel(apply, name)(7)
 
 
-def test_compiled_code_is_kept_until_a_part_of_it_changes(said: list[str]):
+def test_compiled_code_is_kept_until_a_part_of_it_changes(messages: list[str]):
     """Numba would keep it under a function's name and place, whatever its names are bound to."""
     for _ in range(2):
         assert [run(), run("article", square), run("default", square)] == [15, 50, 50]
-    assert said == ["default", "article", "default"], "the versions lie side by side"
+    assert messages == ["default", "article", "default"], "the versions lie side by side"
 
 
-def test_without_numba_kernels_run_as_written(said: list[str], monkeypatch: pytest.MonkeyPatch):
+def test_without_numba_kernels_run_as_written(messages: list[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     assert run() == 15
-    assert len(said) == 1 and "switched off" in said[0]
+    assert len(messages) == 1 and "switched off" in messages[0]
 
 
-def test_compiled_code_that_cannot_be_read_is_compiled_anew(said: list[str], tmp_path: Path):
+def test_compiled_code_that_cannot_be_read_is_compiled_anew(messages: list[str], tmp_path: Path):
     run()
     (path,) = (tmp_path / "cache").rglob("default-*")
     path.write_bytes(path.read_bytes()[:20])
     assert [run(), run()] == [15, 15]
-    assert said == ["default", "default"]
+    assert messages == ["default", "default"]
 
 
-def test_compiled_code_is_loaded_without_the_compiler(said: list[str]):
+def test_compiled_code_is_loaded_without_the_compiler(messages: list[str]):
     """What Numba needs to compile takes a fifth of the time of a short command."""
     run()
     script = "from tests.engine.test_kernel import run; import sys; print(run(), *sys.modules)"
     found = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     result, *modules = found.stdout.split()
-    assert (result, said) == ("15", ["default"])
+    assert (result, messages) == ("15", ["default"])
     assert "numba" in modules and "numba.cpython.listobj" not in modules
 
 
 @pytest.mark.parametrize("others", [0o720, 0o702, None], ids=["group", "world", "owned"])
 def test_a_folder_that_others_own_or_could_write_to_is_not_used(
-    said: list[str], tmp_path: Path, others: int | None
+    messages: list[str], tmp_path: Path, others: int | None
 ):
     run()
     if others:
@@ -87,13 +87,13 @@ def test_a_folder_that_others_own_or_could_write_to_is_not_used(
     else:
         pytest.skip("only root can give a folder away")
     assert run() == 15
-    assert "others own the folder, or may write there" in "".join(said)
+    assert "others own the folder, or may write there" in "".join(messages)
 
 
-def test_a_cache_that_cannot_be_written_does_no_harm(said: list[str], tmp_path: Path):
+def test_a_cache_that_cannot_be_written_does_no_harm(messages: list[str], tmp_path: Path):
     (tmp_path / "cache").write_bytes(b"a file, not a folder")
     assert run() == 15
-    assert "compiled code cannot be kept" in "".join(said)
+    assert "compiled code cannot be kept" in "".join(messages)
 
 
 @pytest.mark.long

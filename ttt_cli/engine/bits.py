@@ -67,8 +67,8 @@ def image_of(sources: Int8s, stones: Bitboard, symmetry: int) -> Any:
 
 
 @Part
-def canonical_symmetry(sources: Int8s, x: Bitboard, o: Bitboard) -> int:
-    """The first symmetry that leads to the canonical form: the image with the smallest text."""
+def canonical_form(sources: Int8s, x: Bitboard, o: Bitboard) -> tuple[Bitboard, Bitboard, int]:
+    """The image with the smallest text, and the first symmetry that leads to it."""
     chosen = 0
     for symmetry in range(1, sources.shape[0]):
         for cell in range(sources.shape[1]):
@@ -78,7 +78,7 @@ def canonical_symmetry(sources: Int8s, x: Bitboard, o: Bitboard) -> int:
             if new != best:
                 chosen = symmetry if new < best else chosen
                 break
-    return chosen
+    return image_of(sources, x, chosen), image_of(sources, o, chosen), chosen
 
 
 @Part

@@ -21,7 +21,7 @@ OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nr
 """Kernels never divide by zero, allocate nothing, and only Python calls them."""
 
 
-def why_not() -> str:
+def unavailable() -> str:
     """Why Numba cannot compile kernels; empty if it can."""
     try:
         import numba

@@ -167,7 +167,7 @@ class Kernel(Part):
 
     def _prepared(self) -> Callable[..., Any]:
         """What ``compiled_call`` runs."""
-        if reason := jit.why_not():
+        if reason := jit.unavailable():
             _warn(reason)
             return self.run_uncompiled
         function = self._linked(jit.compiled_part, u32=np.uint32)[self]

@@ -9,16 +9,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Int8s, Uint64s
-from ttt_cli.engine.bits import (
-    ONE,
-    ZERO,
-    Bitboard,
-    canonical_symmetry,
-    hashed,
-    image_of,
-    lowest_cell,
-    popcount,
-)
+from ttt_cli.engine.bits import ONE, ZERO, Bitboard, canonical_form, hashed, lowest_cell, popcount
 from ttt_cli.engine.board import MAX_LINES, Board, completing_cells, insert
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.rules import MAX_CELLS
@@ -372,8 +363,7 @@ def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, context: Contex
     outcome, choice, potential = judge(attacks, attacker, defender, board, search)
     if outcome != OPEN:
         return outcome
-    symmetry = canonical_symmetry(sources, attacker, defender)
-    key_a, key_d = image_of(sources, attacker, symmetry), image_of(sources, defender, symmetry)
+    key_a, key_d, _ = canonical_form(sources, attacker, defender)
     _, known = look_up(attacks, key_a, key_d, context)
     if known != OPEN:
         return known

@@ -176,12 +176,12 @@ class Solver:
     def _line(self, position: Position, value: int, nodes: int, poll: Callable[[], bool]) -> tuple[Cell, ...]:
         """Moves that keep a position's known value, until so many nodes are visited in all."""
         line: list[Cell] = []
-        while not position.terminal and (cell := self._keep(position, value, nodes, poll)) is not None:
+        while not position.terminal and (cell := self._best_move(position, value, nodes, poll)) is not None:
             line.append(cell)
             position, value = position.play(cell), -value
         return tuple(line)
 
-    def _keep(self, position: Position, value: int, nodes: int, poll: Callable[[], bool]) -> Cell | None:
+    def _best_move(self, position: Position, value: int, nodes: int, poll: Callable[[], bool]) -> Cell | None:
         """A move that keeps the position's value; None if it takes too many nodes to find one."""
         state, here = self._state, Positions.batch([position], self.rules)
         question = search.DOES_OPPONENT_WIN if value > 0 else search.DOES_MOVER_WIN

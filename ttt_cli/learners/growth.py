@@ -14,9 +14,8 @@ from ttt_cli.engine.bits import (
     HASHED_CELLS,
     ONE,
     ZERO,
-    canonical_symmetry,
+    canonical_form,
     hashed,
-    image_of,
     is_line,
     lowest_equivalent,
     popcount,
@@ -82,11 +81,7 @@ def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
 def own_board(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np.uint64, int]:
     """The position that has the row: in a table of classes the class's own board; and the symmetry that leads
     to it."""
-    sources, symmetry = growth.sources, 0
-    if SYMMETRIC:
-        symmetry = canonical_symmetry(sources, x, o)
-        x, o = image_of(sources, x, symmetry), image_of(sources, o, symmetry)
-    return x, o, symmetry
+    return canonical_form(growth.sources, x, o) if SYMMETRIC else (x, o, 0)
 
 
 @Part
