@@ -21,7 +21,7 @@ def sample(rules: Rules) -> Positions:
 
 
 def opinion(net: Network, rules: Rules, moved: int, other: int) -> float:
-    """What a network says of a board, from the view of the side that has just moved."""
+    """A network's value of a board for the side that has just moved."""
     patterns = np.zeros((2, len(net.starts)), np.int32)
     for cell in range(rules.cells):
         if moved >> cell & 1:
@@ -32,7 +32,7 @@ def opinion(net: Network, rules: Rules, moved: int, other: int) -> float:
 
 
 def score(net: Network, rules: Rules, mine: int, theirs: int, left: int) -> float:
-    """What a board is worth to the side with the stones ``mine``, which is to move: plain recursion."""
+    """The score of a board for the side to move, with the stones ``mine``, by plain recursion."""
     cells, taken = rules.cells, mine | theirs
     free = [cell for cell in range(cells) if not taken >> cell & 1]
     lines, number = rules.line_masks, len(free)
@@ -59,27 +59,27 @@ def score(net: Network, rules: Rules, mine: int, theirs: int, left: int) -> floa
     return max(-score(net, rules, theirs, mine | 1 << cell, left - (not forced)) for cell in free)
 
 
-def found_plainly(net: Network, positions: Positions, depth: int) -> Floats:
-    """What a search is to find."""
+def plain_scores(net: Network, positions: Positions, depth: int) -> Floats:
+    """The scores of moves that ``Search`` must find."""
     rules = positions.rules
-    found = np.full((len(positions), rules.cells), -np.inf)
+    scores = np.full((len(positions), rules.cells), -np.inf)
     for row, cell in zip(*np.nonzero(positions.legal), strict=True):
         position = positions.position(row).play(int(cell))
         moved, other = (position.x, position.o) if position.plies % 2 else (position.o, position.x)
         number = rules.cells - position.plies + 1
         if position.winner:
-            found[row, cell] = -number if rules.misere else number
+            scores[row, cell] = -number if rules.misere else number
         elif number == 1:
-            found[row, cell] = 0.0
+            scores[row, cell] = 0.0
         elif depth > 1:
-            found[row, cell] = -score(net, rules, other, moved, depth - 1)
+            scores[row, cell] = -score(net, rules, other, moved, depth - 1)
         elif not rules.misere and any(
             (other | 1 << reply) & line == line for line in rules.line_masks for reply in position.legal
         ):
-            found[row, cell] = -(number - 1)
+            scores[row, cell] = -(number - 1)
         else:
-            found[row, cell] = opinion(net, rules, moved, other)
-    return found
+            scores[row, cell] = opinion(net, rules, moved, other)
+    return scores
 
 
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
@@ -100,7 +100,7 @@ def test_a_full_search_agrees_with_backward_induction(rules: Rules):
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_pruning_overlooks_nothing(rules: Rules, depth: int):
     positions = sample(rules)[:: 4**depth]
-    expected = found_plainly(line_network(rules), positions, depth)
+    expected = plain_scores(line_network(rules), positions, depth)
     assert np.array_equal(Search(rules, depth=depth).scores(positions, exact=True), expected)
 
 

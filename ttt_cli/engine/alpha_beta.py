@@ -1,6 +1,6 @@
 """Alpha-beta search (Knuth and Moore, An analysis of alpha-beta pruning, 1975) on boards of any size.
 
-Scores are those of ``engine.scores``. Positions beyond the horizon score between -1 and 1, by a network
+Scores are as in ``engine.scores``. Positions beyond the horizon score between -1 and 1, by a network
 (``engine.network``), or 0 if it has no sets. The search uses
 
 - iterative deepening: each search orders the moves for the next, one ply deeper;
@@ -33,7 +33,7 @@ PLACES = 1 << 15
 """Places of the transposition table, a power of 2."""
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
-"""The kinds of scores in the table."""
+"""What the score in an entry is: the node's score, or a bound of it."""
 
 ENTRY = np.dtype(
     [

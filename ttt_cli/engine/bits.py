@@ -21,7 +21,7 @@ MIX_X, MIX_O, MIX = map(np.uint64, (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF
 """Odd numbers with random-looking bits."""
 
 HASHED_CELLS = 16
-"""On boards of at most so many cells the upper half of a hash identifies the position."""
+"""The upper half of a hash identifies a position on boards of up to this many cells."""
 
 
 @Part

@@ -30,7 +30,7 @@ from ttt_cli.engine import jit
 log = logging.getLogger("ttt_cli")
 
 UNLIMITED = 1 << 62
-"""The limit of nodes of a search without one."""
+"""The limit of nodes of an unlimited search."""
 
 u32 = int
 """``numpy.uint32`` in compiled code, where an index plus ``u32(1)`` keeps its type. Uncompiled code uses

@@ -24,7 +24,7 @@ _solver_of = lru_cache(maxsize=2)(Solver)
 """The solver of rules, which keeps what it has proved."""
 
 _solving = Lock()
-"""A solver proves one thing at a time; threads may ask for values at once."""
+"""A solver is not thread-safe, and threads may ask for values at the same time."""
 
 
 @lru_cache(maxsize=8)

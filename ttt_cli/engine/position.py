@@ -116,7 +116,7 @@ class Position:
     @cached_property
     def winning_line(self) -> tuple[Cell, ...] | None:
         """The cells of the first completed line, if any."""
-        lines = self.rules.lines_of(self.o if self.mover == "X" else self.x)  # of whoever has just moved
+        lines = self.rules.lines_of(self.o if self.mover == "X" else self.x)  # of the side that moved last
         return lines[0] if lines else None
 
     @property

@@ -235,8 +235,8 @@ def _chunks(stop: int) -> Iterator[slice]:
 
 
 def _distinct(keys: Uint64s, cells: int) -> tuple[Uint64s, Int64s, Bools]:
-    """The distinct ``keys`` of boards of so many cells, ascending; int64[k], the order that sorts all keys;
-    and bool[k], which are ``_new`` in this order. The keys may be overwritten.
+    """The distinct ``keys`` of boards of ``cells`` cells, ascending; int64[k], the order that sorts all keys;
+    and bool[k], which keys are ``_new`` in this order. The keys may be overwritten.
 
     A key of 3x3 has 18 bits, and below them 46 are unused. With the keys' numbers 0, 1, 2 … in those, sorting
     the keys in place, which is fast, gives the order too.
@@ -283,7 +283,7 @@ def _lined(rules: Rules, boards: Uint64s) -> Bools:
 
 
 def completing(rules: Rules, stones: Uint64s) -> Bools:
-    """bool[k, cells]: where one more stone would complete a line of these stones."""
+    """bool[k, cells]: where one more stone would complete a line of these stones, uint64[k]."""
     cells = np.zeros((rules.cells, len(stones)), np.bool_)
     for cell, lines in enumerate(rules.lines_through):
         for line in lines:

@@ -121,7 +121,7 @@ def weigh(own: Bitboard, other: Bitboard, row: int, board: Board, search: State)
 
 @Part
 def add_line(cells: Bitboard, weight: int, search: State) -> None:
-    """Add a line's weight to that of each of its free unpaired cells, and of each two of them."""
+    """Add ``weight`` to the weights of a line's free unpaired cells, and of each two of them."""
     weights, pair_weights = search.weights, search.pair_weights
     while cells:
         cell = lowest_cell(cells)
@@ -283,7 +283,7 @@ def list_moves(
 ) -> tuple[int, int]:
     """List the moves of a node worth trying among ``choice``, best first, given what ``judge`` returns.
 
-    :returns: the outcome, OPEN unless it is found on the way; and the number of moves listed.
+    :returns: the outcome, OPEN if it depends on these moves; and the number of moves listed.
     """
     board, _, _, search = context
     weights, whole = search.weights, board.whole
@@ -332,8 +332,8 @@ def list_moves(
 def look_up(attacks: bool, attacker: Bitboard, defender: Bitboard, context: Context) -> tuple[int, int]:
     """The place of a canonical form in the table, and its outcome.
 
-    If it is not there the outcome is OPEN, and the place one that it may take: an empty one, or that of the
-    position with the most stones, which is the cheapest to search again.
+    If the table does not have it, the outcome is OPEN and the place is where to store it: an empty place, or
+    the place of the position with the most stones, which is the cheapest to search again.
     """
     _, _, table, search = context
     start: Any = np.int64(hashed(attacker, defender)) & (len(table) - WAYS)
@@ -420,7 +420,8 @@ def solve_positions(
 ) -> None:
     """Find the values of open positions, and of their moves.
 
-    :param movers: uint64[k], the stones of the sides to move; opponents: those of the other sides.
+    :param movers: uint64[k], the stones of the sides to move.
+    :param opponents: uint64[k], the stones of their opponents.
     :param values: int8[k], to be filled.
     :param nodes: the limit of nodes for each position.
     """

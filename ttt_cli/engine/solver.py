@@ -143,8 +143,8 @@ class Solver:
     def move_values(
         self, positions: Positions, *, nodes: int, order: Int8s, rule: int, move_nodes: int
     ) -> tuple[Int8s, Int8s]:
-        """int8[k], int8[k, cells]: the values of open positions, and those of their moves for the mover,
-        UNPROVEN if illegal. What is proven of a position and its moves depends on them alone.
+        """int8[k], int8[k, cells]: the values of open positions, and of their moves for the mover, UNPROVEN
+        if illegal. The values for one position do not depend on what was proven before.
 
         :param nodes: the most positions to visit for each position.
         :param order: the cells in the order in which their moves are solved.
@@ -174,7 +174,7 @@ class Solver:
         return values
 
     def _line(self, position: Position, value: int, nodes: int, poll: Callable[[], bool]) -> tuple[Cell, ...]:
-        """Moves that keep a position's known value, until so many nodes are visited in all."""
+        """Moves that keep a position's known value, until ``nodes`` nodes have been visited in all."""
         line: list[Cell] = []
         while not position.terminal and (cell := self._best_move(position, value, nodes, poll)) is not None:
             line.append(cell)

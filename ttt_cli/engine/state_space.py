@@ -20,7 +20,7 @@ SMALL_SPACE = 200_000
 """The most positions of a board that is enumerated unasked, which takes an instant."""
 
 MAX_POSITIONS = 12_000_000
-"""Larger spaces are refused: at some 100 bytes a position they need more memory than a workstation has."""
+"""Larger spaces are refused, since a position takes some 100 bytes of memory."""
 
 
 class StateSpace(Positions):
