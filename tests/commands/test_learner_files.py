@@ -77,6 +77,7 @@ def test_every_command_takes_a_typed_learner(mc: Run):
         found = mc(*words, "--learner", LEARNER)
         assert found.code == 0, (words, found.err)
     assert mc("show", "both.json", "--learner", LEARNER, "--json").json["games"] == 350
+    assert "--learner FILE.py:CLASS" in mc("show").out
 
 
 def test_its_parameters_are_options(ttt: Run):

@@ -52,14 +52,13 @@ class StateSummary(Document, name="state-summary"):
     units: tuple[str, str] = aside()
 
     def show(self, env: Environment) -> None:
-        first, second = self.units
         facts = {
             "file": f"{self.file} ({self.format})",
             "learner": f"{self.learner}, choice rule {self.choice}",
             "rules": self.rules.describe() + (", up to symmetry" if self.symmetry else ""),
             "games": "unknown" if self.games is None else f"{self.games:,}",
-            f"{first}s": f"{self.positions:,}",
-            f"{second}s": f"{self.moves:,}",
+            f"{self.units[0]}s": f"{self.positions:,}",
+            f"{self.units[1]}s": f"{self.moves:,}",
         }
         if self.plays:
             facts["plays by"] = str(self.plays)
@@ -130,6 +129,7 @@ class StoredState:
                 verdict = judge(state.policy)
                 unbeatable, worst = verdict.unbeatable, {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss}
         except TttError as error:
+            error.hint = error.flags or error.hint
             return cls(path.stem, "", None, None, None, None, written, str(error))
         return cls(path.stem, state.learner.name, state.rules, state.games, unbeatable, worst, written, "")
 
