@@ -129,10 +129,10 @@ def _exactly(data: bytes, where: str, line: int) -> Any:
     """The value of a JSON text without duplicate keys and huge integers."""
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(found := dict(pairs)) < len(pairs):
+        if len(value := dict(pairs)) < len(pairs):
             ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
             raise InvalidFileError("the key is repeated", where=f"{where}, key {quoted(twice)}")
-        return found
+        return value
 
     def integer(digits: str) -> int:
         if len(digits) >= 19 and not (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64):

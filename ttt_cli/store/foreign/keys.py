@@ -130,10 +130,10 @@ class Spelling:
 
     def differs(self, other: "Spelling") -> bool:
         """Whether another spelling finds other boards in these keys, open ones of both sides."""
-        both = ~self.left_out & ~other.left_out
-        opened = self.indexes[both & ~self.space.terminal[self.indexes]]
-        both_move = len({*(self.space.plies[opened] % 2).tolist()}) == 2
-        return both_move and bool((self.indexes != other.indexes)[both].any())
+        common = ~self.left_out & ~other.left_out
+        still_open = self.indexes[common & ~self.space.terminal[self.indexes]]
+        both_move = len({*(self.space.plies[still_open] % 2).tolist()}) == 2
+        return both_move and bool((self.indexes != other.indexes)[common].any())
 
     def select(self, rows: Int64s) -> "Spelling":
         """The same spelling of these keys only."""
@@ -163,7 +163,7 @@ def spellings(
     sample = keys[:: max(1, len(keys) // SAMPLE)]
     # A position has a key for each cell and side at most; with many keys, cells have fewer names.
     fewest = max(len(sample) / (2 * rules.cells), (rules.cells + 1) * (len(sample) > 16 * rules.cells))
-    found, seen, tried = [], set(), list[list[list[str]]]()
+    result, seen, tried = [], set(), list[list[list[str]]]()
     for split in _splitters(rules):
         items = [*map(split, sample)]
         if items in tried:
@@ -182,8 +182,8 @@ def spellings(
             if any(spelling.left_out.mean() < 1 - least for spelling in of_sample):
                 boards, extras = frame.parts([*map(split, keys)], rules)
                 of_all = _spelled(frame.form, boards, extras, rules, relative)
-                found += [spelling for spelling in of_all if spelling.left_out.mean() <= 1 - least]
-    return sorted(found, key=lambda spelling: (spelling.lost, spelling.rarity))
+                result += [spelling for spelling in of_all if spelling.left_out.mean() <= 1 - least]
+    return sorted(result, key=lambda spelling: (spelling.lost, spelling.rarity))
 
 
 def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
@@ -380,10 +380,10 @@ def symmetry_of(spelling: Spelling) -> str:
 
 def other_size(keys: Sequence[str]) -> str:
     """The other boards that the keys seem to show; empty if they show none."""
-    split = [_TOKEN.findall(key) for key in keys[:: max(1, len(keys) // SAMPLE)]]
-    items = [[*found[0]] if len(found) == 1 else found for found in split]
+    keys_split = [_TOKEN.findall(key) for key in keys[:: max(1, len(keys) // SAMPLE)]]
+    items = [[*key[0]] if len(key) == 1 else key for key in keys_split]
     for cells, boards in OTHER_SIZES.items():
-        symbols = {*chain.from_iterable(found[:cells] for found in items)}
-        if len(symbols) <= 3 and all(cells <= len(found) <= cells + MOST_EXTRAS for found in items):
+        symbols = {*chain.from_iterable(key[:cells] for key in items)}
+        if len(symbols) <= 3 and all(cells <= len(key) <= cells + MOST_EXTRAS for key in items):
             return boards
     return ""

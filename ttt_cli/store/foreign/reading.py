@@ -235,14 +235,14 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
         of_moves, are_added = meant.shape != "position", ADDED in key_facets.values()
         if of_moves and spelling.turn == "moved":
             continue  # moves are valued before they are made
-        found = list[Reading]()
+        combined = list[Reading]()
         for oriented in chain([spelling], spelling.reoriented()):
             order_rarity = ORDER_RARITY if oriented.order != "rows" else 0
             if spelling.form in COUNTED and oriented.order == LAST_FIRST:
                 order_rarity = LAST_FIRST_RARITY
             # Rare orders are tried only for moves that would otherwise go to occupied cells.
             is_rare = order_rarity == ORDER_RARITY
-            if is_rare and not (of_moves and all(reading.faults for reading in found)):
+            if is_rare and not (of_moves and all(reading.faults for reading in combined)):
                 continue
             ways = _of_positions(oriented, meant, owners)
             if of_moves:
@@ -254,8 +254,8 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
                 facets = {**oriented.facets, **key_facets, **value_facets}
                 reading = Reading(oriented, meant, facets, rarity, **fields)
                 if not (is_rare and reading.faults):
-                    found.append(reading)
-        yield from found if group is None else (reading.unfolded(group) for reading in found)
+                    combined.append(reading)
+        yield from combined if group is None else (reading.unfolded(group) for reading in combined)
 
 
 def _meanings(

@@ -76,10 +76,10 @@ class _Search:
 
     def run(self) -> tuple[Reading, list[str]]:
         """As ``search``, but asking only what is open before any question is answered."""
-        found = self.readings()
-        agreeing = [reading for reading in found if self.stated.items() <= reading.facets.items()]
+        possible = self.readings()
+        agreeing = [reading for reading in possible if self.stated.items() <= reading.facets.items()]
         if not agreeing:
-            raise questions.not_borne_out(self.stated, [reading.facets for reading in found], self.where)
+            raise questions.not_borne_out(self.stated, [reading.facets for reading in possible], self.where)
         ranked, rivals = decide(agreeing)
         best = ranked[0]
         is_misfit = best.spelling.misfits.any() and not self.stated_of_keys  # no spelling explains all keys
@@ -104,17 +104,17 @@ class _Search:
 
     def readings(self) -> list[Reading]:
         """The readings of the table; if it may be a policy, of moves or their probabilities, only those."""
-        found: list[Reading] = []
-        faults: list[InvalidFileError] = []
+        result: list[Reading] = []
+        errors: list[InvalidFileError] = []
         for spelling in self.spellings():
             try:
-                found += self.readings_under(spelling)
+                result += self.readings_under(spelling)
             except InvalidFileError as error:
-                faults.append(error)
-        if not found:
-            raise faults[0]
-        decided = [reading for reading in found if reading.values.are_decisions]
-        return decided or [reading for reading in found if reading.drawn_by == "probabilities"] or found
+                errors.append(error)
+        if not result:
+            raise errors[0]
+        decided = [reading for reading in result if reading.values.are_decisions]
+        return decided or [reading for reading in result if reading.drawn_by == "probabilities"] or result
 
     def spellings(self) -> list[Spelling]:
         """The spellings of the keys that are worth trying with the values.
@@ -123,33 +123,33 @@ class _Search:
         :raises InvalidFileError: if in no spelling keys are positions.
         """
         has_all_boards = len(self.table.keys) == 3**self.rules.cells
-        found = self.spelled(FEW_BOARDS if self.is_relative or has_all_boards else keys.LEAST_BOARDS)
-        complete = [way for way in found if not way.misfits.any() and way.no_board.mean() <= STRANGE]
+        possible = self.spelled(FEW_BOARDS if self.is_relative or has_all_boards else keys.LEAST_BOARDS)
+        complete = [way for way in possible if not way.misfits.any() and way.no_board.mean() <= STRANGE]
         if self.stated_of_keys:
-            return self.stated_spellings(found, bool(complete))
-        return self.complete_spellings(complete) if complete else self.incomplete_spellings(found)
+            return self.stated_spellings(possible, bool(complete))
+        return self.complete_spellings(complete) if complete else self.incomplete_spellings(possible)
 
     def spelled(self, least: float) -> list[Spelling]:
         """The spellings under which at least this share of the keys are positions."""
         return keys.spellings(self.table.keys, self.rules, relative=self.is_relative, least=least)
 
-    def stated_spellings(self, found: list[Spelling], some_complete: bool) -> list[Spelling]:
+    def stated_spellings(self, possible: list[Spelling], some_complete: bool) -> list[Spelling]:
         """The spellings that agree with what the user has stated."""
         stated = self.stated_of_keys.items()
         if some_complete and not self.is_relative:
             # A side moves first in all keys or in none; whose stones are whose may differ from key to key.
-            found = [spelling for spelling in found if spelling.misfits.mean() <= STRANGE]
-        agreeing = [spelling for spelling in found if stated <= spelling.facets.items()]
+            possible = [spelling for spelling in possible if spelling.misfits.mean() <= STRANGE]
+        agreeing = [spelling for spelling in possible if stated <= spelling.facets.items()]
         if not agreeing:
             many, poor = len(self.table.keys), self.spelled(STATED_BOARDS)
             most = max((many - way.lost for way in poor if stated <= way.facets.items()), default=0)
             more = f": {most:,} of {many:,} keys would be boards of the game"
-            facets = [spelling.facets for spelling in found]
+            facets = [spelling.facets for spelling in possible]
             raise questions.not_borne_out(self.stated_of_keys, facets, self.where, more)
         usual = min(agreeing, key=lambda spelling: spelling.rarity)
         # What is rarer may take a stone for an empty cell.
-        likely = [way for way in agreeing if way.empty == usual.empty or way.rarity == usual.rarity]
-        return likely[:MOST_SPELLINGS]
+        plausible = [way for way in agreeing if way.empty == usual.empty or way.rarity == usual.rarity]
+        return plausible[:MOST_SPELLINGS]
 
     def complete_spellings(self, complete: list[Spelling]) -> list[Spelling]:
         """Of the spellings that explain all keys those that lose few to games played on after their end."""
@@ -167,17 +167,17 @@ class _Search:
                 raise UndecidedError(questions.between(ways)[:1], self.where, self.options)
         return [way for way in complete if not way.turn or way.lost <= fixed.lost][:MOST_SPELLINGS]
 
-    def incomplete_spellings(self, found: list[Spelling]) -> list[Spelling]:
+    def incomplete_spellings(self, possible: list[Spelling]) -> list[Spelling]:
         """Where none explains all keys, the likeliest spelling for each answer to whose stones are whose."""
-        found = found or [way for way in self.spelled(FEW_BOARDS) if way.turn and way.lists_all]
-        found = [spelling for spelling in found if spelling.first is not None]
+        possible = possible or [way for way in self.spelled(FEW_BOARDS) if way.turn and way.lists_all]
+        possible = [spelling for spelling in possible if spelling.first is not None]
         if len(self.table.keys) < LEAST_NUMBERS:
-            found = [spelling for spelling in found if spelling.form not in keys.NUMBERS]
-        if not found:
+            possible = [spelling for spelling in possible if spelling.form not in keys.NUMBERS]
+        if not possible:
             raise self.no_positions()
-        found.sort(key=lambda spelling: (spelling.rarity, spelling.lost))
-        likely = [spelling for spelling in found if spelling.empty == found[0].empty]
-        return [*{(way.turn, _whose_stones(way)): way for way in likely[::-1]}.values()]
+        possible.sort(key=lambda spelling: (spelling.rarity, spelling.lost))
+        same_empty = [spelling for spelling in possible if spelling.empty == possible[0].empty]
+        return [*{(way.turn, _whose_stones(way)): way for way in same_empty[::-1]}.values()]
 
     def no_positions(self) -> NoPositionsError:
         """The error for keys of which few or none are positions."""
@@ -200,13 +200,13 @@ class _Search:
         group = keys.groups(space.rules).get(symmetry)
         if stated and group and keys.representatives(space, boards.indexes, group) is None:
             raise questions.not_borne_out({"symmetry": stated}, [{"symmetry": "no"}], self.where)
-        found = self.policy_readings(table, boards, group)
-        if not found:
+        ways = self.policy_readings(table, boards, group)
+        if not ways:
             values = collect(table.values, table.keys, space.rules, self.where)
-            found = [*readings(boards, values, group)]
-            if not (found or stated):  # moves of the boards as they were played, perhaps
-                symmetry, found = "no", [*readings(boards, values, None)]
-            if not found:
+            ways = [*readings(boards, values, group)]
+            if not (ways or stated):  # moves of the boards as they were played, perhaps
+                symmetry, ways = "no", [*readings(boards, values, None)]
+            if not ways:
                 raise _unfit(table, values, boards, self.where)
         # Keys that are the least of their rotated images may be the least of some mirrored ones as well, and
         # keys of which none has another image in the file may be whichever was met first.
@@ -215,7 +215,7 @@ class _Search:
         if symmetry == "no" and every is not None:
             is_open = group is not None or every.shape[1] >= keys.LEAST_ROTATED
         facets = {"symmetry": symmetry} if is_open and not stated else {}
-        return [replace(reading, spelling=spelling, facets={**reading.facets, **facets}) for reading in found]
+        return [replace(reading, spelling=spelling, facets={**reading.facets, **facets}) for reading in ways]
 
     def policy_readings(self, table: Candidate, boards: Spelling, group: Images | None) -> list[Reading]:
         """The readings of a table as a policy; none if it is not one."""
@@ -228,8 +228,8 @@ class _Search:
             if counts_stones(boards.space, boards.indexes[moves.rows], moves.ids):
                 continue
             extras = [column for at, column in enumerate(boards.extras) if at not in columns]
-            if found := [*readings(replace(boards, extras=extras), moves, group)]:
-                return found
+            if ways := [*readings(replace(boards, extras=extras), moves, group)]:
+                return ways
         return []
 
     def assumed(self, best: Reading, ranked: Sequence[Reading]) -> list[str]:
@@ -287,14 +287,14 @@ def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> 
     return InvalidFileError(message, where=where, hint=hint)
 
 
-def decide(found: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
+def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     """The readings that play differently, the best first, and those of them that may be meant instead."""
-    found = [reading for reading in found if not reading.faults] or found
+    sound = [reading for reading in agreeing if not reading.faults] or agreeing
     # The same spelling may be found in two ways, one of which loses keys.
-    by_loss = sorted(found, key=lambda reading: -reading.spelling.lost)
-    found = [*{str(reading.facets): reading for reading in by_loss}.values()]
+    most_lost_first = sorted(sound, key=lambda reading: -reading.spelling.lost)
+    distinct = [*{str(reading.facets): reading for reading in most_lost_first}.values()]
     by_play: dict[bytes, Reading] = {}
-    for reading in sorted(found, key=lambda reading: reading.rarity):
+    for reading in sorted(distinct, key=lambda reading: reading.rarity):
         by_play.setdefault(reading.fingerprint, reading)
     ranked = sorted(by_play.values(), key=lambda reading: -reading.rank)
     best, *others = ranked

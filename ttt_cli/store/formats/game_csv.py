@@ -98,8 +98,8 @@ def _layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
         games = [names for row in sample if len(names := layout.names(row)) >= shortest]
         for first in (0, 1):  # a header may look like cells: m1, m2, …
             written = sorted({name for names in games[first:] for name in names})
-            for words, found in namings(written, rules):
-                cells = dict(zip(written, found.tolist(), strict=True))
+            for words, named in namings(written, rules):
+                cells = dict(zip(written, named.tolist(), strict=True))
                 reading = replace(layout, words=words, cells=cells).with_results(sample, rules)
                 played = sum(isinstance(reading.game(row, rules), Game) for row in sample)
                 if played > most:

@@ -67,7 +67,7 @@ def _table(pickle: Document, source: Source, options: Options, form: Format, *no
     objects = ", ".join(pickle.objects[:NAMED]) + (", …" if len(pickle.objects) > NAMED else "")
     try:
         tables = tables_of_json(pickle.value, source.where, options.rules or STANDARD)
-        found = read_tables(tables, source, options, form)
+        loaded = read_tables(tables, source, options, form)
     except InvalidFileError as error:
         for package in (known.partition(".")[0] for known in pickle.objects):
             if package in MODELS:
@@ -75,10 +75,10 @@ def _table(pickle: Document, source: Source, options: Options, form: Format, *no
         if objects:
             error.hint = "; ".join(filter(None, [error.hint, f"it holds objects of {objects}"]))
         raise
-    more = [*notes, *found.notes]
+    more = [*notes, *loaded.notes]
     if objects:
         more.append(f"objects of {objects} were taken as records of their attributes")
-    return replace(found, notes=more)
+    return replace(loaded, notes=more)
 
 
 class Pickled(Format):
@@ -104,8 +104,8 @@ class Pickled(Format):
     def read(self, source: Source, options: Options) -> Loaded:
         if source.start.startswith(b"PK\x03\x04"):
             raise _a_model("torch", source.where)
-        found = read_pickle(_unpacked(source.data, source.where), source.where)
-        return _table(found, source, options, self, "a pickle, of which nothing was executed")
+        document = read_pickle(_unpacked(source.data, source.where), source.where)
+        return _table(document, source, options, self, "a pickle, of which nothing was executed")
 
 
 class Npy(Format):
@@ -123,10 +123,10 @@ class Npy(Format):
         return is_archive(source.data) and not set(ARRAYS) & set(names(source.data, source.where))
 
     def read(self, source: Source, options: Options) -> Loaded:
-        found = (load_npz if is_archive(source.data) else load_npy)(source.data, source.where)
-        if isinstance(found.value, np.ndarray):
-            found = Document(_rows(found.value, source.where, options.rules or STANDARD))
-        return _table(found, source, options, self)
+        document = (load_npz if is_archive(source.data) else load_npy)(source.data, source.where)
+        if isinstance(document.value, np.ndarray):
+            document = Document(_rows(document.value, source.where, options.rules or STANDARD))
+        return _table(document, source, options, self)
 
 
 def _rows(array: Array, where: str, rules: Rules) -> Any:
