@@ -143,10 +143,10 @@ class _Reader:
             for opcode, argument, at in pickletools.genops(file):
                 self.count(1)
                 self.at = at or 0
-                if opcode.name in _MAKES:
-                    self.stack.append(_MAKES[opcode.name](self, argument))
-                elif opcode.name in _DOES:
-                    _DOES[opcode.name](self, argument)
+                if opcode.name in _PUSHES:
+                    self.stack.append(_PUSHES[opcode.name](self, argument))
+                elif opcode.name in _CHANGES:
+                    _CHANGES[opcode.name](self, argument)
                 elif opcode.name != "STOP":
                     raise self.refused(f"refers to something outside the file ({opcode.name})")
             return self.pop()
@@ -169,16 +169,16 @@ class _Reader:
             raise IndexError
         return value
 
-    def pops(self, count: int) -> list[Any]:
+    def pop_many(self, count: int) -> list[Any]:
         return [self.pop() for _ in range(count)][::-1]
 
-    def to_mark(self) -> list[Any]:
+    def pop_to_mark(self) -> list[Any]:
         taken = []
         while (value := self.stack.pop()) is not _MARK:
             taken.append(value)
         return taken[::-1]
 
-    def put(self, number: int) -> None:
+    def memoize(self, number: int) -> None:
         if not 0 <= number < 2**32:  # larger ones could be chosen to collide
             raise self.damaged(f"{number} is not the number of an object")
         self.memo[number] = self.stack[-1]
@@ -204,9 +204,9 @@ class _Reader:
             return Object(called, arguments)
         if (call := NAMES[called]) is None:
             raise self.refused(f"calls {called}")
-        return self.given(called, call, *arguments)
+        return self.result_of(called, call, *arguments)
 
-    def given(self, name: str, call: Callable[..., Any], *arguments: Any) -> Any:
+    def result_of(self, name: str, call: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return call(self, *arguments)
         except (TypeError, ValueError, OverflowError, LookupError):
@@ -316,7 +316,7 @@ class _Reader:
         if isinstance(value, Object):
             if value.name not in BUILT:
                 return self.record(value)
-            return self.value(self.given(value.name, _Reader.built, value))
+            return self.value(self.result_of(value.name, _Reader.built, value))
         if isinstance(value, dict):
             return {key: self.value(member) for key, member in value.items()}
         if isinstance(value, np.ndarray):
@@ -376,39 +376,39 @@ _VALUES = (
     *("STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"),
     *("BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"),
 )
-_MAKES: Mapping[str, Callable[[_Reader, Any], Any]] = {
+_PUSHES: Mapping[str, Callable[[_Reader, Any], Any]] = {
     **dict.fromkeys(_VALUES, _Reader.checked),
     "NONE": lambda reader, _: None,
     "NEWTRUE": lambda reader, _: True,
     "NEWFALSE": lambda reader, _: False,
     **dict.fromkeys(("EMPTY_LIST", "EMPTY_SET", "EMPTY_TUPLE"), lambda reader, _: []),
     "EMPTY_DICT": lambda reader, _: {},
-    **dict.fromkeys(("LIST", "FROZENSET", "TUPLE"), lambda reader, _: reader.to_mark()),
-    "TUPLE1": lambda reader, _: reader.pops(1),
-    "TUPLE2": lambda reader, _: reader.pops(2),
-    "TUPLE3": lambda reader, _: reader.pops(3),
-    "DICT": lambda reader, _: reader.set_items(reader.to_mark(), {}),
+    **dict.fromkeys(("LIST", "FROZENSET", "TUPLE"), lambda reader, _: reader.pop_to_mark()),
+    "TUPLE1": lambda reader, _: reader.pop_many(1),
+    "TUPLE2": lambda reader, _: reader.pop_many(2),
+    "TUPLE3": lambda reader, _: reader.pop_many(3),
+    "DICT": lambda reader, _: reader.set_items(reader.pop_to_mark(), {}),
     "DUP": lambda reader, _: reader.stack[-1],
     **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), lambda reader, number: reader.memo[number]),
     "GLOBAL": lambda reader, names: reader.name(*names.split(" ", 1)),
-    "STACK_GLOBAL": lambda reader, _: reader.name(*reader.pops(2)),
-    **dict.fromkeys(("REDUCE", "NEWOBJ"), lambda reader, _: reader.call(*reader.pops(2))),
-    "NEWOBJ_EX": lambda reader, _: reader.call(*reader.pops(3)[:2]),  # named arguments are left out
-    "INST": lambda reader, names: reader.call(reader.name(*names.split(" ", 1)), reader.to_mark()),
-    "OBJ": lambda reader, _: reader.call((taken := reader.to_mark())[0], taken[1:]),
+    "STACK_GLOBAL": lambda reader, _: reader.name(*reader.pop_many(2)),
+    **dict.fromkeys(("REDUCE", "NEWOBJ"), lambda reader, _: reader.call(*reader.pop_many(2))),
+    "NEWOBJ_EX": lambda reader, _: reader.call(*reader.pop_many(3)[:2]),  # named arguments are left out
+    "INST": lambda reader, names: reader.call(reader.name(*names.split(" ", 1)), reader.pop_to_mark()),
+    "OBJ": lambda reader, _: reader.call((taken := reader.pop_to_mark())[0], taken[1:]),
 }
 """Opcodes that push a value."""
-_DOES: Mapping[str, Callable[[_Reader, Any], object]] = {
+_CHANGES: Mapping[str, Callable[[_Reader, Any], object]] = {
     **dict.fromkeys(("PROTO", "FRAME"), lambda reader, _: None),
     "MARK": lambda reader, _: reader.stack.append(_MARK),
     "POP": lambda reader, _: reader.stack.pop(),
-    "POP_MARK": lambda reader, _: reader.to_mark(),
-    "MEMOIZE": lambda reader, _: reader.put(len(reader.memo)),
-    **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), lambda reader, number: reader.put(number)),
-    "APPEND": lambda reader, _: reader.add_members(reader.pops(1)),
-    **dict.fromkeys(("APPENDS", "ADDITEMS"), lambda reader, _: reader.add_members(reader.to_mark())),
-    "SETITEM": lambda reader, _: reader.set_items(reader.pops(2)),
-    "SETITEMS": lambda reader, _: reader.set_items(reader.to_mark()),
+    "POP_MARK": lambda reader, _: reader.pop_to_mark(),
+    "MEMOIZE": lambda reader, _: reader.memoize(len(reader.memo)),
+    **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), lambda reader, number: reader.memoize(number)),
+    "APPEND": lambda reader, _: reader.add_members(reader.pop_many(1)),
+    **dict.fromkeys(("APPENDS", "ADDITEMS"), lambda reader, _: reader.add_members(reader.pop_to_mark())),
+    "SETITEM": lambda reader, _: reader.set_items(reader.pop_many(2)),
+    "SETITEMS": lambda reader, _: reader.set_items(reader.pop_to_mark()),
     "BUILD": lambda reader, _: reader.set_state(reader.pop()),
 }
 """Opcodes that change the stack, or the value on top."""

@@ -163,12 +163,9 @@ def spellings(
     sample = keys[:: max(1, len(keys) // SAMPLE)]
     # A position has a key for each cell and side at most; with many keys, cells have fewer names.
     fewest = max(len(sample) / (2 * rules.cells), (rules.cells + 1) * (len(sample) > 16 * rules.cells))
-    result, seen, tried = [], set(), list[list[list[str]]]()
+    result, seen = [], set()
     for split in _splitters(rules):
         items = [*map(split, sample)]
-        if items in tried:
-            continue
-        tried.append(items)
         for frame in _frames(items, rules):
             if frame.parts(items[:PEEK], rules)[0].count("") >= len(items[:PEEK]) * LEAST_BOARDS:
                 continue

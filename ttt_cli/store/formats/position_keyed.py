@@ -75,6 +75,7 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: Option
 
 
 def _read_table(table: Candidate, source: Source, options: Options, form: Format) -> Loaded:
+    """The entries of a table's reading, with what is left out and what the user should know."""
     rules = options.rules or STANDARD
     table = _learned(table, rules, source.where)
     reading, assumed = search(table, options, rules, source.where)
