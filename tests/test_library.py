@@ -85,7 +85,7 @@ def test_states_are_values():
     assert ttt.merge(state, ttt.load("more.json")).runs == more.runs  # one contains the other
     article = ttt.train("graph", preset="article", games=300, seed=1)
     chances = article.policy.probabilities(ttt.positions())
-    assert article.choosing("default").policy is not article.policy
+    assert article.with_choice("default").policy is not article.policy
     assert np.array_equal(article.policy.probabilities(ttt.positions()), chances)
 
 

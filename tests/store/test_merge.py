@@ -139,5 +139,5 @@ def test_states_of_different_kinds_are_refused(options, what):
 def test_only_a_foreign_table_takes_another_programs_rule(rules: Rules, symmetric: bool):
     """A file of any other, with such a rule, could not be read."""
     with pytest.raises(UsageError, match="ties are for tables of single positions"):
-        State.empty(learner_of("q", "default"), rules, symmetric=symmetric).playing(ties="first")
-    assert State.empty(learner_of("q", "default"), Rules(4, 4, 4)).playing(ties="first").plays
+        State.empty(learner_of("q", "default"), rules, symmetric=symmetric).with_play(ties="first")
+    assert State.empty(learner_of("q", "default"), Rules(4, 4, 4)).with_play(ties="first").plays

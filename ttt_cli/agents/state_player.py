@@ -56,11 +56,11 @@ def play_by(
     :param search: plies to search with its values, the move itself included.
     :raises UsageError: if it has no such choice rule, or no ties, or no values to search with.
     """
-    state = state.choosing(choice) if choice else state
+    state = state.with_choice(choice) if choice else state
     if search is not None:
         policy = _searching(state, search, ties or "random")
     else:
-        policy = state.breaking(ties) if ties else state.policy
+        policy = state.policy_with_ties(ties) if ties else state.policy
     return limited(policy, side, epsilon)
 
 

@@ -72,7 +72,7 @@ def export(
     (agent,) = resolved(env, source, estimated=True)
     state = agent.loaded.state if agent.loaded else None
     if state is not None and "choice" in agent.options:
-        state = state.choosing(agent.options["choice"])
+        state = state.with_choice(agent.options["choice"])
     position = None if start is None else Position.parse(start, agent.rules)
     ending = Path(out).suffix.lower()
     player = ExportSource(printable(agent.name), state, agent.policy, None, ending, position, depth, best)
@@ -90,7 +90,7 @@ def export(
     if form.name == FORMAT and state is not None:
         if lost := sorted(agent.options.keys() - {"choice", "ties"}):
             raise UsageError(f"a state does not hold {lost[0]}", where=agent.name, hint="leave it out")
-        player = replace(player, state=state.playing(ties=agent.options.get("ties")))
+        player = replace(player, state=state.with_play(ties=agent.options.get("ties")))
     chunks = form.write(player)
     if shortened:
         env.say(f"drawn to a depth of {PICTURE_DEPTH} plies; --depth N and --from POSITION draw other parts")

@@ -256,10 +256,8 @@ class Graph(TableLearner[Table]):
 
     def _refuse_symmetry(self, symmetric: bool) -> None:
         if self.choice == "article" and symmetric:
-            raise UsageError(
-                "the graph article's choice depends on the board's orientation: it has no symmetry",
-                hint="leave out symmetry, or use the default choice",
-            )
+            what = "the graph article's choice depends on the board's orientation: it has no symmetry"
+            raise UsageError(what, hint="leave out symmetry, or use the default choice")
 
 
 def edges_of(table: Table) -> tuple[Int64s, Int64s]:

@@ -1,7 +1,7 @@
 """How tables grow: the parts of the game loop that add a row when a game first reaches a position.
 
-A link is set as soon as both of its rows exist, whichever came first, so neither the order of rows nor which
-rows exist can change what is learned. Only new rows are found by their hash.
+A move is linked to the row after it as soon as both rows exist, whichever was added first, so neither the
+order of rows nor which rows exist can change what is learned. Rows are found by hash only to link a new one.
 """
 
 from typing import Any, NamedTuple
@@ -23,11 +23,11 @@ from ttt_cli.engine.bits import (
 from ttt_cli.engine.kernel import Inlined, Part, u32
 
 OPEN, X_WON, O_WON, DRAWN, FIRST = 0, 1, 2, 3, 4
-"""The rows that represent all positions without a row, by how the game stands, so that unseen entries are
-read like any other; and the first row of a position, the empty board's."""
+"""The first rows of a table represent all positions without a row, by how the game stands, so that unseen
+entries are read like any other. The rows of positions begin at ``FIRST``, with the empty board's."""
 
 SYMMETRIC = False
-"""Whether rows are those of classes up to symmetry; True in the kernels for tables of classes."""
+"""Whether rows are of classes of symmetric positions; True in the kernels for tables of classes."""
 
 LOWER = np.uint64(2**32 - 1)
 
@@ -35,12 +35,12 @@ LOWER = np.uint64(2**32 - 1)
 class Growth(NamedTuple):
     """What the parts need to add rows.
 
-    :ivar slots: uint64[2^k], an open-addressing hash table: the upper half of a position's hash, and its row
-        in the lower half; 0 if free.
+    :ivar slots: uint64[2^k], an open-addressing hash table: in the upper half of a slot the upper half of a
+        position's hash, in the lower half its row; 0 if free.
     :ivar used: int64[3], the numbers of rows and of moves, and scratch.
     :ivar lines: uint64[cells, l], the lines through each cell.
-    :ivar images: int8[s, cells], the symmetries, the identity first: where each cell goes.
-    :ivar sources: int8[s, cells], likewise: where each cell's stone comes from.
+    :ivar images: int8[s, cells], where each symmetry, the identity first, takes each cell.
+    :ivar sources: int8[s, cells], where each symmetry takes each cell's stone from.
     """
 
     slots: Uint64s
@@ -69,7 +69,6 @@ def find(rows: Any, growth: Growth, x: np.uint64, o: np.uint64) -> int:
 
 @Part
 def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
-    """Put a row into the hash table."""
     mask, mixed = np.uint64(slots.shape[0] - 1), hashed(x, o)
     slot = mixed & mask
     while slots[slot] != ZERO:
@@ -78,9 +77,9 @@ def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
 
 
 @Part
-def own_board(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np.uint64, int]:
-    """The position that has the row: in a table of classes the class's own board; and the symmetry that leads
-    to it."""
+def own_form(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np.uint64, int]:
+    """The position that has the row, in a table of classes the canonical form, and the symmetry that leads to
+    it."""
     return canonical_form(growth.sources, x, o) if SYMMETRIC else (x, o, 0)
 
 
@@ -92,25 +91,25 @@ def successor(rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, 
     unseen = u32(DRAWN) if ply + 1 == lines.shape[0] else u32(OPEN)
     if is_line(lines, o if ply & 1 else x, cell):
         unseen = u32(X_WON) if (ply & 1 == 0) != growth.misere else u32(O_WON)
-    x, o, _ = own_board(growth, x, o)
-    found = find(rows, growth, x, o)
-    return found if found != OPEN else unseen
+    x, o, _ = own_form(growth, x, o)
+    row = find(rows, growth, x, o)
+    return row if row != OPEN else unseen
 
 
 @Part
 def predecessor(
     rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, ply: int
 ) -> tuple[int, int]:
-    """The row of a position before the last stone was placed on this cell, or ``OPEN``; and the symmetry that
-    takes it to its class's own board."""
+    """The row of the position without the last stone, if that is on this cell, or ``OPEN``; and the symmetry
+    that leads to its canonical form."""
     stone = ONE << np.uint64(cell)
-    x, o, symmetry = own_board(growth, x ^ stone if ply & 1 else x, o if ply & 1 else o ^ stone)
+    x, o, symmetry = own_form(growth, x ^ stone if ply & 1 else x, o if ply & 1 else o ^ stone)
     return find(rows, growth, x, o), symmetry
 
 
 @Part
 def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
-    """Link the moves of a row to their successors, and all moves that lead to it to the row."""
+    """Link the moves of a row to the rows after them, and all moves that lead to the row to it."""
     images, sources = growth.images, growth.sources
     x, o = np.uint64(rows[row].x), np.uint64(rows[row].o)
     for move in range(rows[row].first, rows[row].first + rows[row].number):
@@ -135,8 +134,11 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
 
 @Part
 def touched(growth: Growth, x: np.uint64, o: np.uint64, ply: int) -> int:
-    """Read the slots of all neighbours of a position, to wait for memory once instead of for each."""
-    slots, found = growth.slots, ZERO
+    """Read the slots of all neighbours of a position, so that memory is waited for only once.
+
+    :returns: a number that depends on all of them, lest compilers leave out the reads.
+    """
+    slots, combined = growth.slots, ZERO
     mask = np.uint64(slots.shape[0] - 1)
     for cell in range(growth.lines.shape[0]):
         stone = ONE << np.uint64(cell)
@@ -144,21 +146,21 @@ def touched(growth: Growth, x: np.uint64, o: np.uint64, ply: int) -> int:
             near = hashed(x, o | stone) if ply & 1 else hashed(x | stone, o)
         else:
             near = hashed(x & ~stone, o) if ply & 1 else hashed(x, o & ~stone)
-        found ^= slots[near & mask]
-    return int(np.int64(found))
+        combined ^= slots[near & mask]
+    return int(np.int64(combined))
 
 
 @Part
-def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: int) -> int:
+def add_row(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: int) -> int:
     """Add a row for the position after a move, with the unseen values of its kind; return the row. The part
     of the game loop for growing tables.
 
-    :param ply: the plies played before the move.
+    :param ply: the number of plies before the move.
     """
     used, sources = growth.used, growth.sources
     x, o, stone = np.uint64(rows[parent].x), np.uint64(rows[parent].o), ONE << np.uint64(moves[move].cell)
     x, o = (x, o | stone) if ply & 1 else (x | stone, o)
-    x, o, _ = own_board(growth, x, o)
+    x, o, _ = own_form(growth, x, o)
     if not SYMMETRIC:
         used[2] = touched(growth, x, o, ply + 1)
     unseen, row, place = moves[move].after, used[0], used[1]
@@ -171,10 +173,10 @@ def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, p
                 moves[place].cell, moves[place].shared_by = cell, 1
                 place += 1
             else:
-                equal = used[1]
-                while moves[equal].cell != lowest:
-                    equal += 1
-                moves[equal].shared_by += 1
+                equivalent = used[1]
+                while moves[equivalent].cell != lowest:
+                    equivalent += 1
+                moves[equivalent].shared_by += 1
     rows[row].number = place - used[1]
     used[0], used[1] = row + 1, place
     enter(growth.slots, x, o, row)
@@ -184,7 +186,7 @@ def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, p
 
 @Inlined
 def nothing_to_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: int) -> int:
-    """The part of the game loop for complete tables."""
+    """The part of the game loop for complete tables, in place of ``add_row``."""
     return u32(OPEN)
 
 

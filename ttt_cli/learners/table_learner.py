@@ -33,7 +33,7 @@ from ttt_cli.learners.entries import (
     report,
     require,
 )
-from ttt_cli.learners.growth import OPEN, find_or_add, nothing_to_add
+from ttt_cli.learners.growth import OPEN, add_row, nothing_to_add
 from ttt_cli.learners.loop import Batch, Opponent
 from ttt_cli.learners.table import Column, Table, chunks
 from ttt_cli.learners.weighted_mean import WeightedMean
@@ -142,7 +142,7 @@ class TableLearner(Learner[AnyTable]):
         """Play or replay games by ``loop.game_loop``, first making room for all that they can add."""
         self.updated(table).reserve(len(batch.history))
         name = self.name if self.choice == "default" else f"{self.name}.{self.choice}"
-        growing = (nothing_to_add, -1) if table.complete else (find_or_add, self.unseen_up_to)
+        growing = (nothing_to_add, -1) if table.complete else (add_row, self.unseen_up_to)
         play_games = loop.game_loop(name, *self.parts, *growing, self.learns_resigned, table.symmetric)
         method = table.growth, self.rule(table), self.exploration(table, batch.number)
         path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)

@@ -217,7 +217,7 @@ def load(path: Path, options: Options = DEFAULTS) -> Loaded:
         played = f"plays {loaded.state.rules.describe()}, not {rules.describe()}"
         raise InvalidFileError(played, where=str(path), flags="--board and --line say which game is meant")
     try:
-        return replace(loaded, state=loaded.state.playing(**options.playing))
+        return replace(loaded, state=loaded.state.with_play(**options.playing))
     except UsageError as error:
         error.where = error.where or str(path)
         raise

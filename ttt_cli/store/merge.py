@@ -109,11 +109,8 @@ def _overlapping(inputs: Sequence[Loaded], what: str, shared: Sequence[str]) -> 
     paths = [str(loaded.path) for loaded in inputs if any(map(holds, loaded.state.runs))]
     more = f" and {len(shared) - 1:,} more" if len(shared) > 1 else ""
     why = f"both hold {what} {shared[0]}{more}, each with other experience, and cannot be separated"
-    return InvalidFileError(
-        f"{' and '.join(paths[:2])} {why}",
-        hint="allow_overlap=True counts it twice",
-        flags="--allow-overlap counts it twice",
-    )
+    hint, flags = "allow_overlap=True counts it twice", "--allow-overlap counts it twice"
+    return InvalidFileError(f"{' and '.join(paths[:2])} {why}", hint=hint, flags=flags)
 
 
 def _kind(state: State) -> dict[str, str]:

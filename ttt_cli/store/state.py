@@ -84,7 +84,7 @@ class State:
         """float64[n, cells], the values of moves to the mover in an imported table, NaN where it has none."""
         return values_by_move(self.learner, self.table, self.plays)
 
-    def own(self) -> "State":
+    def in_own_units(self) -> "State":
         """The same experience in the learner's own units, which can go on learning."""
         if self.plays is None:
             return self
@@ -116,7 +116,7 @@ class State:
             moves += self.learner.entry_moves(entry)
         return positions, moves
 
-    def choosing(self, choice: str) -> "State":
+    def with_choice(self, choice: str) -> "State":
         """The same experience under another choice rule.
 
         :raises UsageError: if the learner has no such rule.
@@ -133,33 +133,32 @@ class State:
             choice = "default"  # beads are drawn by default
         if choice not in self.learner.choices:
             raise UsageError(f"{self.learner.name} has no choice rule {choice!r}", hint=hint)
-        own = self.own()
-        # A table holds what follows from its choice rule, and this one stays with its policy.
-        return replace(own, learner=learner_of(type(self.learner), choice), table=deepcopy(own.table))
+        state = self.in_own_units()
+        # A copy, as derived columns depend on the choice rule, and the policy of this state reads its own.
+        return replace(state, learner=learner_of(type(self.learner), choice), table=deepcopy(state.table))
 
-    def playing(self, choice: str | None = None, ties: str | None = None) -> "State":
+    def with_play(self, choice: str | None = None, ties: str | None = None) -> "State":
         """An imported table under another choice rule and rule for ties.
 
         :raises UsageError: if it has no such rule.
         """
-        state = self if choice is None else self.choosing(choice)
+        state = self if choice is None else self.with_choice(choice)
         if ties is None:
             return state
-        state.breaking(ties)
+        state.policy_with_ties(ties)
         if state.plays is None and self.learner.values_of != "moves":
             raise UsageError(f"a state of {self.learner.name} keeps no rule for ties", where=f"ties={ties}")
         return replace(state, plays=replace(state.plays or Plays(), ties=ties))
 
-    def breaking(self, ties: str) -> Policy:
+    def policy_with_ties(self, ties: str) -> Policy:
         """The policy that takes the ``first``, the ``last`` or any (``random``) of exactly equal moves.
 
         :raises UsageError: if its choice rule has no ties.
         """
         if self.plays is not None:
             if self.plays.choice == "draw":
-                raise UsageError(
-                    "has no ties: it draws its moves", hint="choice=most takes the largest number"
-                )
+                hint = "choice=most takes the largest number"
+                raise UsageError("has no ties: it draws its moves", hint=hint)
             return replace(self, plays=replace(self.plays, ties=ties)).policy
         if self.learner.choice in self.learner.without_ties:
             rule = f"the choice rule {self.learner.choice} of {self.learner.name}"

@@ -49,7 +49,7 @@ def teach(
     first = list(islice(fitting, FEW + 1))
     if not first:
         return Lesson(state, 0, counts["skipped"], counts["repeated"])
-    state = state.own()
+    state = state.in_own_units()
     own_only = name is not None and not state.learner.learns_both_sides
     run = going_on if going_on and going_on in state.runs else Run(secrets.token_hex(12), "play", 0)
     ids, results = [*run.game_ids], {"x": 0, "o": 0, "draw": 0, **(run.results or {})}

@@ -141,7 +141,7 @@ def new_run(
     )
     if other and not other.reproducible:
         record = replace(record, details={**record.details, "reproducible": False})
-    return TrainingRun(path, _plan(learner, record, other), start.own().closed(), record)
+    return TrainingRun(path, _plan(learner, record, other), start.in_own_units().closed(), record)
 
 
 def _plan(learner: Learner[Any], record: Run, opponent: Agent | None) -> Plan:

@@ -44,11 +44,8 @@ def train_alike(code: str, train: Callable[[Shard], Learnt], shard: Shard) -> Le
     :raises TttError: if it is another version, whose arithmetic may differ.
     """
     if code_digest() != code:
-        raise TttError(
-            f"the worker on {platform.node()} runs another version of ttt",
-            where="--cluster",
-            hint="install the same one everywhere",
-        )
+        what = f"the worker on {platform.node()} runs another version of ttt"
+        raise TttError(what, where="--cluster", hint="install the same one everywhere")
     return train(shard)
 
 
@@ -77,17 +74,18 @@ def cluster_workers(address: str) -> Iterator[ShardMap]:
     for name in ("distributed", "distributed.client", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # errors that matter are raised too
     notices.info("waiting for the cluster and its first worker, up to %s s each", PATIENCE)
+    where = f"--cluster {address}"
     try:
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise TttError(f"no scheduler answers: {reason[0]}", where=f"--cluster {address}") from None
+        raise TttError(f"no scheduler answers: {reason[0]}", where=where) from None
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
             hint = f"dask worker {address} starts one"
-            raise TttError("no worker is connected", where=f"--cluster {address}", hint=hint) from None
+            raise TttError("no worker is connected", where=where, hint=hint) from None
         executor, code, warned = client.get_executor(pure=False, retries=ATTEMPTS), code_digest(), False
 
         def spread(train: Callable[[Shard], Learnt], shards: Sequence[Shard]) -> list[Learnt]:
@@ -102,14 +100,10 @@ def cluster_workers(address: str) -> Iterator[ShardMap]:
         try:
             yield spread
         except KilledWorker:
-            raise TttError(
-                "workers died too often", where=f"--cluster {address}", hint="do they have enough memory?"
-            ) from None
+            hint = "do they have enough memory?"
+            raise TttError("workers died too often", where=where, hint=hint) from None
         except (CancelledError, CommClosedError):
-            raise TttError(
-                "the connection to the scheduler was lost",
-                where=f"--cluster {address}",
-                hint="--resume goes on from the last save",
-            ) from None
+            hint = "--resume goes on from the last save"
+            raise TttError("the connection to the scheduler was lost", where=where, hint=hint) from None
         finally:
             executor.shutdown(wait=False)

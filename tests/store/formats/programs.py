@@ -149,7 +149,7 @@ def reads_as(data: object, program: Program, sides: str = "XO", **options: Any) 
 def judged(data: object, program: Program, ties: str | None = None, **options: Any) -> Loaded:
     """Assert that a file plays as a program, and so does the state that it is imported as when it is read."""
     found = read(data, **options)
-    state = found.state.playing(None, ties) if ties else found.state
+    state = found.state.with_play(None, ties) if ties else found.state
     again = parse(library.content(state), "again.json")
     plays_as(again, program)
     assert np.array_equal(*(one.policy.table(SPACE).played for one in (again, state)))

@@ -289,7 +289,7 @@ def test_converted_probabilities_play_as_the_authors_program():
         read(value_csv(*learned.items()), "values.csv", learner=name).state for name in ("td", "q")
     )
     assert np.isfinite(values.values).sum() > 500
-    found = values.breaking("first").probabilities(SPACE)
+    found = values.policy_with_ties("first").probabilities(SPACE)
     assert np.array_equal(found, chances.policy.probabilities(SPACE))
 
 

@@ -148,7 +148,7 @@ def test_beads_and_probabilities_are_drawn_from(form):
     looks = f"look like {'probabilities' if form.startswith('probabilities') else 'beads'}"
     assert any(looks in note for note in found.notes)
     fullest = lambda board: picked(boxes.get(board) or dict.fromkeys(free(board), 1.0))  # noqa: E731
-    plays_as(found.state.choosing("most"), fullest, "X")
+    plays_as(found.state.with_choice("most"), fullest, "X")
 
 
 def test_probabilities_are_those_of_the_mover_however_it_plays():
@@ -560,7 +560,7 @@ def test_numbers_are_kept_as_they_stand_and_scaled_where_training_goes_on():
     state = library.load(CORPUS / "printed_tuples.json").state
     entries = dict(state.learner.to_entries(state.table))
     assert (entries["X...O...."], entries["XXO.O.O.X"]) == ({"x": [0.0, 1]}, {"x": [-1.0, 1]})
-    own = dict(state.learner.to_entries(state.own().table))
+    own = dict(state.learner.to_entries(state.in_own_units().table))
     assert own["X...O...."] == {"x": [0.5, 1], "o": [0.5, 1]}
     assert own["XXO.O.O.X"] == {"x": [0.0, 1], "o": [1.0, 1]}
 

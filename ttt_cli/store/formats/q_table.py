@@ -43,7 +43,7 @@ class QTable(PositionKeyed):
         """The values of all open positions."""
         assert player.state is not None
         space = StateSpace.of(STANDARD)
-        values = player.state.own().policy.values(space)
+        values = player.state.in_own_units().policy.values(space)
         assert values is not None
         kept = np.where(np.isnan(values), 0.0, values) + 0.0  # -0.0 is written 0.0
         keys = (text.translate(_DIGITS) for text in space[~space.terminal].texts())

@@ -97,7 +97,7 @@ class ValueTable(Format):
 
     def write(self, player: ExportSource) -> list[bytes]:
         assert player.state is not None
-        table, values = player.state.own().table, starts().copy()
+        table, values = player.state.in_own_units().table, starts().copy()
         rows = table.rows_of(StateSpace.of(STANDARD))
         values[:, _indexes()] = table.rows["value"][rows].T + 0.0  # -0.0 is written 0.0
         if player.ending == ".npz":
