@@ -111,8 +111,8 @@ class Learner(ABC, Generic[T]):
     without_ties: ClassVar[tuple[str, ...]] = ()
     """The choice rules whose policy is not a uniform choice among the best moves; they take no ``ties``."""
     values_of: ClassVar[Literal["moves", "positions", ""]] = ""
-    """What a ``Table`` of other programs' values is read as: values of ``moves`` to the mover, or of
-    ``positions`` to X and to O; empty if the learner has no such tables."""
+    """What its ``Table`` holds the values of, if they may be another program's: ``moves``, to the mover, or
+    ``positions``, to X and to O; empty if they may not."""
     value_scale: ClassVar[tuple[float, float] | None] = (-1.0, 1.0)
     """The policy's values of a sure loss and of a sure win; None if its values do not rate results."""
     suffix: ClassVar[str] = ".json"
@@ -168,8 +168,8 @@ class Learner(ABC, Generic[T]):
         """A new table: ``base`` and what each part has learned beyond it. The order makes no difference."""
 
     def merge_overlapping(self, base: T, parts: Sequence[T], run: str) -> T:
-        """``merge`` of parts that may share experience: it counts once for each part that has it, and is then
-        all from this run."""
+        """``merge`` for parts that may share experience, which counts once for each part that has it. All
+        experience of the new table belongs to one run, ``run``."""
         return self.merge(base, parts)
 
     def changes(self, base: T, part: T) -> T:

@@ -217,10 +217,10 @@ def best_reply(
 @Part
 def put(stones: Uint64s, patterns: Int32s, ply: int, side: int, cell: int, net: Network) -> None:
     """Fill in the stones and the patterns after a side's move on a cell."""
-    for each in range(2):
-        stones[ply + 1, each] = stones[ply, each]
+    for either in range(2):
+        stones[ply + 1, either] = stones[ply, either]
         for at in range(patterns.shape[2]):
-            patterns[ply + 1, each, at] = patterns[ply, each, at]
+            patterns[ply + 1, either, at] = patterns[ply, either, at]
     stones[ply + 1, side] |= ONE << np.uint64(cell)
     place(net, patterns[ply + 1], side, cell)
 

@@ -66,7 +66,7 @@ class Run:
         return self.details.get("runs", ())
 
     def contradiction(self, learner: Learner[Any], rules: Rules, symmetric: bool) -> str:
-        """How its record contradicts itself or is incomplete; empty if it does not."""
+        """What is contradictory or missing in its record; empty if nothing is."""
         if missing := [key for key in DETAILS[self.kind] if key not in self.details]:
             return f"{', '.join(missing)} missing"
         if not 0 < len(self.id) <= 100 or self.id.startswith(FORMULA):

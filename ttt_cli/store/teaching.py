@@ -20,7 +20,7 @@ FEW = 100
 
 
 def teach_waiting(state: State, store: Path, path: Path, *, going_on: Run | None = None) -> "Lesson":
-    """Teach the state in a file the games that wait for it in the store's log, as ``teach``."""
+    """``teach`` the state in a file the games that wait for it in the store's log."""
     waiting = waiting_games(store, library.taught_name(store, path), state)
     return teach(state, waiting, library.display_name(store, path), going_on=going_on)
 
@@ -30,8 +30,8 @@ def teach(
 ) -> "Lesson":
     """Teach games to a state, each once; those that it cannot learn from are skipped.
 
-    :param name: of the state in the records, perhaps followed by options, for learners that learn only from
-        their own moves; from those of both sides if none is theirs.
+    :param name: the state's name in the records, where options may follow it: a learner that learns only from
+        its own moves takes those of this player, or all if it did not play.
     :param going_on: the record of an earlier lesson to continue, if the state still has it unchanged.
     """
     known, counts = set(state.learned_games), Counter[str]()

@@ -1,7 +1,7 @@
-"""Training runs: a sequence of blocks, each of one or more shards, and observed only between blocks.
+"""Training runs: sequences of blocks, each of one or more shards, that are observed only between blocks.
 
-Block size and number of shards depend on the call alone, and each shard has its own generator. So a run gives
-the same bytes whoever computes the shards, and resuming it is starting the next block.
+The size of blocks and the number of shards depend on the call alone, and each shard has its own generator. So
+a run gives the same bytes whoever computes the shards, and resuming it is starting the next block.
 """
 
 from bisect import bisect_left
@@ -20,10 +20,10 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.base import Learner, Shard
 
 SHARDED_FROM = 10_000_000
-"""Runs of fewer games have one shard in each block."""
+"""In runs of fewer games each block is one shard."""
 
 SHARDS = 8
-"""Shards in a block of a long run: fixed, so that the number of workers never changes a byte."""
+"""Shards in each block of a longer run: a constant, so that the number of workers never changes a byte."""
 
 FIRST_BLOCK = 256
 """Games of the first block. Blocks double up to their full size, since learning curves change most in the
@@ -63,8 +63,9 @@ class Plan:
         return self.learner.block_games if shards == 1 else self.learner.shard_games * shards
 
     def first_game(self, index: int) -> int:
-        small = min(index, ((self.block_games - 1) // FIRST_BLOCK).bit_length())
-        return min(self.games, FIRST_BLOCK * (2**small - 1) + (index - small) * self.block_games)
+        doubling = min(index, ((self.block_games - 1) // FIRST_BLOCK).bit_length())  # blocks that double
+        in_full_blocks = (index - doubling) * self.block_games
+        return min(self.games, FIRST_BLOCK * (2**doubling - 1) + in_full_blocks)
 
     def block_at(self, games: int) -> int:
         """The number of the block that starts after this many games.
@@ -93,8 +94,8 @@ class Plan:
 
 
 class Progress(NamedTuple):
-    """A run after a block: its games so far; int64[3], those since ``train_blocks`` was called that were won
-    by O, drawn, won by X; and its table."""
+    """A run after a block: the number of its games so far; int64[3], how many games of this call were won by O,
+    drawn, won by X; and its table."""
 
     games: int
     results: Int64s

@@ -97,7 +97,7 @@ class Design:
 
     @property
     def call(self) -> str:
-        """What all trainings of the method have in common: the id of one with no parameter varied."""
+        """Identifies what all trainings of the method share: from the id of one with no parameter varied."""
         own = tuple(getattr(self.learner, name) for name in self.varied)
         return self.training((self.method, own, 0)).record.id[:12]
 
@@ -156,7 +156,7 @@ def middle(runs: Sequence[Sequence[Row]]) -> list[Row]:
 
 
 def unbeatable_from(rows: Sequence[Row]) -> int | None:
-    """The games from which on a player was unbeatable to the end; None if it is not at the end."""
+    """The games after which a player stayed unbeatable to the end; None if it is not so at the end."""
     games = None
     for row in reversed(rows):
         if not row.unbeatable:

@@ -41,10 +41,10 @@ class TrainingRun:
     :ivar path: the file of the state.
     :ivar state: the state after the blocks trained so far.
     :ivar record: the state's record of the run.
-    :ivar before: the games played before this call.
-    :ivar results: the results of the games of this call, by their keys.
+    :ivar before: the number of games played before this call.
+    :ivar results: how many games of this call ended in each result, by the keys ``ENDS``.
     :ivar seconds: the time of the games of this call, without looks and saves.
-    :ivar enough: whether the observer has seen enough; the state is the one that it saw.
+    :ivar enough: whether the observer has seen enough; the state is then the one that it saw.
     :ivar backup: the backup of the replaced file, if that held experience which the new one does not.
     """
 
@@ -87,13 +87,13 @@ class TrainingRun:
 
 
 def fixed_side(agent: str | Agent | None, store: Path, start: State, path: Path) -> Agent | None:
-    """The player of a side that learns nothing; None for ``self``, the learner itself.
+    """The player of the side that does not learn; None for ``self``, the learner itself.
 
-    A program is asked only once about each position: on a board with a state space before the first game,
-    about the positions that its own play can lead to, and about all of them if the table is symmetric.
+    A program is asked only once about each position. On a board with a state space that is done before the
+    first game, for the positions that its own play can lead to, or for all if the table is symmetric.
 
     :param start: the state that is trained.
-    :param path: of its file.
+    :param path: the state's file.
     :raises UsageError: if it is the trained state itself, or a person.
     """
     if agent is None or agent == "self":
@@ -219,8 +219,8 @@ def execute(
     :param curve: the run's learning curve, if it is kept.
     :param after_block: the observer; returns whether it has seen enough.
     :param stopping: whether the user wants to stop after this block.
-    :param store: the store whose waiting games the state learns at the end, unless the observer has chosen
-        the state.
+    :param store: the store from which the state learns the waiting games at the end, unless the observer has
+        seen enough.
     """
     library.try_saving(run.state, run.path)
 
