@@ -134,10 +134,8 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
 
 @Part
 def touched(growth: Growth, x: np.uint64, o: np.uint64, ply: int) -> int:
-    """Read the slots of all neighbours of a position, so that memory is waited for only once.
-
-    :returns: a number that depends on all of them, lest compilers leave out the reads.
-    """
+    """Read the slots of all neighbours of a position, so that memory is waited for only once. The result
+    depends on all of them, lest the reads be optimised away."""
     slots, combined = growth.slots, ZERO
     mask = np.uint64(slots.shape[0] - 1)
     for cell in range(growth.lines.shape[0]):

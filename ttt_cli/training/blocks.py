@@ -94,8 +94,8 @@ class Plan:
 
 
 class Progress(NamedTuple):
-    """A run after a block: the number of its games so far; int64[3], how many games of this call were won by O,
-    drawn, won by X; and its table."""
+    """A run after a block: the number of its games so far; int64[3], how many games of this call were won by
+    O, drawn, won by X; and its table."""
 
     games: int
     results: Int64s

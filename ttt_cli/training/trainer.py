@@ -71,7 +71,6 @@ class TrainingRun:
 
     @property
     def games(self) -> int:
-        """The games of this call."""
         return (self.record.games or 0) - self.before
 
     @property
