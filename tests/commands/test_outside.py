@@ -412,7 +412,7 @@ def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, site: Path) -> None:
         assert ("plug-in" in found.err) == (code == 1)
     for command in ("evaluate", "show", "verify"):
         found = ttt(command, "./a.five")
-        assert found.code and "five reads int, not Loaded or Policy" in found.err + found.out, found
+        assert found.code and "five reads int, not ForeignTable" in found.err + found.out, found
 
 
 def test_a_plug_in_reads_its_own_files(ttt: Run, site: Path) -> None:

@@ -50,7 +50,7 @@ def native(data: bytes) -> object:
 def foreign(data: bytes) -> object:
     """A file of another program."""
     source = Source("fuzz", data)
-    found = recognise(source).read(source, DEFAULTS)
+    found = recognise(source).load(source, DEFAULTS)
     assert isinstance(found, Loaded)
     return found.state.policy.table(StateSpace.of()).probabilities
 

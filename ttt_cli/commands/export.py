@@ -128,7 +128,7 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
 def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
     """Remark on a table that plays differently from its source once it is read back, with both figures."""
     try:
-        loaded = form.read(Source(form.name, content), DEFAULTS)
+        loaded = form.load(Source(form.name, content), DEFAULTS)
     except InvalidFileError:  # an empty table
         return
     assert isinstance(loaded, Loaded)

@@ -231,7 +231,7 @@ def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
     :raises UsageError: if it cannot become a table of the learner that is named.
     """
     source = Source(path)
-    return _format_of(source, options).player(source, options)
+    return _format_of(source, options).load(source, options)
 
 
 def _format_of(source: Source, options: Options) -> Format:

@@ -98,7 +98,7 @@ def options_of(*, spelling: Mapping[str, str] = {}, **options: Any) -> Options:
 
 def read(data: object, where: str = "f.json", **options: Any) -> Loaded:
     source, wanted = Source(where, encoded(data)), options_of(**options)
-    found = recognise(source, wanted).read(source, wanted)
+    found = recognise(source, wanted).load(source, wanted)
     assert isinstance(found, Loaded)
     return found
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportSource, Format, Loaded, Options
+from ttt_cli.store.formats.format import ExportSource, ForeignTable, Format, Options
 from ttt_cli.store.source import Source
 
 
@@ -23,7 +23,7 @@ class Toy(Format):
     def recognises(self, source: Source, options: Options) -> bool:
         return source.first_line == "a toy"
 
-    def read(self, source: Source, options: Options) -> Loaded:
+    def read(self, source: Source, options: Options) -> ForeignTable:
         entries: dict[str, Any] = {}
         for number, line in enumerate(source.data.decode().splitlines()[1:], 2):
             try:
@@ -32,7 +32,7 @@ class Toy(Format):
             except ValueError:
                 place = f"{source.where}, line {number}"
                 raise InvalidFileError("expected three words", where=place) from None
-        return self.imported(source, options, self.learner, entries, choice="default")
+        return ForeignTable(self.learner, entries, choice="default")
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         assert player.state is not None

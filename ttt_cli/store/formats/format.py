@@ -18,6 +18,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import learner_class
+from ttt_cli.learners.base import Learner
 from ttt_cli.store.plays import Plays, entries_of, values_by_move
 from ttt_cli.store.runs import Run
 from ttt_cli.store.source import Source
@@ -107,6 +108,32 @@ class Loaded:
         """What a user of a foreign file should know: what was inferred, repaired, left out."""
         left_out = [f"left out {text}" for text in in_short(self.rejected)]
         return [f"{self.path}: {text}" for text in (*self.notes, *self.repaired, *left_out)]
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignTable:
+    """A table as another program's file holds it; ``Format.load`` makes a state of it.
+
+    :ivar learner: the method whose table it is.
+    :ivar entries: as in a native file of that learner; the run of a book's rows is left empty.
+    :ivar choice: the choice rule it is played by.
+    :ivar results: how the games ended, if the file says so.
+    :ivar plays: how its author's program plays by it, if not as the learner does.
+    :ivar spelled: numbers that an export must spell as the file does (0 for 0.0), by position.
+    :ivar repaired: this and the following are as in ``Loaded``.
+    """
+
+    learner: str
+    entries: Mapping[str, Any]
+    choice: str = "article"
+    rules: Rules = STANDARD
+    results: Mapping[str, int] | None = None
+    plays: Plays | None = None
+    spelled: Mapping[str, float] | None = None
+    repaired: Sequence[str] = ()
+    rejected: Iterable[Rejected] = ()
+    notes: Sequence[str] = ()
+    odd: Iterable[Rejected] = ()
 
 
 @dataclass(frozen=True)
@@ -212,89 +239,32 @@ class Format:
         """Whether a file is meant to be in this format, sound or not."""
         return False
 
-    def read(self, source: Source, options: Options) -> Loaded | Policy:
+    def read(self, source: Source, options: Options) -> Loaded | ForeignTable | Policy:
         """Read a file; one that holds no player is refused by default.
 
         :raises InvalidFileError: naming the place and what is wrong there.
         """
         raise InvalidFileError(f"is a {self.name} file, not a player", where=source.where, hint=self.about)
 
-    def player(self, source: Source, options: Options) -> Loaded | Policy:
-        """What ``read`` returns; a plug-in's may return anything.
+    def load(self, source: Source, options: Options) -> Loaded | Policy:
+        """Read a file, as ``read``; a foreign table becomes a state.
 
-        :raises TttError: if it is no player.
+        :raises TttError: if the ``read`` of a plug-in returns anything else.
         """
         found = self.read(source, options)
+        if isinstance(found, ForeignTable):
+            return _as_state(found, self.name, source, options)
         if not isinstance(found, Loaded | Policy):
-            what = f"the format {self.name} reads {type(found).__name__}, not Loaded or Policy"
+            what = f"the format {self.name} reads {type(found).__name__}, not ForeignTable, Loaded or Policy"
             raise TttError(what, where=source.where)
         return found
-
-    def imported(
-        self,
-        source: Source,
-        options: Options,
-        learner: str,
-        entries: Mapping[str, Any],
-        *,
-        choice: str = "article",
-        rules: Rules = STANDARD,
-        results: Mapping[str, int] | None = None,
-        plays: Plays | None = None,
-        spelled: Mapping[str, float] | None = None,
-        repaired: Iterable[str] = (),
-        rejected: Iterable[Rejected] = (),
-        notes: Iterable[str] = (),
-        odd: Iterable[Rejected] = (),
-    ) -> Loaded:
-        """The outcome of reading a foreign file: a state with one run, named after the file's digest.
-
-        :param learner: the method whose table the file holds.
-        :param entries: as in a native file of that learner; the run of a book's rows is left empty.
-        :param choice: the choice rule it is played by.
-        :param results: how the games ended, if the file says so.
-        :param plays: how its author's program plays by it, if not as the learner does.
-        :param spelled: numbers that an export must spell as the file does (0 for 0.0), by position.
-        :raises UsageError: if it cannot become a table of the learner that the options name.
-        :raises InvalidFileError: naming an entry that is wrong.
-        """
-        made = learner_of(learner, choice)
-        try:
-            table = made.from_entries(rules, False, entries.items())
-        except InvalidFileError as error:
-            place = f"{source.where}: {error.where}"
-            raise InvalidFileError(error.message, where=place, hint=error.hint) from None
-        if options.learner not in (None, learner):
-            target = learner_class(options.learner)
-            if (made.values_of, target.values_of) != ("positions", "moves"):
-                message = f"a {self.name} file cannot become a table of {options.learner}"
-                hint = f"it becomes one of {learner}{' or q' if made.values_of == 'positions' else ''}"
-                raise UsageError(message, where="--learner", hint=hint)
-            values, made = values_by_move(made, table, plays), learner_of(target, choice)
-            if plays is None:  # chances of 0 to 1 become values of -1 to 1
-                values = np.where(values == 0.5, np.nan, 2 * values - 1)
-            entries = entries_of(values, True, StateSpace.of(rules), options.visits)
-            table = made.from_entries(rules, False, entries.items())
-        details = {"format": self.name, **({"spelled": spelled} if spelled else {})}
-        digest = sha256(source.data).hexdigest()
-        games = None if results is None else sum(results.values())
-        run = Run(digest[:24], "import", games, results, details)
-        made.tag_run(table, run.id)
-        state = State(made, rules, False, table, (run,), plays)
-        put_right, left_out, odd = [*repaired], truncated(rejected), truncated(odd)
-        kept = [f"kept {text}" for text in in_short(odd)]
-        faults = [*put_right, *kept, *(f"left out {text}" for text in in_short(left_out))]
-        if options.strict and faults:
-            raise InvalidFileError(f"refused by --strict: {'; '.join(faults)}", where=source.where)
-        said = put_right, left_out, [*notes, *kept], odd
-        return Loaded(state, Path(source.where), self.name, f"sha256:{digest}", options, *said)
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
         """Report every fault in a file; by default, what ``read`` reports.
 
         :raises InvalidFileError: if it cannot be read.
         """
-        found = self.player(source, options)
+        found = self.load(source, options)
         rules = found.state.rules if isinstance(found, Loaded) else found.rules
         if options.rules not in (None, rules):
             what = f"plays {rules.describe()}, not {options.rules.describe()}"
@@ -318,6 +288,61 @@ class Format:
         :raises UsageError: if it has no such form.
         """
         raise NotImplementedError(f"{self.name} files are not written")
+
+
+def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: Options) -> Loaded:
+    """A state with one run, named after the file's digest.
+
+    :raises UsageError: if it cannot become a table of the learner that the options name.
+    :raises InvalidFileError: naming an entry that is wrong, or under ``strict`` all that is.
+    """
+    learner, table = _learner_and_table(foreign, format_name, source, options)
+    digest = sha256(source.data).hexdigest()
+    games = None if foreign.results is None else sum(foreign.results.values())
+    details = {"format": format_name, **({"spelled": foreign.spelled} if foreign.spelled else {})}
+    run = Run(digest[:24], "import", games, foreign.results, details)
+    learner.tag_run(table, run.id)
+    rejected, odd = truncated(foreign.rejected), truncated(foreign.odd)
+    left_out = [f"left out {text}" for text in in_short(rejected)]
+    kept = [f"kept {text}" for text in in_short(odd)]
+    if options.strict and (faults := [*foreign.repaired, *kept, *left_out]):
+        raise InvalidFileError(f"refused by --strict: {'; '.join(faults)}", where=source.where)
+    return Loaded(
+        State(learner, foreign.rules, False, table, (run,), foreign.plays),
+        Path(source.where),
+        format_name,
+        f"sha256:{digest}",
+        options,
+        repaired=[*foreign.repaired],
+        rejected=rejected,
+        notes=[*foreign.notes, *kept],
+        odd=odd,
+    )
+
+
+def _learner_and_table(
+    foreign: ForeignTable, format_name: str, source: Source, options: Options
+) -> tuple[Learner[Any], Any]:
+    """The learner that the options name, and its table."""
+    learner = learner_of(foreign.learner, foreign.choice)
+    try:
+        table = learner.from_entries(foreign.rules, False, foreign.entries.items())
+    except InvalidFileError as error:
+        place = f"{source.where}: {error.where}"
+        raise InvalidFileError(error.message, where=place, hint=error.hint) from None
+    if options.learner in (None, foreign.learner):
+        return learner, table
+    target = learner_class(options.learner)
+    if (learner.values_of, target.values_of) != ("positions", "moves"):
+        message = f"a {format_name} file cannot become a table of {options.learner}"
+        hint = f"it becomes one of {foreign.learner}{' or q' if learner.values_of == 'positions' else ''}"
+        raise UsageError(message, where="--learner", hint=hint)
+    values = values_by_move(learner, table, foreign.plays)
+    if foreign.plays is None:  # chances of 0 to 1 become values of -1 to 1
+        values = np.where(values == 0.5, np.nan, 2 * values - 1)
+    entries = entries_of(values, True, StateSpace.of(foreign.rules), options.visits)
+    converted = learner_of(target, foreign.choice)
+    return converted, converted.from_entries(foreign.rules, False, entries.items())
 
 
 def judged(
@@ -373,7 +398,7 @@ BookRow = tuple[str, int, int, str]
 
 
 def book_entries(rows: Mapping[BookRow, int]) -> dict[str, list[Any]]:
-    """The entries of a book for ``Format.imported``, given how often each row was seen."""
+    """The entries of a book for a ``ForeignTable``, given how often each row was seen."""
     entries: dict[str, list[Any]] = {}
     for (text, *row), count in rows.items():
         entries.setdefault(text, []).append([*row, "", count])

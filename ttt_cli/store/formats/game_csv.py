@@ -15,7 +15,7 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import NotationError
 from ttt_cli.store.foreign.values import namings
-from ttt_cli.store.formats.format import BookRow, Format, Loaded, Options, book_entries, judged
+from ttt_cli.store.formats.format import BookRow, ForeignTable, Format, Options, book_entries, judged
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -119,7 +119,7 @@ class GameCsv(Format):
         rows = [] if source.is_json else [[item.strip() for item in row] for _, row in source.rows]
         return _layout(rows, options.rules or STANDARD) is not None
 
-    def read(self, source: Source, options: Options) -> Loaded:
+    def read(self, source: Source, options: Options) -> ForeignTable:
         rows = [(number, tuple(item.strip() for item in row)) for number, row in source.rows]
         rules = options.rules or STANDARD
         reading = _layout([row for _, row in rows], rules)
@@ -140,9 +140,7 @@ class GameCsv(Format):
         notes = [f"cells: {reading.words}"]
         if reading.results.get("x") == -1 or reading.results.get("o") == 1:
             notes.append("O moves first in this file; whoever moves first is X here")
-        return self.imported(
-            source,
-            options,
+        return ForeignTable(
             "book",
             book_entries(counted),
             choice="default",

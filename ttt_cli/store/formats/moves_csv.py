@@ -16,7 +16,15 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.store.formats.format import ExportSource, Format, Loaded, Options, Rejected, book_entries, judged
+from ttt_cli.store.formats.format import (
+    ExportSource,
+    ForeignTable,
+    Format,
+    Options,
+    Rejected,
+    book_entries,
+    judged,
+)
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import quoted
@@ -104,7 +112,7 @@ class MovesCsv(Format):
     def recognises(self, source: Source, options: Options) -> bool:
         return _LINE.fullmatch(source.first_line) is not None
 
-    def read(self, source: Source, options: Options) -> Loaded:
+    def read(self, source: Source, options: Options) -> ForeignTable:
         """Rows that cannot be from a game are left out."""
         lines = [(number, line) for number, row in source.rows if (line := ",".join(row).strip())]
         found, rejected = judged(lines, _row, source.where)
@@ -120,9 +128,7 @@ class MovesCsv(Format):
             said = f"{twice:,} repeated {'row was' if twice == 1 else 'rows were'} dropped"
             (notes if options.strict else repaired).append(said)
         entries = book_entries({(text, move, *ENDINGS[stage]): 1 for text, move, stage in rows})
-        return self.imported(
-            source, options, "book", entries, repaired=repaired, rejected=rejected, notes=notes, odd=odd
-        )
+        return ForeignTable("book", entries, repaired=repaired, rejected=rejected, notes=notes, odd=odd)
 
     def write(self, player: ExportSource) -> list[bytes]:
         assert player.state is not None

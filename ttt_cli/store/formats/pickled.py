@@ -19,7 +19,7 @@ import numpy as np
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import tables_of_json
-from ttt_cli.store.formats.format import Format, Loaded, Options
+from ttt_cli.store.formats.format import ForeignTable, Format, Options
 from ttt_cli.store.formats.position_keyed import read_tables
 from ttt_cli.store.formats.value_table import ARRAYS
 from ttt_cli.store.npy import MAGIC, is_archive, load_npy, load_npz, most_unpacked, names
@@ -63,7 +63,7 @@ def _a_model(package: str, where: str) -> InvalidFileError:
     return InvalidFileError(message, where=where, hint=hint)
 
 
-def _table(pickle: Document, source: Source, options: Options, form: Format, *notes: str) -> Loaded:
+def _table(pickle: Document, source: Source, options: Options, form: Format, *notes: str) -> ForeignTable:
     objects = ", ".join(pickle.objects[:NAMED]) + (", …" if len(pickle.objects) > NAMED else "")
     try:
         tables = tables_of_json(pickle.value, source.where, options.rules or STANDARD)
@@ -101,7 +101,7 @@ class Pickled(Format):
         except zlib.error:
             return False  # a text may begin so
 
-    def read(self, source: Source, options: Options) -> Loaded:
+    def read(self, source: Source, options: Options) -> ForeignTable:
         if source.start.startswith(b"PK\x03\x04"):
             raise _a_model("torch", source.where)
         document = read_pickle(_unpacked(source.data, source.where), source.where)
@@ -122,7 +122,7 @@ class Npy(Format):
             return True
         return is_archive(source.data) and not set(ARRAYS) & set(names(source.data, source.where))
 
-    def read(self, source: Source, options: Options) -> Loaded:
+    def read(self, source: Source, options: Options) -> ForeignTable:
         document = (load_npz if is_archive(source.data) else load_npy)(source.data, source.where)
         if isinstance(document.value, np.ndarray):
             document = Document(_rows(document.value, source.where, options.rules or STANDARD))

@@ -15,7 +15,7 @@ from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_row
 from ttt_cli.store.foreign.questions import OTHERWISE, NoPositionsError, UndecidedError, in_words
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import search
-from ttt_cli.store.formats.format import Format, Loaded, Options, Rejected
+from ttt_cli.store.formats.format import ForeignTable, Format, Options, Rejected
 from ttt_cli.store.plays import RANDOM, Plays, entries_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
@@ -38,7 +38,7 @@ class PositionKeyed(Format):
         """Always true: any file that is in no other format may be such a table."""
         return True
 
-    def read(self, source: Source, options: Options) -> Loaded:
+    def read(self, source: Source, options: Options) -> ForeignTable:
         rules = options.rules or STANDARD
         content = source.json if source.is_json else source.rows
         try:
@@ -50,7 +50,7 @@ class PositionKeyed(Format):
             raise
 
 
-def read_tables(candidates: Iterator[Candidate], source: Source, options: Options, form: Format) -> Loaded:
+def read_tables(candidates: Iterator[Candidate], source: Source, options: Options, form: Format) -> ForeignTable:
     """Read the first table that can be read of those that a file may hold.
 
     :raises InvalidFileError: if no reading fits, or several may be meant.
@@ -74,7 +74,7 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: Option
     raise max(failures, key=lambda failure: failure[:2])[2]  # that of the largest table matters
 
 
-def _read_table(table: Candidate, source: Source, options: Options, form: Format) -> Loaded:
+def _read_table(table: Candidate, source: Source, options: Options, form: Format) -> ForeignTable:
     """The entries of a table's reading, with what is left out and what the user should know."""
     rules = options.rules or STANDARD
     table = _learned(table, rules, source.where)
@@ -106,9 +106,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     learner = "q" if reading.of_moves else "td"
     choice = "article" if form.learner == "q" else "default"  # q-table: its author's own
     lost, rule = _left_out(reading, table), None if is_usual else plays
-    return form.imported(
-        source, options, learner, entries, choice=choice, rules=rules, rejected=lost, notes=notes, plays=rule
-    )
+    return ForeignTable(learner, entries, choice, rules, plays=rule, rejected=lost, notes=notes)
 
 
 def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:

@@ -19,7 +19,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportSource, Format, Loaded, Options
+from ttt_cli.store.formats.format import ExportSource, ForeignTable, Format, Options
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import quoted
@@ -145,7 +145,7 @@ class StateAction(Format):
         first = next(iter(found.values()), None) if isinstance(found, dict) else None
         return isinstance(first, dict) and len(first.keys() & _FIELDS) >= 3
 
-    def read(self, source: Source, options: Options) -> Loaded:
+    def read(self, source: Source, options: Options) -> ForeignTable:
         found, where = dict(source.json if source.size else {}), source.where
         for at, (key, node) in enumerate(found.items()):
             if key != str(at) or not _is_node(node, at == 0):
@@ -163,7 +163,7 @@ class StateAction(Format):
             repaired.append(f"{stale} of {len(entries)} scores were stale and have been recomputed")
         if not repaired and to_bytes(entries, spelled) != source.data.removesuffix(b"\n").removesuffix(b"\r"):
             repaired.append("laid out differently from the format")
-        return self.imported(source, options, "graph", entries, spelled=spelled, repaired=repaired)
+        return ForeignTable("graph", entries, spelled=spelled, repaired=repaired)
 
     def fits(self, state: State | None) -> bool:
         return super().fits(state) and state is not None and not state.symmetric

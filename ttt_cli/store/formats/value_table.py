@@ -15,7 +15,7 @@ from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportSource, Format, Loaded, Options, Rejected
+from ttt_cli.store.formats.format import ExportSource, ForeignTable, Format, Options, Rejected
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.plays import entries_of
 from ttt_cli.store.source import Source
@@ -85,7 +85,7 @@ class ValueTable(Format):
     def recognises(self, source: Source, options: Options) -> bool:
         return is_archive(source.data) or source.first_line.replace(" ", "").lower() == HEADER
 
-    def read(self, source: Source, options: Options) -> Loaded:
+    def read(self, source: Source, options: Options) -> ForeignTable:
         values = _values_in_arrays(source) if is_archive(source.data) else _values_in_lines(source)
         learned, indexes = values != starts(), _indexes()
         known = np.where(learned, values, np.nan).T[indexes]
@@ -93,7 +93,7 @@ class ValueTable(Format):
         notes = ["values that equal the starting values count as not visited"]
         strange = np.setdiff1d(np.flatnonzero(learned.any(axis=0)), indexes).tolist()
         rejected = [Rejected(f"index {index}", "no game reaches this board") for index in strange]
-        return self.imported(source, options, "td", entries, rejected=rejected, notes=notes)
+        return ForeignTable("td", entries, rejected=rejected, notes=notes)
 
     def write(self, player: ExportSource) -> list[bytes]:
         assert player.state is not None
