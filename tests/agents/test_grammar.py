@@ -119,7 +119,7 @@ def test_a_search_needs_values_on_a_known_scale(store: Path) -> None:
         ("search:ties=first", UsageError, "search takes depth=N (from 1), nodes=N (from 1)"),
         ("td:choice=nothing", UsageError, "no choice rule 'nothing'"),
         ("td:depth=2", UsageError, "a state takes epsilon="),
-        ("", UsageError, "no agent is called ''"),
+        ("", UsageError, "'': there is no such agent"),
         (f"{ROOT / 'examples' / 'bot.py'}:choose", UsageError, "is a program"),
     ],
 )

@@ -244,7 +244,7 @@ USAGE = [
     ("list", "did you mean ttt show?"),
     ("evaluate agents", "did you mean ttt show?"),
     ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
-    ("show minmax", "no agent is called 'minmax' (did you mean 'minimax'?)"),
+    ("show minmax", "minmax: there is no such agent (did you mean 'minimax'?)"),
     ("evaluate 'exec:no-such-program -x'", "cannot run 'no-such-program': no such file or directory"),
     ("evaluate exec:./good.json", "cannot run './good.json': permission denied"),
     ("evaluate exec,samples=0:true", "samples takes N (from 1), not '0'"),

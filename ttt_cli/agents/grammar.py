@@ -20,8 +20,7 @@ from ttt_cli.documents import AgentFields
 from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.environment import store_option
-from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.user_code import AGENT_PLUGINS, guarded, is_ours, plugin
 
@@ -251,20 +250,11 @@ def _checked(player: AgentType, name: str) -> Callable[..., Policy]:
 
 
 def _unknown(name: str, store: Path, rules: Rules | None) -> TttError:
-    from ttt_cli.store.library import Trained
+    from ttt_cli.store import library
 
-    path = Path(name)
-    if path.name != name or path.suffix in (".json", ".csv", ".npz"):
-        from ttt_cli.store.source import Source
-
-        Source(path)  # raises the error for a missing file
-    if trained := Trained.named(name):
-        trained = trained._replace(rules=trained.rules or rules)
-        misere = trained.rules is not None and trained.rules.misere
-        hint = "" if misere else f"{trained.command(*store_option(store))} makes it"
-        return UsageError(f"there is no state {trained.name!r} in {store.absolute()}", hint=hint)
-    stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
-    named = [*players(), *ALIASES, *stored, *LEARNERS, *(f"{one}.article" for one in LEARNERS)]
-    near = did_you_mean(name, named)
-    known = f"there are {', '.join([*players(), *ALIASES])}, the states in {store.absolute()}, and paths"
-    return UsageError(f"no agent is called {name!r}", hint=near or known)
+    if library.is_path(name):
+        return library.not_found(store, name, rules, what="file")
+    names = [*players(), *ALIASES]
+    hint = f"there are {', '.join(names)}, the states in {store.absolute()}, and paths"
+    known = [*names, *LEARNERS, *(f"{learner}.article" for learner in LEARNERS)]
+    return library.not_found(store, name, rules, what="agent", known=known, hint=hint)

@@ -6,7 +6,7 @@ preset, ``q.3x4-3`` is a state for another board.
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -96,22 +96,35 @@ def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = 
     :raises InvalidFileError: if there is no file at this path.
     """
     path = find(store, name, rules)
-    if path is not None:
-        return path
-    names = [other.stem for other in store.glob("*.*") if other.suffix in SUFFIXES]
-    hint = did_you_mean(name, names) or did_you_mean(Path(name).stem, names)  # q.jsn
+    if path is None:
+        hint = "ttt show lists the states; ttt train makes one" if "state" in what else ""
+        raise not_found(store, name, rules, what=what, hint=hint)
+    return path
+
+
+def not_found(
+    store: Path, name: str, rules: Rules | None, *, what: str, known: Iterable[str] = (), hint: str = ""
+) -> TttError:
+    """The error to raise if nothing has this name; it suggests how to make it, or a similar name.
+
+    :param what: what was expected.
+    :param known: names that are accepted, besides those of states.
+    :param hint: what to suggest otherwise.
+    """
     if trained := Trained.named(name):
         trained = trained._replace(rules=trained.rules or rules)
-        hint = f"{trained.command(*store_option(store))} makes it"
+        is_misere = trained.rules is not None and trained.rules.misere
+        hint = "" if is_misere else f"{trained.command(*store_option(store))} makes it"
+        return UsageError(f"there is no state {trained.name!r} in {store.absolute()}", hint=hint)
+    names = [*known, *(path.stem for path in store.glob("*.*") if path.suffix in SUFFIXES)]
+    similar = did_you_mean(name, names) or did_you_mean(Path(name).stem, names)  # q.jsn
     kind = InvalidFileError if is_path(name) else UsageError
-    if not hint and "state" in what:
-        hint = "ttt show lists the states; ttt train makes one"
-    raise kind(f"there is no such {what}", where=name, hint=hint)
+    return kind(f"there is no such {what}", where=name or "''", hint=similar or hint)
 
 
 def is_path(name: str) -> bool:
     """Whether a name that no state has can only be a path."""
-    return Path(name).name != name or Path(name).suffix in (*SUFFIXES, ".jsonl")
+    return Path(name).name != name or Path(name).suffix in (*SUFFIXES, ".jsonl", ".npz")
 
 
 def is_stored(store: Path, path: Path) -> bool:
