@@ -40,6 +40,7 @@ def test_a_study_continues_where_its_file_ends(ttt):
     lines = whole.splitlines(keepends=True)
     seed_three = [number for number, line in enumerate(lines) if b",0.5,3," in line]
     Path("study.csv").write_bytes(b"".join(lines[:2] + lines[3 : seed_three[0] + 2]))  # two lack rows
+    assert ttt("verify", "study.csv").out.count("lacks") == 2
     result = ttt(*CALL)
     assert "2 of 6 trainings" in result.err
     assert Path("study.csv").read_bytes() == whole

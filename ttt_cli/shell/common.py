@@ -7,7 +7,7 @@ from pathlib import Path
 from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.environment import Environment
-from ttt_cli.errors import BusyError, UsageError
+from ttt_cli.errors import UsageError
 from ttt_cli.shell.options import given_rules
 from ttt_cli.store import library
 from ttt_cli.store.files import write_bytes
@@ -45,14 +45,12 @@ def locked(env: Environment, path: Path, doing: str, *, wait: float = 0.0) -> Ex
     if stored and path.stem in BUILT_IN:
         hint = f"-o {path.with_name(f'{path.stem}2{path.suffix}')}"
         raise UsageError("is the name of a built-in player", where=path.stem, hint=hint)
+
+    def on_wait() -> None:
+        env.say(f"{path} is being written by another process; waiting up to {wait:g} s")
+
     remedy = f"write beside it with -o other{path.suffix} and merge later"
-    try:
-        return lock(path, doing, remedy=remedy, parents=stored)
-    except BusyError:
-        if not wait:
-            raise
-    env.say(f"{path} is being written by another process; waiting up to {wait:g} s")
-    return lock(path, doing, wait=wait, remedy=remedy)
+    return lock(path, doing, wait=wait, on_wait=on_wait, remedy=remedy, parents=stored)
 
 
 def save_state(env: Environment, state: State, path: Path) -> None:

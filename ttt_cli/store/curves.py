@@ -1,6 +1,6 @@
 """Learning curves: a CSV file, or part of a run's record."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -85,6 +85,17 @@ def read_groups(source: Source) -> dict[tuple[str, ...], list[Row]]:
         values = dict(zip(names[at:], map(_number, entry[at:]), strict=True))
         rows.append(_row({**dict.fromkeys(NAMES), **values}, rows, place))
     return curves
+
+
+def missing_points(curves: Mapping[tuple[str, ...], Sequence[Row]]) -> dict[tuple[str, ...], list[int]]:
+    """The points (games) that each incomplete training of a study lacks, compared with the longest training
+    of the same method and preset."""
+    points = {training: {row.games for row in rows} for training, rows in curves.items()}
+    longest: dict[tuple[str, ...], set[int]] = {}
+    for (method, preset, *_), games in points.items():
+        longest[method, preset] = max(longest.get((method, preset), games), games, key=len)
+    missing = {training: sorted(longest[training[:2]] - games) for training, games in points.items()}
+    return {training: games for training, games in missing.items() if games}
 
 
 def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:

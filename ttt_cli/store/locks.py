@@ -9,6 +9,7 @@ import fcntl
 import os
 import stat
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -30,6 +31,7 @@ def lock(
     doing: str = "written",
     *,
     wait: float = 0.0,
+    on_wait: Callable[[], None] = lambda: None,
     remedy: str = "try again when it is free",
     parents: bool = False,
 ) -> ExitStack:
@@ -37,13 +39,13 @@ def lock(
 
     :param doing: completes the message to others: "q.json is being trained by process 4711".
     :param wait: how long to wait for another holder, in seconds.
+    :param on_wait: called before waiting for another holder.
     :param remedy: what the user can do if another process holds it.
     :param parents: whether to make missing folders.
     :raises BusyError: if another holder, in this process or another, has not released it in time.
     :raises TttError: if the lock file cannot be made (its folder is missing or read-only).
     """
-    held, real = ExitStack(), Path(os.path.realpath(path))
-    place, until = lock_path(path), time.monotonic() + wait
+    held, real, place = ExitStack(), Path(os.path.realpath(path)), lock_path(path)
     with translate_os_errors(path):
         if parents:
             real.parent.mkdir(parents=True, exist_ok=True)
@@ -58,18 +60,29 @@ def lock(
         # Opened for reading only, so that all users who share the folder may lock it.
         flags = os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | NO_WAITING
         file = held.enter_context(os.fdopen(os.open(place, flags, 0o666), "rb", 0))
-        while not take(file):
-            if time.monotonic() >= until:
-                holder = file.read(100).decode(errors="ignore")
-                held.close()
-                holder = holder if holder.isprintable() and holder else "written by another process"
-                raise BusyError(f"busy: {real.name} is being {holder}; {remedy}")
-            time.sleep(0.01)
+        if not _take_within(wait, file, on_wait):
+            holder = file.read(100).decode(errors="ignore")
+            held.close()
+            holder = holder if holder.isprintable() and holder else "written by another process"
+            raise BusyError(f"busy: {real.name} is being {holder}; {remedy}")
     with suppress(OSError):  # of another user, or on a full disk
         os.chmod(place, mode & 0o666)
         place.write_text(f"{doing} by process {os.getpid()}")
     held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a forked child may still have it open
     return held
+
+
+def _take_within(seconds: float, file: BinaryIO, on_wait: Callable[[], None]) -> bool:
+    if take(file):
+        return True
+    if seconds:
+        on_wait()
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        time.sleep(0.01)
+        if take(file):
+            return True
+    return False
 
 
 def take(file: BinaryIO) -> bool:

@@ -18,7 +18,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners.base import Learner
 from ttt_cli.store import library
-from ttt_cli.store.curves import Row, read_groups
+from ttt_cli.store.curves import Row, missing_points, read_groups
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import columns_in
@@ -263,7 +263,10 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
     if names[:3] != ["learner", "preset", "call"] or names[at + 1 :] != [*POINT]:
         raise InvalidFileError("is not a study", where=str(path), hint="ttt study … -o FILE makes one")
     study = Study(tuple(names[3:at]))
-    for (learner, preset, call, *values, seed), rows in read_groups(source).items():
+    curves = read_groups(source)
+    incomplete = missing_points(curves)
+    for training, rows in curves.items():
+        learner, preset, call, *values, seed = training
         try:
             known = {item.name: item.default for item in fields(kind_of(learner))}  # type: ignore[arg-type]
             pairs = zip(study.varied, values, strict=True)
@@ -272,12 +275,9 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
         except (KeyError, TttError, ValueError) as error:
             fault = f"is not a study of {learner}: {error}"[:200]
             raise InvalidFileError(fault, where=str(path)) from None
-        study.calls[key[0]], study.runs[key] = call, rows
+        study.calls[key[0]] = call
+        if training not in incomplete:
+            study.runs[key] = rows
     if not study.runs:
         raise InvalidFileError("holds no trainings", where=str(path))
-    points_of = {key: [row.games for row in rows] for key, rows in study.runs.items()}
-    complete: dict[Method, list[int]] = {}
-    for (method, *_), reached in points_of.items():
-        complete[method] = max(complete.get(method, []), reached, key=len)
-    study.runs = {key: rows for key, rows in study.runs.items() if points_of[key] == complete[key[0]]}
     return study

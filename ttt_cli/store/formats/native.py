@@ -36,7 +36,7 @@ from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.base import Entry
-from ttt_cli.learners.entries import MAX_COUNT, MOST_FAULTS, all_faults
+from ttt_cli.learners.entries import MAX_COUNT, MOST_FAULTS, all_faults, report
 from ttt_cli.store.formats.format import (
     ANY_SIZE,
     DEFAULTS,
@@ -270,7 +270,7 @@ class NativeFormat(Format):
             why = "the content does not match its digest: the file is damaged or was edited"
             accept = command_line("ttt", "verify", "--accept", where)
             hint = "" if fault else f"if you edited it on purpose: {accept}; if not, "
-            raise InvalidFileError(why, where=where, hint=hint + _GOOD_COPY)
+            raise InvalidFileError(why, where=where, hint=hint + _GOOD_COPY) from fault
         if fault:
             raise fault
         return Loaded(state, Path(where), FORMAT, digest.learned, options)
@@ -283,17 +283,20 @@ class NativeFormat(Format):
         return [sealed(self.content(player.state))]
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
-        """Report an edit and all wrong entries, or the first other fault."""
+        """Report an edit, all wrong entries, and the first other fault."""
         with all_faults() as wrong:
             try:
                 found = super().check(source, options)
             except TttError as error:
                 wrong.insert(0, error)
+                if isinstance(error.__cause__, TttError):  # a fault of content that is not as it was written
+                    wrong.append(error.__cause__)
         if not wrong:
             return found
         faults = [*dict.fromkeys(fault_of(error, source.where) for error in wrong)]
         if len(faults) > MOST_FAULTS:
-            faults.append(Rejected("further on", "nothing is checked before these are repaired"))
+            unchecked = Rejected("further on", "nothing is checked before these are repaired")
+            faults[MOST_FAULTS + 1 :] = [unchecked]
         return Verification(FORMAT, rejected=faults, unfit=True)
 
 
@@ -400,18 +403,20 @@ def _rows(
     for number, line in lines:
         if not line:
             continue
-        cells, place = line.split(","), f"{where}: line {number}"
+        cells = line.split(",")
+        run = cells[4] if has_run and len(cells) > 4 else name
+        numbers = " ".join([*cells[1:3], cells[-1] if has_count else "1"])
         if len(cells) != len(columns):
-            raise InvalidFileError(f"expected {len(columns)} columns, found {len(cells)}", where=place)
-        run = cells[4] if has_run else name
-        if runs is not None and run not in runs:
-            raise InvalidFileError(f"run {quoted(run)} is not in the header", where=place)
-        numbers = cells[1], cells[2], cells[-1] if has_count else "1"
-        if not _NUMBERS.fullmatch(" ".join(numbers)):
-            what = f"expected whole numbers as move, plies and count, found {quoted(line)}"
-            raise InvalidFileError(what, where=place)
-        move, plies, count = map(int, numbers)
-        yield cells[0], [move, plies, cells[3], run, count]
+            why = f"expected {len(columns)} columns, found {len(cells)}"
+        elif runs is not None and run not in runs:
+            why = f"run {quoted(run)} is not in the header"
+        elif not _NUMBERS.fullmatch(numbers):
+            why = f"expected whole numbers as move, plies and count, found {quoted(line)}"
+        else:
+            move, plies, count = map(int, numbers.split())
+            yield cells[0], [move, plies, cells[3], run, count]
+            continue
+        report(InvalidFileError(why, where=f"{where}: line {number}"))
 
 
 def _by_position(rows: Iterable[tuple[str, list[Any]]]) -> Iterator[Entry]:

@@ -1,8 +1,9 @@
 """Files that hold no player: logs of games (``game-records``) and learning curves (``curve``, ``study``)."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from ttt_cli.store.curves import NAMES, read_groups
+from ttt_cli.store.curves import NAMES, missing_points, read_groups
 from ttt_cli.store.formats.format import (
     ANY_SIZE,
     DEFAULTS,
@@ -65,9 +66,9 @@ class LearningCurve(Format):
         return (*columns_in(source.first_line),)[: len(self.begins)] == self.begins
 
     def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
-        found = read_groups(source)
-        looks = sum(map(len, found.values()))
-        return Verification(self.name, len(found), looks, units=("training", "point"))
+        curves = read_groups(source)
+        points = sum(map(len, curves.values()))
+        return Verification(self.name, len(curves), points, units=("training", "point"))
 
 
 class Study(LearningCurve):
@@ -76,3 +77,13 @@ class Study(LearningCurve):
     name = "study"
     about = "CSV of ttt study, for ttt curve: the curves of many trainings"
     begins = ("learner", "preset", "call")
+
+    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
+        """Report trainings that lack points."""
+        faults = [
+            Rejected(
+                f"training {', '.join(training)}", f"lacks {len(games):,} points, from {games[0]:,} games"
+            )
+            for training, games in missing_points(read_groups(source)).items()
+        ]
+        return replace(super().check(source, options), rejected=truncated(faults))
