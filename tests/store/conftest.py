@@ -27,15 +27,7 @@ def _trained(learner: str, games: int, seed: int, choice: str, rules: Rules, sym
     return continued(State.empty(learner_of(learner, choice), rules, symmetric=symmetric), games, seed)
 
 
-def trained(
-    learner: str = "q",
-    games: int = 300,
-    seed: int = 1,
-    *,
-    choice: str = "default",
-    rules: Rules = STANDARD,
-    symmetric: bool = False,
-) -> State:
+def trained(learner="q", games=300, seed=1, *, choice="default", rules=STANDARD, symmetric=False) -> State:
     """The state of a short self-play run, the caller's own."""
     symmetric |= learner_class(learner).symmetric_only
     state = _trained(learner, games, seed, choice, rules, symmetric)

@@ -127,12 +127,16 @@ def test_entries_for_another_board_are_refused_at_once(learner):
         parse(content, "huge", trust_edits=True)
 
 
-def test_numbers_of_a_book_are_plain_digits():
+def test_numbers_of_a_book_are_plain_digits(tmp_path):
     content = library.content(trained("book"))
     last = f"book.csv: line {content.count(10)}"
     for count in (b"1_0", b"+1", b"", b"9" * 5000):
         changed = content.removesuffix(b"\n").rpartition(b",")[0] + b"," + count + b"\n"
         refused(changed, "book.csv", "whole numbers", last)
+    path = tmp_path / "book.csv"
+    path.write_bytes(content.replace(b",1,", b",one,", 3))
+    digest, *rows = library.verify(path).rejected
+    assert "digest" in digest.why and ["whole numbers" in row.why for row in rows] == [True] * 3
 
 
 def refused(content: bytes, name: str, why: str, place: str) -> None:
