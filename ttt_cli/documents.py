@@ -46,7 +46,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, TttError
 
 Schema = dict[str, Any]
-Form = tuple[Schema, Callable[[Any], Any] | None]
+Codec = tuple[Schema, Callable[[Any], Any] | None]
 """The JSON Schema of a type's values, and a function that converts them (None: unchanged)."""
 
 
@@ -127,7 +127,7 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 
 @cache
-def _members(kind: Any) -> dict[str, tuple[Callable[[Any], Any], "Form", bool]]:
+def _members(kind: Any) -> dict[str, tuple[Callable[[Any], Any], "Codec", bool]]:
     """Return the fields of a document: how to get each, its form, and whether it may be absent."""
     hints = get_type_hints(kind, include_extras=True)
     own = {item.name: item.metadata for item in fields(kind)}
@@ -139,7 +139,7 @@ def _members(kind: Any) -> dict[str, tuple[Callable[[Any], Any], "Form", bool]]:
                 found[inner] = (lambda value, get=get, outer=outer: get(outer(value)), *form)
         else:  # a field or a property
             hint = hints.get(name) or get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
-            found[name] = attrgetter(name), form_of(hint), "optional" in own.get(name, ())
+            found[name] = attrgetter(name), codec_of(hint), "optional" in own.get(name, ())
     return found
 
 
@@ -296,23 +296,23 @@ def json_schema(name: str, kind: Any) -> Schema:
 
 def schema_of(kind: Any) -> Schema:
     """Return the JSON Schema of the values of a type."""
-    return form_of(kind)[0]
+    return codec_of(kind)[0]
 
 
-def form_of(kind: Any) -> Form:
+def codec_of(kind: Any) -> Codec:
     """Return the JSON Schema of a type's values, and their conversion.
 
     :raises KeyError: if the type has none.
     """
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Annotated, NotRequired):
-        schema, write = form_of(parts[0])
+        schema, write = codec_of(parts[0])
         for part in parts[1:]:
             schema, write = (schema, part) if callable(part) else (schema | dict(part), write)
         return schema, write
     if origin is Literal:
         return {"enum": list(parts)}, None
-    inner = [form_of(part) for part in parts if part is not ...]
+    inner = [codec_of(part) for part in parts if part is not ...]
     schemas, writers = [schema for schema, _ in inner], [write for _, write in inner if write]
     write = partial(_each, writers[0]) if writers else None
     if origin in (Union, UnionType):

@@ -45,7 +45,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in LEARNERS:
         for rules in (Rules(), Rules(2, 5, 3)):
             state = train(name, games=5, seed=1, rules=rules)
-            library.save(state, library.path_in(store, library.Trained(name, rules=rules).name, name))
+            library.save(state, library.path_in(store, library.StateName(name, rules=rules).name, name))
     return store
 
 

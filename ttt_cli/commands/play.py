@@ -113,7 +113,7 @@ def _train(env: Environment, loaded: Loaded) -> bool:
     preset: Literal["article"] | None = "article" if learner.choice == "article" else None
     games = learner.article_games if preset else learner.default_games
     if not env.interactive:
-        trained = library.Trained(learner.name, preset is not None, rules)
+        trained = library.StateName(learner.name, preset is not None, rules)
         env.say(f"{name} has learned nothing yet; this trains it:", trained.command(*env.store_option))
         return False
     from ttt_cli.commands.train import Options as TrainOptions

@@ -60,6 +60,6 @@ def restore(
             env.say(f"the previous file is kept as {previous}")
         return Backups(backups(path), path, file)
     rules = given_rules(env)
-    candidates = (*library.named(env.store, file, rules), Path(file))
+    candidates = (*library.candidates(env.store, file, rules), Path(file))
     path = next(filter(backups, candidates), None) or library.existing(env.store, file, rules, what="file")
     return Backups(backups(path), None, file)

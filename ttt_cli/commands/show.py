@@ -163,7 +163,7 @@ class Store(Document, name="store"):
             env.out(f"no states{game} in {self.store}", "")
         env.draw(table(["player", "plays"], [[player.usage, player.about] for player in self.players]))
         if not self.states:
-            env.say("next:", library.Trained("q", rules=given_rules(env)).command(*env.store_option))
+            env.say("next:", library.StateName("q", rules=given_rules(env)).command(*env.store_option))
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: Option
     """
     _check(learner, given, options)
     if options.out is None:
-        name = library.Trained(learner, options.preset is not None, given_rules(env) or STANDARD).name
+        name = library.StateName(learner, options.preset is not None, given_rules(env) or STANDARD).name
         path = library.path_in(env.store, name, learner)
     else:
         path = output_file(env, options.out)
@@ -164,7 +164,7 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
         group = TyperGroup(name="train", commands=methods, help=text, epilog=examples)
         group.options_metavar, group.subcommand_metavar = "", "LEARNER [OPTIONS]"
         return "train", group, arguments or ["--help"]
-    if name not in LEARNERS and (state := library.Trained.named(name)):
+    if name not in LEARNERS and (state := library.StateName.parse(name)):
         raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")
     if typed := re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
         offer_file(typed[1])
@@ -268,7 +268,7 @@ def _carry_out(env: Environment, options: Options, run: TrainingRun) -> Training
     """Carry out the run; --until and the progress bar look at it between its blocks."""
     library.try_saving(run.state, run.path)
     learner, rules, curve = run.state.learner, run.state.rules, None
-    name = library.Trained(learner.name, learner.choice == "article").name
+    name = library.StateName(learner.name, learner.choice == "article").name
     env.say(f"training {name} for {counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
     if options.until and enumerated(rules) is None:
         env.say("each block ends with a proof, which takes longer than its games")

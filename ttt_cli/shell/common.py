@@ -31,7 +31,7 @@ def output_file(env: Environment, out: str) -> Path:
     """
     if out == "-":
         raise UsageError("a state cannot be written to stdout", where="-", hint="name a file")
-    if stored := next(filter(Path.exists, library.named(env.store, out)), None):
+    if stored := next(filter(Path.exists, library.candidates(env.store, out)), None):
         raise UsageError("names a state, not a file", where=f"-o {out}", hint=f"-o {stored}, or -o ./{out}")
     return Path(out)
 

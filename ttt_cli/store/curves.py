@@ -11,7 +11,7 @@ from ttt_cli.documents import Count, Share, note
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import text
 from ttt_cli.store.source import Source
-from ttt_cli.store.typed import check
+from ttt_cli.store.typed import validate
 
 DIGITS = 6
 """Decimal places in a run's record: enough for a picture, and without the last, in which machines differ."""
@@ -125,7 +125,7 @@ def from_record(value: dict[str, list[Any]], where: str = "") -> list[Row]:
 
 
 def _row(values: dict[str, Any], rows: Sequence[Row], where: str) -> Row:
-    check(values, Row, where)
+    validate(values, Row, where)
     if rows and values["games"] <= rows[-1].games:
         raise InvalidFileError(f"{values['games']:,} games do not come after {rows[-1].games:,}", where=where)
     return Row(**values)

@@ -22,7 +22,7 @@ from ttt_cli.store.files import append_line, try_writing
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import load_json
-from ttt_cli.store.typed import check, rules_of
+from ttt_cli.store.typed import rules_of, validate
 
 LOG = "games.jsonl"
 LONGEST_LINE = 2**20
@@ -78,7 +78,7 @@ class GameRecord:
         :raises InvalidFileError: naming the key or the move that is wrong.
         """
         found = {"teaches": [], **found} if isinstance(found, dict) else found
-        check(found, cls, where)
+        validate(found, cls, where)
         rules = rules_of(found["rules"], f'{where}: "rules"')
         lists = {name: tuple(found[name]) for name in ("moves", "teaches")}
         try:

@@ -35,7 +35,7 @@ SUFFIXES = (".json", ".csv")
 _LEARNER = re.compile(rb'"learner":\s*"([a-z0-9_-]+)"')
 
 
-class Trained(NamedTuple):
+class StateName(NamedTuple):
     """What training makes and names: the learner, its preset, and any board but the usual one."""
 
     learner: str
@@ -43,9 +43,9 @@ class Trained(NamedTuple):
     rules: Rules | None = None
 
     @classmethod
-    def named(cls, name: str) -> "Trained | None":
+    def parse(cls, text: str) -> "StateName | None":
         """What ``q`` or ``q.article.4x4-4`` stands for; None if training gives no such name."""
-        match = re.fullmatch(r"(\w+)(\.article)?(?:\.(\d+x\d+)-(\d+))?", name)
+        match = re.fullmatch(r"(\w+)(\.article)?(?:\.(\d+x\d+)-(\d+))?", text)
         if match is None or match[1] not in LEARNERS:
             return None
         return cls(match[1], bool(match[2]), Rules.parse(match[3], int(match[4])) if match[3] else None)
@@ -75,14 +75,14 @@ def path_in(store: Path, name: str, learner: str) -> Path:
 
 def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
     """The file that a name or a path means; names win over paths."""
-    files = (path for path in named(store, name, rules) if path.is_file())
+    files = (path for path in candidates(store, name, rules) if path.is_file())
     return next(files, Path(name) if Path(name).exists() else None)
 
 
-def named(store: Path, name: str, rules: Rules | None = None) -> list[Path]:
+def candidates(store: Path, name: str, rules: Rules | None = None) -> list[Path]:
     """The files in the store that a name may mean, whether they exist or not. A learner's bare name takes the
     suffix of the game, and that of any other state may."""
-    trained, stems = Trained.named(name), [name]
+    trained, stems = StateName.parse(name), [name]
     if rules not in (None, STANDARD) and not (trained and trained.rules):
         stems = [f"{name}.{rules}", name] if trained is None else [f"{name}.{rules}"]
     return [store / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES) if Path(name).name == name]
@@ -111,7 +111,7 @@ def not_found(
     :param known: names that are accepted, besides those of states.
     :param hint: what to suggest otherwise.
     """
-    if trained := Trained.named(name):
+    if trained := StateName.parse(name):
         trained = trained._replace(rules=trained.rules or rules)
         is_misere = trained.rules is not None and trained.rules.misere
         hint = "" if is_misere else f"{trained.command(*store_option(store))} makes it"
@@ -147,7 +147,7 @@ def taught_name(store: Path, path: Path) -> str:
 
 def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | None:
     """An empty state, not yet saved, if ``name`` is one that training would save under (``q.article``)."""
-    if (trained := Trained.named(name)) is None:
+    if (trained := StateName.parse(name)) is None:
         return None
     game = trained.rules or rules or STANDARD
     learner = learner_of(trained.learner, "article" if trained.article else "default")
@@ -250,7 +250,7 @@ def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
 def _format_of(source: Source, options: Options) -> Format:
     """The format of a file; raises UsageError if the options state what such a file leaves no choice of."""
     form = recognise(source, options)
-    stated: dict[str, object] = {} if form.spelled else {**options.stated}
+    stated: dict[str, object] = {} if form.ambiguous else {**options.stated}
     if isinstance(form, NativeFormat) and options.visits != DEFAULTS.visits:
         stated["visits"] = options.visits
     if stated:
@@ -273,19 +273,19 @@ def table_of(loaded: Loaded) -> Any:
     return again.state.table
 
 
-def _parts(state: State) -> Iterator[bytes]:
+def _chunks(state: State) -> Iterator[bytes]:
     """The chunks of a native file, without its digest."""
-    return next(form for form in NATIVE if form.fits(state)).content(state)
+    return next(form for form in NATIVE if form.fits(state)).chunks(state)
 
 
 def content(state: State) -> bytes:
     """The bytes of a state's native file."""
-    return sealed(_parts(state))
+    return sealed(_chunks(state))
 
 
 def digest(state: State) -> str:
     """The digest of a state's native file without learning curves."""
-    return Digest(_parts(state)).learned
+    return Digest(_chunks(state)).learned
 
 
 def try_saving(state: State, path: Path) -> None:
@@ -306,7 +306,7 @@ def save(state: State, path: Path) -> Path | None:
         if file.mode == "ab":  # a device or a pipe, where nothing can be changed afterwards
             file.write(content(state))
         else:
-            write_sealed(_parts(state), file)
+            write_sealed(_chunks(state), file)
     return newest(path) if kept and newest(path).exists() else None
 
 
@@ -342,6 +342,6 @@ def verify(path: Path, options: Options = DEFAULTS) -> Verification:
     """Read a file of any kind and report every fault in it, with its place."""
     try:
         source = Source(path)
-        return _format_of(source, options).check(source, options)
+        return _format_of(source, options).verify(source, options)
     except TttError as error:
         return Verification("", rejected=[fault_of(error, str(path))], unfit=True)

@@ -28,12 +28,12 @@ def _rules(*, rows: int, cols: int, line: int, misere: int = 0) -> Rules:
     return Rules(rows, cols, line, misere=misere > 0)
 
 
-def check(value: Any, kind: Any, where: str) -> None:
+def validate(value: Any, kind: Any, where: str) -> None:
     """Check that a value is of a type, without further keys.
 
     :raises InvalidFileError: naming the key, what was expected and what was found.
     """
-    _check(value, _schema(kind), where)
+    _validate(value, _schema(kind), where)
 
 
 def rules_of(found: dict[str, int], where: str) -> Rules:
@@ -46,7 +46,7 @@ def rules_of(found: dict[str, int], where: str) -> Rules:
         raise InvalidFileError(error.message, where=where, hint=error.hint) from None
 
 
-def _check(value: Any, schema: Schema, where: str) -> None:
+def _validate(value: Any, schema: Schema, where: str) -> None:
     forms = [schema] if "enum" in schema else schema.get("anyOf", [schema])
     fitting = next((form for form in forms if _fits(value, form)), None)
     if fitting is None:
@@ -60,9 +60,9 @@ def _check(value: Any, schema: Schema, where: str) -> None:
             if name not in known and "properties" in fitting:
                 raise InvalidFileError(f"unknown key {quoted(name)}", where=where)
             if part := known.get(name, others):
-                _check(item, part, f'{where}: "{name}"')
+                _validate(item, part, f'{where}: "{name}"')
     for number, item in enumerate(value if isinstance(value, list) else (), 1):
-        _check(item, fitting["items"], f"{where}: record {number}")
+        _validate(item, fitting["items"], f"{where}: record {number}")
 
 
 def _fits(value: Any, schema: Schema) -> bool:

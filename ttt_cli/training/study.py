@@ -51,7 +51,7 @@ Key = tuple[Method, Setting, int]
 
 def title(method: Method) -> str:
     """``q``, ``q.article``."""
-    return library.Trained(method[0], method[1] == "article").name
+    return library.StateName(method[0], method[1] == "article").name
 
 
 @dataclass(frozen=True, eq=False)

@@ -220,7 +220,7 @@ class Format:
     :cvar rules: the only game that it supports; None: any.
     :cvar endings: the endings of such files' names.
     :cvar options: the options of ``ttt export`` that it takes.
-    :cvar spelled: whether it can be read in several ways, of which a user may state one.
+    :cvar ambiguous: whether it can be read in several ways, of which a user may state one.
     :cvar limit: on such a file's size, in bytes.
     """
 
@@ -232,7 +232,7 @@ class Format:
     rules: ClassVar[Rules | None] = None
     endings: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[tuple[str, ...]] = ()
-    spelled: ClassVar[bool] = False
+    ambiguous: ClassVar[bool] = False
     limit: ClassVar[int] = 64 * 2**20
 
     def recognises(self, source: Source, options: Options) -> bool:
@@ -259,7 +259,7 @@ class Format:
             raise TttError(what, where=source.where)
         return found
 
-    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
+    def verify(self, source: Source, options: Options = DEFAULTS) -> Verification:
         """Report every fault in a file; by default, what ``read`` reports.
 
         :raises InvalidFileError: if it cannot be read.

@@ -56,7 +56,7 @@ from ttt_cli.store.source import BLOCK, Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.system import LIMIT, scaled
 from ttt_cli.store.text import decode, load_json, quoted
-from ttt_cli.store.typed import check, rules_of
+from ttt_cli.store.typed import rules_of, validate
 
 VERSION = 1
 
@@ -100,10 +100,10 @@ class Digest:
         return f"sha256:{self._learned.hexdigest()}"
 
 
-def write_sealed(parts: Iterable[bytes], file: BinaryIO) -> None:
+def write_sealed(chunks: Iterable[bytes], file: BinaryIO) -> None:
     """Write the parts of a file, then the digest in place of the empty one in the first."""
     digest = Digest()
-    counted = digest.over(parts)
+    counted = digest.over(chunks)
     first = next(counted)
     file.write(first.replace(_NO_DIGEST, _STATED % (b" " * 71), 1))
     file.writelines(counted)
@@ -111,10 +111,10 @@ def write_sealed(parts: Iterable[bytes], file: BinaryIO) -> None:
     file.write(_STATED % str(digest).encode())
 
 
-def sealed(parts: Iterable[bytes]) -> bytes:
+def sealed(chunks: Iterable[bytes]) -> bytes:
     """The content of a file with its digest."""
     file = BytesIO()
-    write_sealed(parts, file)
+    write_sealed(chunks, file)
     return file.getvalue()
 
 
@@ -157,7 +157,7 @@ def _read_header(found: Any, where: str) -> State:
     if type(version) is int and version > VERSION:
         why = f"format version {version} is newer than this program knows ({VERSION})"
         raise InvalidFileError(why, where=f'{where}: "version"', hint="install a newer version of ttt")
-    check(found, StateFile, where)
+    validate(found, StateFile, where)
     rules = rules_of(found["rules"], f'{where}: "rules"')
     symmetric, made_by = found["symmetry"], found.get("kernel_version", 0)
     try:
@@ -215,7 +215,7 @@ class NativeFormat(Format):
     written = True
     limit = ANY_SIZE
 
-    def content(self, state: State) -> Iterator[bytes]:
+    def chunks(self, state: State) -> Iterator[bytes]:
         """The content of a state's file in parts, the digest in the first still empty."""
         raise NotImplementedError
 
@@ -280,13 +280,13 @@ class NativeFormat(Format):
 
     def write(self, player: ExportSource) -> Iterable[bytes]:
         assert player.state is not None
-        return [sealed(self.content(player.state))]
+        return [sealed(self.chunks(player.state))]
 
-    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
+    def verify(self, source: Source, options: Options = DEFAULTS) -> Verification:
         """Report an edit, all wrong entries, and the first other fault."""
         with all_faults() as wrong:
             try:
-                found = super().check(source, options)
+                found = super().verify(source, options)
             except TttError as error:
                 wrong.insert(0, error)
                 if isinstance(error.__cause__, TttError):  # a fault of content that is not as it was written
@@ -310,7 +310,7 @@ class StateJson(NativeFormat):
     def recognises(self, source: Source, options: Options) -> bool:
         return not source.start.startswith(MARKS) and source.says(b"format", b"ttt-state")
 
-    def content(self, state: State) -> Iterator[bytes]:
+    def chunks(self, state: State) -> Iterator[bytes]:
         head = as_lines(_header(state).items(), sort=True)
         entries = state.learner.to_entries(state.table)
         for number, part in enumerate(written(b"{" + head + b',\n"entries":{\n', entries, sort=True)):
@@ -339,7 +339,7 @@ class StateCsv(NativeFormat):
     def recognises(self, source: Source, options: Options) -> bool:
         return source.start.startswith((*MARKS, ",".join(COLUMNS[:4]).encode()))
 
-    def content(self, state: State) -> Iterator[bytes]:
+    def chunks(self, state: State) -> Iterator[bytes]:
         head = orjson.dumps(_header(state), option=orjson.OPT_SORT_KEYS)
         yield MARK + head + b"\n" + ",".join(COLUMNS).encode() + b"\n"
         entries = state.learner.to_entries(state.table)

@@ -88,7 +88,7 @@ class Pickled(Format):
     about = "tables pickled by Python programs, read without executing anything"
     holds = "table"
     endings = (".pkl", ".pickle")
-    spelled = True
+    ambiguous = True
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether a file is a pickle, compressed or not, or an archive of ``torch.save``."""
@@ -115,7 +115,7 @@ class Npy(Format):
     about = "NumPy's .npy or .npz: a pickled dict, or an array with a row for each board"
     holds = "table"
     endings = (".npy", ".npz")
-    spelled = True
+    ambiguous = True
 
     def recognises(self, source: Source, options: Options) -> bool:
         if source.start.startswith(MAGIC):

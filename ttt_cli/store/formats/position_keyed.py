@@ -32,7 +32,7 @@ class PositionKeyed(Format):
     about = "JSON or CSV of unknown origin: positions in any spelling to values"
     learner = "q or td"
     holds = "table"
-    spelled = True
+    ambiguous = True
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Always true: any file that is in no other format may be such a table."""

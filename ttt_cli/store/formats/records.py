@@ -35,7 +35,7 @@ class GameRecords(Format):
         fields = text.startswith(b"{") and all(name in text for name in (b'"moves"', b'"result"'))
         return fields or (named and (text.startswith(b'{"id":"') or not source.is_json))
 
-    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
+    def verify(self, source: Source, options: Options = DEFAULTS) -> Verification:
         """Report every line that is not a game."""
         faults: list[Rejected] = []
         seen: set[tuple[str, int]] = set()
@@ -65,7 +65,7 @@ class LearningCurve(Format):
     def recognises(self, source: Source, options: Options) -> bool:
         return (*columns_in(source.first_line),)[: len(self.begins)] == self.begins
 
-    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
+    def verify(self, source: Source, options: Options = DEFAULTS) -> Verification:
         curves = read_groups(source)
         points = sum(map(len, curves.values()))
         return Verification(self.name, len(curves), points, units=("training", "point"))
@@ -78,7 +78,7 @@ class Study(LearningCurve):
     about = "CSV of ttt study, for ttt curve: the curves of many trainings"
     begins = ("learner", "preset", "call")
 
-    def check(self, source: Source, options: Options = DEFAULTS) -> Verification:
+    def verify(self, source: Source, options: Options = DEFAULTS) -> Verification:
         """Report trainings that lack points."""
         faults = [
             Rejected(
@@ -86,4 +86,4 @@ class Study(LearningCurve):
             )
             for training, games in missing_points(read_groups(source)).items()
         ]
-        return replace(super().check(source, options), rejected=truncated(faults))
+        return replace(super().verify(source, options), rejected=truncated(faults))
