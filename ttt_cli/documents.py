@@ -1,6 +1,6 @@
-"""The results of commands, which are shown to people or, with ``--json``, written as documents.
+"""The results of commands, which are shown to people or, with ``--json``, written as JSON documents.
 
-A result is a frozen dataclass. Its fields are those of the document, whose JSON Schema is derived from their
+A result is a frozen dataclass. Its fields are those of its document, whose JSON Schema is derived from their
 types::
 
     @dataclass(frozen=True)
@@ -13,10 +13,10 @@ types::
         def show(self, env: Environment) -> None:
             env.out(f"{self.position}: {self.value or 'not known'}")
 
-A document leaves out ``optional()`` fields that are None, and all ``aside()`` fields, which are only for
-``show``. Any dataclass can be part of a result. A class whose document is not simply its fields lists fields
-and properties in ``DOCUMENT``, where a star inserts the fields of a value: ``("agent", "*verdict")``. New
-fields do not change the version, so schemas allow unknown fields.
+A document leaves out ``optional()`` fields that are None, and all ``aside()`` fields, which are for ``show``.
+Any dataclass can be part of a result. A class whose document differs from its fields lists fields and
+properties in ``DOCUMENT``, where a star inserts the fields of a value: ``("agent", "*verdict")``. New fields
+do not change the version of a document, so schemas allow unknown fields.
 """
 
 import json
@@ -47,7 +47,7 @@ from ttt_cli.errors import ExitCode, TttError
 
 Schema = dict[str, Any]
 Codec = tuple[Schema, Callable[[Any], Any] | None]
-"""The JSON Schema of a type's values, and a function that converts them (None: unchanged)."""
+"""The JSON Schema of a type's values, and a function that encodes them (None: they stay as they are)."""
 
 
 class Document:
@@ -79,11 +79,10 @@ class Document:
 
 
 def put(env: Environment, result: Any) -> ExitCode:
-    """Write what a command returns to stdout, and return its exit code, the worst one of several results.
-    Documents are one line, or indented on a terminal.
-    """
+    """Write what a command returns to stdout, and return its exit code, of several results the highest. A
+    document is one line of JSON, or on a terminal indented."""
     if isinstance(result, Iterator):
-        return max((put(env, one) for one in result), default=ExitCode.DONE)
+        return max((put(env, each) for each in result), default=ExitCode.DONE)
     if not isinstance(result, Document):
         return ExitCode(result or 0)
     if env.json:
@@ -100,8 +99,8 @@ def dumped(result: Document, notes: Sequence[str] = (), *, indent: bool = False)
 
 
 def json_text(value: Any, *, indent: bool = False) -> str:
-    """Return a value as JSON, with whatever a terminal might obey escaped, and what JSON cannot hold: half a
-    surrogate pair, from a file name that is not UTF-8.
+    """Return a value as JSON. Control characters are escaped, and so are lone surrogates, which JSON cannot
+    hold; they come from file names that are not UTF-8.
 
     :raises ValueError: if a number is not finite.
     """
@@ -118,25 +117,26 @@ def _plain(value: Any) -> Any:
 
 def fields_of(value: Any) -> dict[str, Any]:
     """Return the document of a dataclass, as its ``schema_of`` describes it."""
+    document = {}
     kind: Any = type(value)
-    return {
-        name: own if own is None or write is None else write(own)
-        for name, (path, (_, write), optional) in _members(kind).items()
-        if (own := path(value)) is not None or not optional
-    }
+    for name, (get, (_, encode), optional) in _members(kind).items():
+        own = get(value)
+        if own is not None or not optional:
+            document[name] = own if own is None or encode is None else encode(own)
+    return document
 
 
 @cache
 def _members(kind: Any) -> dict[str, tuple[Callable[[Any], Any], "Codec", bool]]:
-    """Return the fields of a document: how to get each, its form, and whether it may be absent."""
+    """Return the fields of a document: for each a getter, its codec, and whether it may be absent."""
     hints = get_type_hints(kind, include_extras=True)
     own = {item.name: item.metadata for item in fields(kind)}
     found: dict[str, Any] = {}
     for name in getattr(kind, "DOCUMENT", [name for name in own if "aside" not in own[name]]):
         if name.startswith("*"):
             outer = attrgetter(name[1:])
-            for inner, (get, *form) in _members(hints[name[1:]]).items():
-                found[inner] = (lambda value, get=get, outer=outer: get(outer(value)), *form)
+            for inner, (get, *rest) in _members(hints[name[1:]]).items():
+                found[inner] = (lambda value, get=get, outer=outer: get(outer(value)), *rest)
         else:  # a field or a property
             hint = hints.get(name) or get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
             found[name] = attrgetter(name), codec_of(hint), "optional" in own.get(name, ())
@@ -154,7 +154,7 @@ def aside(default: Any = None) -> Any:
 
 
 def note(**keywords: Any) -> tuple[tuple[str, Any], ...]:
-    """Return keywords for the schema of an ``Annotated`` type; a function after it converts the values."""
+    """Return keywords for the schema of an ``Annotated`` type; a function after it encodes the values."""
     return tuple(keywords.items())
 
 
@@ -300,27 +300,27 @@ def schema_of(kind: Any) -> Schema:
 
 
 def codec_of(kind: Any) -> Codec:
-    """Return the JSON Schema of a type's values, and their conversion.
+    """Return the codec of a type.
 
     :raises KeyError: if the type has none.
     """
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Annotated, NotRequired):
-        schema, write = codec_of(parts[0])
+        schema, encode = codec_of(parts[0])
         for part in parts[1:]:
-            schema, write = (schema, part) if callable(part) else (schema | dict(part), write)
-        return schema, write
+            schema, encode = (schema, part) if callable(part) else (schema | dict(part), encode)
+        return schema, encode
     if origin is Literal:
         return {"enum": list(parts)}, None
     inner = [codec_of(part) for part in parts if part is not ...]
-    schemas, writers = [schema for schema, _ in inner], [write for _, write in inner if write]
-    write = partial(_each, writers[0]) if writers else None
+    schemas, encoders = [schema for schema, _ in inner], [encode for _, encode in inner if encode]
+    encode = partial(_each, encoders[0]) if encoders else None
     if origin in (Union, UnionType):
-        return {"anyOf": schemas}, write
+        return {"anyOf": schemas}, encode
     if origin in (list, tuple, Sequence):
-        return {"type": "array", "items": schemas[0]}, write
+        return {"type": "array", "items": schemas[0]}, encode
     if origin in (dict, Mapping):
-        return {"type": "object", "additionalProperties": schemas[1]}, write
+        return {"type": "object", "additionalProperties": schemas[1]}, encode
     if isinstance(kind, type) and issubclass(kind, Enum):
         return {"type": "string", "enum": [member.key for member in kind]}, attrgetter("key")  # type: ignore[attr-defined]
     if hasattr(kind, "fields"):
@@ -337,10 +337,10 @@ def codec_of(kind: Any) -> Codec:
     return dict(_SIMPLE[kind]), None
 
 
-def _each(write: Callable[[Any], Any], value: Any) -> Any:
-    """Convert a value, or the values in lists and mappings."""
+def _each(encode: Callable[[Any], Any], value: Any) -> Any:
+    """Encode a value, or the values in lists and mappings."""
     if isinstance(value, list | tuple):
-        return [_each(write, one) for one in value]
+        return [_each(encode, item) for item in value]
     if isinstance(value, Mapping):
-        return {key: _each(write, one) for key, one in value.items()}
-    return None if value is None else write(value)
+        return {key: _each(encode, item) for key, item in value.items()}
+    return None if value is None else encode(value)

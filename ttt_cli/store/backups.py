@@ -1,7 +1,7 @@
-"""Backups: replaced files that held experience which the new ones lack.
+"""Backups: files that were replaced although they held experience which the new ones lack.
 
-The newest is ``q.json.bak``, older ones are ``q.json.1.bak``, ``q.json.2.bak``, …, in the order of their age.
-The newest few are kept, and the one with most games.
+The newest is ``q.json.bak``; older ones are ``q.json.1.bak``, ``q.json.2.bak`` and so on, the oldest first.
+The newest ``KEPT`` are kept, and the one with the most games.
 """
 
 import os
@@ -22,7 +22,7 @@ _NAME = re.compile(r"(.+?)(?:\.([0-9]+))?\.bak")
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup of a file, and the number of games in it, if it says so."""
+    """A backup of a file, and the number of games in it; None if it does not say."""
 
     file: Path
     games: int | None
@@ -30,7 +30,7 @@ class Backup:
 
 def backups(path: Path) -> list[Backup]:
     """The backups of a file, the newest first."""
-    return [Backup(one, _games(one)) for _, one in reversed(_numbered(_target(path)))]
+    return [Backup(file, _games(file)) for _, file in reversed(_numbered(_target(path)))]
 
 
 def newest(path: Path) -> Path:
@@ -44,7 +44,7 @@ def _target(path: Path) -> Path:
 
 
 def keep(target: Path) -> None:
-    """Link the file at ``target`` as its newest backup too, numbering the previous one; remove the oldest."""
+    """Make the file at ``target`` its own newest backup, number the previous one, and remove old ones."""
     backup = newest(target)
     if backup.exists():
         if backup.samefile(target):
@@ -57,24 +57,24 @@ def keep(target: Path) -> None:
         shutil.copy2(target, backup)
         with backup.open("rb") as copied:
             os.fsync(copied.fileno())  # before the file itself is replaced
-    found = backups(target)
-    best = max(found, key=lambda one: one.games or 0)
-    for one in found[KEPT:]:
-        if one is not best:
-            one.file.unlink(missing_ok=True)
+    newest_first = backups(target)
+    most_games = max(newest_first, key=lambda kept: kept.games or 0)
+    for old in newest_first[KEPT:]:
+        if old is not most_games:
+            old.file.unlink(missing_ok=True)
 
 
 def original(path: Path) -> Path | None:
-    """The file that a backup is of, by its name; None if it is not a backup."""
+    """The file that a path is a backup of, by its name; None if it is no backup."""
     match = _NAME.fullmatch(path.name)
     return path.with_name(match[1]) if match else None
 
 
 def _numbered(target: Path) -> list[tuple[float, Path]]:
-    """The backups of a file with their numbers, the newest, which has none, last."""
+    """The backups of a file with their numbers, ascending; the newest, without a number, is last."""
     names = [path.name for path in target.parent.iterdir()] if target.parent.is_dir() else []
-    found = (match for match in map(_NAME.fullmatch, names) if match and match[1] == target.name)
-    return sorted((int(match[2]) if match[2] else inf, target.with_name(match[0])) for match in found)
+    matches = (match for match in map(_NAME.fullmatch, names) if match and match[1] == target.name)
+    return sorted((int(match[2]) if match[2] else inf, target.with_name(match[0])) for match in matches)
 
 
 def _games(path: Path) -> int | None:

@@ -1,4 +1,4 @@
-"""Learning curves: a CSV file, or part of a run's record."""
+"""Learning curves, in CSV files (of one training, or of those of a study) and in the records of runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
@@ -13,8 +13,7 @@ from ttt_cli.store import text
 from ttt_cli.store.source import Source
 from ttt_cli.store.typed import validate
 
-DIGITS = 6
-"""Decimal places in a run's record: enough for a picture, and without the last, in which machines differ."""
+DIGITS = 6  # decimal places in a run's record: the last ones, which differ between machines, are left out
 
 
 @dataclass(frozen=True)
@@ -22,11 +21,12 @@ class Row:
     """The strength of a player after a number of games.
 
     :ivar games: of the run; in a run's record, of the whole state.
-    :ivar x_win: and so on: exact rates against random play, as X and as O.
-    :ivar worst_x: the highest probability of losing as X that an opponent can force; worst_o: as O.
-    :ivar mistakes: open positions in which it can give up game value; reachable: those that it can reach.
+    :ivar x_win: like the five that follow an exact rate against random play, as X or as O.
+    :ivar worst_x: the highest probability of losing as X that an opponent can force.
+    :ivar worst_o: the same as O.
+    :ivar mistakes: open positions in which it can give up game value, and ``reachable`` those it can reach.
     :ivar exploitability: the mean gain of best responses over both sides.
-    :ivar unbeatable: 1 if it is, as both sides, else 0.
+    :ivar unbeatable: 1 if it is unbeatable as both sides, else 0.
     """
 
     games: Count
@@ -58,15 +58,16 @@ def read(path: Path) -> list[Row]:
 
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    found = read_groups(Source(path))
-    if found.keys() - {()}:
+    curves = read_groups(Source(path))
+    if curves.keys() - {()}:
         hint = f"expected columns {HEADER}"
         raise InvalidFileError("is not one learning curve", where=str(path), hint=hint)
-    return found.get((), [])
+    return curves.get((), [])
 
 
 def read_groups(source: Source) -> dict[tuple[str, ...], list[Row]]:
-    """The learning curves in a file by the columns before ``games``: a study's setting and seed, or nothing.
+    """The learning curves in a file, keyed by the fields before ``games``: in a study those that say which
+    training it is, else none.
 
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
@@ -76,13 +77,13 @@ def read_groups(source: Source) -> dict[tuple[str, ...], list[Row]]:
         hint = f"expected columns {HEADER}"
         raise InvalidFileError("is not a learning curve", where=source.where, hint=hint)
     curves: dict[tuple[str, ...], list[Row]] = {}
-    for number, entry in source.rows[1:]:
+    for number, line in source.rows[1:]:
         place = f"{source.where}, line {number}"
-        if len(entry) != len(names):
-            message = f"expected {len(names)} fields, found {len(entry)}"
+        if len(line) != len(names):
+            message = f"expected {len(names)} fields, found {len(line)}"
             raise InvalidFileError(message, where=place, hint="without this line the rest can be read")
-        rows = curves.setdefault(tuple(entry[:at]), [])
-        values = dict(zip(names[at:], map(_number, entry[at:]), strict=True))
+        rows = curves.setdefault(tuple(line[:at]), [])
+        values = dict(zip(names[at:], map(_number, line[at:]), strict=True))
         rows.append(_row({**dict.fromkeys(NAMES), **values}, rows, place))
     return curves
 
@@ -101,7 +102,7 @@ def missing_points(curves: Mapping[tuple[str, ...], Sequence[Row]]) -> dict[tupl
 def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:
     """The curve for a run's record: a list for each field of ``Row``.
 
-    :param before: the games of the state before the run, which are added.
+    :param before: the number of games that the state had before the run, which is added to ``games``.
     """
     columns = dict(zip(NAMES, map(list, zip(*map(astuple, rows), strict=True)), strict=True))
     columns["games"] = [before + games for games in columns["games"]]

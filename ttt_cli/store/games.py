@@ -1,7 +1,7 @@
-"""Game records: the log ``games.jsonl`` of a store, one finished game a line.
+"""Game records: the log ``games.jsonl`` of a store has a line for each finished game.
 
-A game is logged before any state learns it, and a state's ``play`` records list the games that it has
-learned, so a crash in between neither loses a game nor teaches it twice.
+A game is logged before any state learns it, and a state's runs list the games that it has learned, so a crash
+in between neither loses a game nor teaches it twice.
 """
 
 import logging
@@ -25,8 +25,7 @@ from ttt_cli.store.text import load_json
 from ttt_cli.store.typed import rules_of, validate
 
 LOG = "games.jsonl"
-LONGEST_LINE = 2**20
-"""In bytes."""
+LONGEST_LINE = 2**20  # bytes
 notices = logging.getLogger("ttt_cli")
 
 _ID = re.compile(rb'\{"id":"([^"]*)"')
@@ -116,8 +115,8 @@ def holds_games(path: Path) -> bool:
 def each_record(
     path: Path, wanted: Callable[[bytes], bool] | None = None
 ) -> Iterator[tuple[int, "GameRecord | InvalidFileError"]]:
-    """Yield the line number and the game record, or what is wrong with it, of each wanted line of a file. The
-    last line of a log, which may just be being written, is skipped if it has no end."""
+    """Yield the number and the game record, or the error, of each wanted line of a file. An incomplete last
+    line of a log is skipped, since another process may be writing it."""
     for number, line in enumerate(Source(path).lines(), 1):
         if line.strip() and (wanted is None or wanted(line)):
             try:
@@ -130,11 +129,11 @@ def each_record(
 
 @dataclass
 class SoundGames:
-    """An iterable of the game records in a file, without the lines that are none.
+    """An iterable over the sound game records in a file.
 
-    :ivar wanted: which lines to read; by default all.
-    :ivar left_out: the number of such lines so far.
-    :ivar fault: the error in the first of them, which is raised if all lines are read and none is sound.
+    :ivar wanted: whether to read a line; None: read all.
+    :ivar left_out: the number of unsound lines so far.
+    :ivar fault: the first error, which is raised if all lines are wanted and none is sound.
     """
 
     path: Path
@@ -156,10 +155,10 @@ class SoundGames:
 
 
 def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
-    """The games of the store's log that a state should learn, without those that it has learned; lines that
-    cannot be read are counted in a notice.
+    """The games of the store's log that a state should learn and has not learned; a notice counts the lines
+    that cannot be read.
 
-    :param name: of the state in the log, as ``library.taught_name``.
+    :param name: the name of the state in the log, as ``library.taught_name`` gives it.
     """
     log = store / LOG
     if not log.exists():
@@ -168,8 +167,9 @@ def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
 
     def wanted(line: bytes) -> bool:
         # A log grows for years: most lines are recognised by their bytes, if nothing in them is escaped.
-        known = (found := _ID.match(line)) and found[1].decode(errors="replace") in learned
-        return b"\\" in line or (quoted in line and not known)
+        found = _ID.match(line)
+        is_learned = found and found[1].decode(errors="replace") in learned
+        return b"\\" in line or (quoted in line and not is_learned)
 
     games = SoundGames(log, wanted)
     yield from (game for game in games if name in game.teaches and game.id not in learned)

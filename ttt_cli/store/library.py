@@ -20,7 +20,7 @@ from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import newest
 from ttt_cli.store.files import try_writing, write_bytes, writing
 from ttt_cli.store.formats import recognise
-from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Verification, fault_of
+from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Rejected, Verification
 from ttt_cli.store.formats.lines import OtherLayoutError
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
 from ttt_cli.store.games import SoundGames, holds_games
@@ -29,14 +29,13 @@ from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import as_text
 
-SUFFIXES = (".json", ".csv")
-"""The endings of state files."""
+SUFFIXES = (".json", ".csv")  # of state files
 
 _LEARNER = re.compile(rb'"learner":\s*"([a-z0-9_-]+)"')
 
 
 class StateName(NamedTuple):
-    """What training makes and names: the learner, its preset, and any board but the usual one."""
+    """The name of a state that training makes: its learner, its preset, and any board but the usual one."""
 
     learner: str
     article: bool = False
@@ -44,7 +43,7 @@ class StateName(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "StateName | None":
-        """What ``q`` or ``q.article.4x4-4`` stands for; None if training gives no such name."""
+        """Parse a name such as ``q`` or ``q.article.4x4-4``; None if training gives no such name."""
         match = re.fullmatch(r"(\w+)(\.article)?(?:\.(\d+x\d+)-(\d+))?", text)
         if match is None or match[1] not in LEARNERS:
             return None
@@ -56,7 +55,7 @@ class StateName(NamedTuple):
         return f"{self.learner}{'.article' * self.article}{board}"
 
     def command(self, *more: str) -> str:
-        """The command that trains it, with ``more`` options.
+        """The command that trains the state, with ``more`` options.
 
         :raises UsageError: if no article describes the method.
         """
@@ -80,12 +79,14 @@ def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
 
 
 def candidates(store: Path, name: str, rules: Rules | None = None) -> list[Path]:
-    """The files in the store that a name may mean, whether they exist or not. A learner's bare name takes the
-    suffix of the game, and that of any other state may."""
+    """The files in the store that a name may mean, whether they exist or not. With ``rules`` a learner's bare
+    name means its state for that board, and any other name such a state first."""
+    if Path(name).name != name:
+        return []
     trained, stems = StateName.parse(name), [name]
     if rules not in (None, STANDARD) and not (trained and trained.rules):
         stems = [f"{name}.{rules}", name] if trained is None else [f"{name}.{rules}"]
-    return [store / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES) if Path(name).name == name]
+    return [store / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES)]
 
 
 def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = "state") -> Path:
@@ -239,7 +240,7 @@ def load(path: Path, options: Options = DEFAULTS) -> Loaded:
 def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
     """Read a player from a file: a state, native or foreign, or a policy.
 
-    :param options: how the user says that the file is to be read.
+    :param options: what the user says about the file.
     :raises InvalidFileError: if it cannot be read, is damaged, or is in no known format.
     :raises UsageError: if it cannot become a table of the learner that is named.
     """
@@ -248,7 +249,10 @@ def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
 
 
 def _format_of(source: Source, options: Options) -> Format:
-    """The format of a file; raises UsageError if the options state what such a file leaves no choice of."""
+    """The format of a file.
+
+    :raises UsageError: if the options say how to read it, and such a file can be read in only one way.
+    """
     form = recognise(source, options)
     stated: dict[str, object] = {} if form.ambiguous else {**options.stated}
     if isinstance(form, NativeFormat) and options.visits != DEFAULTS.visits:
@@ -274,7 +278,7 @@ def table_of(loaded: Loaded) -> Any:
 
 
 def _chunks(state: State) -> Iterator[bytes]:
-    """The chunks of a native file, without its digest."""
+    """The chunks of a native file; its digest is still empty."""
     return next(form for form in NATIVE if form.fits(state)).chunks(state)
 
 
@@ -296,18 +300,19 @@ def try_saving(state: State, path: Path) -> None:
 
 
 def save(state: State, path: Path) -> Path | None:
-    """Write a state to ``path``; if the file that it replaces holds runs that the state lacks, that becomes a
-    backup, which is returned.
+    """Write a state to ``path``. A file there that holds experience which the state lacks becomes a backup.
+
+    :returns: the backup, if there is one.
 
     :raises UsageError: as ``needs_backup``.
     """
-    kept = needs_backup(state, path)
-    with no_collection(), writing(path, parents=True, keep_backup=kept) as file:
+    keep_backup = needs_backup(state, path)
+    with no_collection(), writing(path, parents=True, keep_backup=keep_backup) as file:
         if file.mode == "ab":  # a device or a pipe, where nothing can be changed afterwards
             file.write(content(state))
         else:
             write_sealed(_chunks(state), file)
-    return newest(path) if kept and newest(path).exists() else None
+    return newest(path) if keep_backup and newest(path).exists() else None
 
 
 def accept(path: Path) -> bool:
@@ -344,4 +349,4 @@ def verify(path: Path, options: Options = DEFAULTS) -> Verification:
         source = Source(path)
         return _format_of(source, options).verify(source, options)
     except TttError as error:
-        return Verification("", rejected=[fault_of(error, str(path))], unfit=True)
+        return Verification("", rejected=[Rejected.by(error, str(path))], unfit=True)

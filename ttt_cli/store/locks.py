@@ -73,16 +73,13 @@ def lock(
 
 
 def _take_within(seconds: float, file: BinaryIO, on_wait: Callable[[], None]) -> bool:
-    if take(file):
-        return True
-    if seconds:
+    until, taken = time.monotonic() + seconds, take(file)
+    if seconds and not taken:
         on_wait()
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    while not taken and time.monotonic() < until:
         time.sleep(0.01)
-        if take(file):
-            return True
-    return False
+        taken = take(file)
+    return taken
 
 
 def take(file: BinaryIO) -> bool:

@@ -1,4 +1,4 @@
-"""Errors of the operating system in plain words, with remedies; and the limits on the size of inputs."""
+"""Errors of the operating system as ``TttError``, with remedies, and the limits on the size of inputs."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ _HINTS = {
 def fault(
     error: OSError, path: AnyPath, failed: str = "cannot be written", kind: type[TttError] = TttError
 ) -> TttError:
-    """The error to raise for ``error`` at ``path``: a ``kind`` that names path, reason and remedy."""
+    """The error to raise instead of ``error``: of class ``kind``, with path, reason and remedy."""
     reason = (os.strerror(error.errno) if error.errno else str(error)).lower()
     hint = _HINTS.get(error.errno or 0, "")
     folder = os.path.dirname(os.path.realpath(path))
@@ -41,7 +41,7 @@ def fault(
 
 @contextmanager
 def translate_os_errors(path: AnyPath) -> Iterator[None]:
-    """Turn an OSError of the body into its ``fault`` at ``path``."""
+    """Raise a TttError that names ``path`` if the body raises an OSError."""
     try:
         yield
     except OSError as error:
@@ -58,7 +58,7 @@ def status(path: AnyPath) -> os.stat_result | None:
 
 LIMIT = 256 * 2**20
 """The default limit on the size of a file, in bytes; 5,478 entries take some 1 MB. In a file read in blocks
-it limits a line: a state's runs, which list the games learned, are on one."""
+it limits each line: the runs of a state, which list the games learned, are one line."""
 
 _scale: ContextVar[int] = ContextVar("_scale", default=1)
 
@@ -69,10 +69,10 @@ def scale_limits(factor: int) -> None:
 
 
 def scaled(limit: int) -> int:
-    """A limit multiplied as ``scale_limits`` says."""
+    """A limit multiplied by the factor of ``scale_limits``."""
     return limit * _scale.get()
 
 
 def too_large(message: str, where: str) -> InvalidFileError:
-    """The error for what exceeds a limit."""
+    """The error for an input that exceeds a limit."""
     return InvalidFileError(message, where=where, hint="TTT_LIMITS=10 raises the limits tenfold")

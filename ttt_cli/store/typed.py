@@ -1,4 +1,4 @@
-"""Checking values from files against the JSON Schema of a document's type."""
+"""Validating values from files against the JSON Schema of a document's type."""
 
 from functools import cache, lru_cache
 from types import NoneType
@@ -18,7 +18,7 @@ _TYPES = {
     "array": ("a list", (list,)),
     "object": ("an object", (dict,)),
 }
-_MOST = 2**63 - 1  # of a count
+_LARGEST_COUNT = 2**63 - 1
 
 _schema = cache(schema_of)
 
@@ -29,7 +29,7 @@ def _rules(*, rows: int, cols: int, line: int, misere: int = 0) -> Rules:
 
 
 def validate(value: Any, kind: Any, where: str) -> None:
-    """Check that a value is of a type, without further keys.
+    """Check that a value fits a type and has no unknown keys.
 
     :raises InvalidFileError: naming the key, what was expected and what was found.
     """
@@ -50,7 +50,7 @@ def _validate(value: Any, schema: Schema, where: str) -> None:
     forms = [schema] if "enum" in schema else schema.get("anyOf", [schema])
     fitting = next((form for form in forms if _fits(value, form)), None)
     if fitting is None:
-        raise InvalidFileError(f"expected {_words(schema)}, found {quoted(value)}", where=where)
+        raise InvalidFileError(f"expected {_expected(schema)}, found {quoted(value)}", where=where)
     for name in fitting.get("required", ()):
         if name not in value:
             raise InvalidFileError("missing", where=f'{where}: "{name}"')
@@ -68,19 +68,19 @@ def _validate(value: Any, schema: Schema, where: str) -> None:
 def _fits(value: Any, schema: Schema) -> bool:
     """Whether a value is of a schema's type and within its limits; its items are not checked."""
     if "enum" in schema:
-        return any(type(value) is type(one) and value == one for one in schema["enum"])
+        return any(type(value) is type(member) and value == member for member in schema["enum"])
     if type(value) not in _TYPES[schema["type"]][1]:
         return False
     least = schema.get("minimum")
-    return least is None or bool(least <= value <= schema.get("maximum", _MOST))
+    return least is None or bool(least <= value <= schema.get("maximum", _LARGEST_COUNT))
 
 
-def _words(schema: Schema) -> str:
+def _expected(schema: Schema) -> str:
     if "enum" in schema:
-        listed = ", ".join("null" if one is None else str(one) for one in schema["enum"])
+        listed = ", ".join("null" if member is None else str(member) for member in schema["enum"])
         return listed if len(schema["enum"]) == 1 else f"one of {listed}"
     if "anyOf" in schema:
-        return " or ".join(map(_words, schema["anyOf"]))
+        return " or ".join(map(_expected, schema["anyOf"]))
     least = f" from {schema['minimum']:g}" if "minimum" in schema else ""
     most = f" to {schema['maximum']:g}" if "maximum" in schema else ""
     return _TYPES[schema["type"]][0] + least + most

@@ -1,4 +1,8 @@
-"""What formats have in common: how files are recognised, read, checked and written, and what comes of it."""
+"""The base class of file formats, and the values that reading, verifying and exporting files pass around.
+
+A format reads a file as a ``Loaded`` state, a ``Policy``, or a ``ForeignTable`` of another program, of which
+``Format.load`` makes a state. ``Options`` are what the user says about a file.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
@@ -24,18 +28,12 @@ from ttt_cli.store.runs import Run
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 
-FORMAT = "ttt-state"
-"""The program's own format."""
-ANY_SIZE = 2**63
-"""As a limit on files that are read in blocks."""
-MOST_REASONS = 5
-"""The most reasons for rejected rows in remarks."""
-MOST_REJECTED = 1000
-"""The most rejected rows that are reported one by one."""
+FORMAT = "ttt-state"  # the program's own format
+MOST_REASONS = 5  # for rejected rows in remarks
+MOST_REJECTED = 1000  # rows that are reported one by one
 
-
-Row = TypeVar("Row")
-Said = TypeVar("Said")
+RowT = TypeVar("RowT")
+Meaning = TypeVar("Meaning")
 
 
 @dataclass(frozen=True)
@@ -45,15 +43,22 @@ class Rejected:
     where: str
     why: str
 
+    @classmethod
+    def by(cls, error: TttError, where: str) -> "Rejected":
+        """The fault that an error reports; its place is relative to the file at ``where``."""
+        place = error.where.removeprefix(where).lstrip(":, ")
+        hint = error.flags or error.hint
+        return cls(place or "the whole file", f"{error.message} ({hint})" if hint else error.message)
+
 
 @dataclass(frozen=True)
 class Options:
     """What the user states about a file.
 
-    :ivar learner: the method whose table a foreign file becomes (an empty file only that of ``graph``); None:
-        the one that fits best.
-    :ivar visits: the visits of each entry where the file does not say.
-    :ivar strict: whether it is an error if anything is wrong that would be repaired, kept or left out.
+    :ivar learner: the method whose table a foreign file becomes; None: the one that fits best. An empty file
+        is read for ``graph`` only.
+    :ivar visits: the visits of each entry if the file does not say.
+    :ivar strict: whether to refuse a file of which anything would be repaired, left out, or kept though odd.
     :ivar stated: how to read a file of unknown origin, under the names of an agent's options: ``values``,
         ``unknown``, ``wins``, ``spelling.NAME``.
     :ivar playing: the ``choice`` rule and the rule for ``ties`` of the state, if they are not the file's.
@@ -81,11 +86,11 @@ class Loaded:
 
     :ivar format: ``ttt-state``, or the name of a foreign format.
     :ivar digest: of the file's content; of a native file without its learning curves.
-    :ivar options: how the user said that the file is to be read.
-    :ivar repaired: what was wrong in a foreign file and has been repaired, in words.
+    :ivar options: those that the file was read with.
+    :ivar repaired: descriptions of what was wrong in a foreign file and has been repaired.
     :ivar rejected: what was left out.
-    :ivar notes: what was inferred, and in short what is odd, in words.
-    :ivar odd: what is wrong, but kept, since its author's program plays by it.
+    :ivar notes: descriptions of what was inferred, and a summary of ``odd``.
+    :ivar odd: what is wrong but kept, since its author's program plays by it.
     """
 
     state: State
@@ -100,12 +105,11 @@ class Loaded:
 
     @property
     def native(self) -> bool:
-        """Whether the file is in the program's own format."""
         return self.format == FORMAT
 
     @property
     def remarks(self) -> list[str]:
-        """What a user of a foreign file should know: what was inferred, repaired, left out."""
+        """What the user of a foreign file should know, in sentences that name the file."""
         left_out = [f"left out {text}" for text in in_short(self.rejected)]
         return [f"{self.path}: {text}" for text in (*self.notes, *self.repaired, *left_out)]
 
@@ -141,10 +145,10 @@ class Verification:
     """The outcome of checking a file.
 
     :ivar format: the format's name; empty if none fits.
-    :ivar repaired: what is wrong but can be repaired.
-    :ivar rejected: what is wrong.
+    :ivar repaired: descriptions of what is wrong but can be repaired.
+    :ivar rejected: the other faults.
     :ivar units: what ``positions`` and ``moves`` count, as ``Learner.units``.
-    :ivar symmetric: whether these are classes of them, up to symmetry.
+    :ivar symmetric: whether they are counted up to symmetry.
     :ivar unfit: whether the file cannot be used.
     """
 
@@ -160,16 +164,16 @@ class Verification:
 
 @dataclass(frozen=True, eq=False)
 class ExportSource:
-    """A player to export, and what to write where a format leaves a choice.
+    """A player to export, and the choices that a format leaves.
 
     :ivar name: for titles.
     :ivar state: what it has learned, if it plays by a state.
     :ivar answers: its policy.
     :ivar reached: the positions to write; None: ``positions`` decides.
-    :ivar ending: of the file's name.
-    :ivar start: the position that a graph begins with; None: all that the player knows.
-    :ivar depth: the number of plies of a graph.
-    :ivar best: only the moves that the player would play.
+    :ivar ending: the suffix of the file's name.
+    :ivar start: the root of a graph; None: the graph has all positions that the player knows.
+    :ivar depth: the number of plies of a graph; None: all.
+    :ivar best: whether to write only the moves that the player would play.
     """
 
     name: str
@@ -183,7 +187,7 @@ class ExportSource:
 
     @property
     def space(self) -> StateSpace:
-        """All positions of the board; raises UsageError if these are too many."""
+        """All positions of the board; raises UsageError if there are too many."""
         space = enumerated(self.answers.rules)
         if space is None:
             message = f"{self.answers.rules.describe()} has too many positions to write them all"
@@ -198,12 +202,11 @@ class ExportSource:
 
     @cached_property
     def positions(self) -> Positions:
-        """The positions to write: ``reached``, or on a board too large for a state space those that the state
-        has seen, or the ``space``."""
+        """The positions to write: ``reached``, or the ``space``, or if there is none those that the state has
+        seen."""
         if self.reached is not None:
             return self.reached
-        large = enumerated(self.answers.rules) is None
-        seen = self.state.seen if self.state is not None and large else None
+        seen = self.state.seen if self.state is not None and enumerated(self.answers.rules) is None else None
         return self.space if seen is None else seen[seen.order()]
 
 
@@ -212,16 +215,15 @@ class Format:
 
     :cvar name: as ``--format`` takes it.
     :cvar about: a description in one line.
-    :cvar learner: the method whose table it holds; where that differs from file to file, words for the list
-        of formats or nothing.
+    :cvar learner: the method whose table it holds, or words for the list of formats if that varies.
     :cvar holds: what it is read as: a ``table``, which can go on learning, a ``policy``, ``games``, or
         ``measures`` of players; empty if it is only written.
     :cvar written: whether the program writes such files.
     :cvar rules: the only game that it supports; None: any.
-    :cvar endings: the endings of such files' names.
+    :cvar endings: the suffixes of such files.
     :cvar options: the options of ``ttt export`` that it takes.
-    :cvar ambiguous: whether it can be read in several ways, of which a user may state one.
-    :cvar limit: on such a file's size, in bytes.
+    :cvar ambiguous: whether such files can be read in several ways, so that ``Options.stated`` applies.
+    :cvar limit: the largest size of such a file, in bytes.
     """
 
     name: ClassVar[str]
@@ -236,7 +238,7 @@ class Format:
     limit: ClassVar[int] = 64 * 2**20
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file is meant to be in this format, sound or not."""
+        """Whether a file appears to be in this format, sound or damaged."""
         return False
 
     def read(self, source: Source, options: Options) -> Loaded | ForeignTable | Policy:
@@ -247,9 +249,9 @@ class Format:
         raise InvalidFileError(f"is a {self.name} file, not a player", where=source.where, hint=self.about)
 
     def load(self, source: Source, options: Options) -> Loaded | Policy:
-        """Read a file, as ``read``; a foreign table becomes a state.
+        """Read a file as ``read`` does, and make a state of a foreign table.
 
-        :raises TttError: if the ``read`` of a plug-in returns anything else.
+        :raises TttError: if a plug-in's ``read`` returns anything else.
         """
         found = self.read(source, options)
         if isinstance(found, ForeignTable):
@@ -259,8 +261,8 @@ class Format:
             raise TttError(what, where=source.where)
         return found
 
-    def verify(self, source: Source, options: Options = DEFAULTS) -> Verification:
-        """Report every fault in a file; by default, what ``read`` reports.
+    def verify(self, source: Source, options: Options) -> Verification:
+        """Report every fault in a file; by default those that ``load`` reports.
 
         :raises InvalidFileError: if it cannot be read.
         """
@@ -271,32 +273,32 @@ class Format:
             raise InvalidFileError(what, where=source.where)
         if not isinstance(found, Loaded):
             return Verification(self.name, len(found) if isinstance(found, Sized) else 0)
-        state, rejected = found.state, found.rejected + found.odd
-        held = state.learner.units, state.symmetric
-        return Verification(self.name, *state.entries, found.repaired, rejected, *held)
+        state, faults = found.state, found.rejected + found.odd
+        units, symmetric = state.learner.units, state.symmetric
+        return Verification(self.name, *state.entries, found.repaired, faults, units, symmetric)
 
     def fits(self, state: State | None) -> bool:
-        """Whether a player with this state, or with none, can be written: by default any player, or where the
-        format is a method's, that method's states for the format's game."""
+        """Whether a player can be written that plays by this state, or by none (None): by default any player,
+        or for the format of a learner only that learner's states."""
         if not self.learner:
             return True
         return state is not None and state.learner.name == self.learner and self.rules in (None, state.rules)
 
     def write(self, player: ExportSource) -> Iterable[bytes]:
-        """Write a player, in chunks.
+        """The chunks of a player's file.
 
-        :raises UsageError: if it has no such form.
+        :raises UsageError: if the format cannot express the player.
         """
         raise NotImplementedError(f"{self.name} files are not written")
 
 
 def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: Options) -> Loaded:
-    """A state with one run, named after the file's digest.
+    """Make a state with a single run, whose id is the file's digest.
 
     :raises UsageError: if it cannot become a table of the learner that the options name.
-    :raises InvalidFileError: naming an entry that is wrong, or under ``strict`` all that is.
+    :raises InvalidFileError: naming a wrong entry, or, if ``strict``, everything that is wrong.
     """
-    learner, table = _learner_and_table(foreign, format_name, source, options)
+    learner, table = _table_for(foreign, format_name, source.where, options)
     digest = sha256(source.data).hexdigest()
     games = None if foreign.results is None else sum(foreign.results.values())
     details = {"format": format_name, **({"spelled": foreign.spelled} if foreign.spelled else {})}
@@ -307,34 +309,23 @@ def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: 
     kept = [f"kept {text}" for text in in_short(odd)]
     if options.strict and (faults := [*foreign.repaired, *kept, *left_out]):
         raise InvalidFileError(f"refused by --strict: {'; '.join(faults)}", where=source.where)
-    return Loaded(
-        State(learner, foreign.rules, False, table, (run,), foreign.plays),
-        Path(source.where),
-        format_name,
-        f"sha256:{digest}",
-        options,
-        repaired=[*foreign.repaired],
-        rejected=rejected,
-        notes=[*foreign.notes, *kept],
-        odd=odd,
-    )
+    state = State(learner, foreign.rules, False, table, (run,), foreign.plays)
+    report = [*foreign.repaired], rejected, [*foreign.notes, *kept], odd
+    return Loaded(state, Path(source.where), format_name, f"sha256:{digest}", options, *report)
 
 
-def _learner_and_table(
-    foreign: ForeignTable, format_name: str, source: Source, options: Options
-) -> tuple[Learner[Any], Any]:
+def _table_for(foreign: ForeignTable, name: str, where: str, options: Options) -> tuple[Learner[Any], Any]:
     """The learner that the options name, and its table."""
     learner = learner_of(foreign.learner, foreign.choice)
     try:
         table = learner.from_entries(foreign.rules, False, foreign.entries.items())
     except InvalidFileError as error:
-        place = f"{source.where}: {error.where}"
-        raise InvalidFileError(error.message, where=place, hint=error.hint) from None
+        raise InvalidFileError(error.message, where=f"{where}: {error.where}", hint=error.hint) from None
     if options.learner in (None, foreign.learner):
         return learner, table
     target = learner_class(options.learner)
     if (learner.values_of, target.values_of) != ("positions", "moves"):
-        message = f"a {format_name} file cannot become a table of {options.learner}"
+        message = f"a {name} file cannot become a table of {options.learner}"
         hint = f"it becomes one of {foreign.learner}{' or q' if learner.values_of == 'positions' else ''}"
         raise UsageError(message, where="--learner", hint=hint)
     values = values_by_move(learner, table, foreign.plays)
@@ -345,17 +336,18 @@ def _learner_and_table(
     return converted, converted.from_entries(foreign.rules, False, entries.items())
 
 
-def judged(
-    rows: Sequence[tuple[int, Row]], judge: Callable[[Row], Said | str], where: str
-) -> tuple[dict[Row, Said], Iterator[Rejected]]:
-    """What each distinct row of a file says, and those that are left out; rows come with their lines.
+def sift(
+    rows: Sequence[tuple[int, RowT]], judge: Callable[[RowT], Meaning | str], where: str
+) -> tuple[dict[RowT, Meaning], Iterator[Rejected]]:
+    """Separate the distinct sound rows of a file, each with its meaning, from the rejected rows.
 
-    :param judge: gives what a row says, or the fault in it.
-    :raises InvalidFileError: if no row is left.
+    :param rows: with the numbers of their lines.
+    :param judge: returns the meaning of a row, or its fault, a string.
+    :raises InvalidFileError: if no row is sound.
     """
-    found = {row: judge(row) for row in dict.fromkeys(row for _, row in rows)}
-    sound = {row: said for row, said in found.items() if not isinstance(said, str)}
-    rejected = (Rejected(f"line {line}", str(found[row])) for line, row in rows if row not in sound)
+    judgements = {row: judge(row) for row in dict.fromkeys(row for _, row in rows)}
+    sound = {row: meaning for row, meaning in judgements.items() if not isinstance(meaning, str)}
+    rejected = (Rejected(f"line {line}", str(judgements[row])) for line, row in rows if row not in sound)
     if rows and not sound:
         first = next(rejected)
         message = f"none of the {len(rows):,} rows can be from a game: {first.why}"
@@ -364,7 +356,7 @@ def judged(
 
 
 def in_short(rejected: Sequence[Rejected]) -> list[str]:
-    """What was left out, by reason, in words."""
+    """A description for each reason: its first place, and the number of others."""
     by_reason: dict[str, list[str]] = {}
     for item in rejected:
         by_reason.setdefault(item.why, []).append(item.where)
@@ -378,19 +370,11 @@ def in_short(rejected: Sequence[Rejected]) -> list[str]:
 
 
 def truncated(rejected: Iterable[Rejected]) -> list[Rejected]:
-    """The first thousand, and the number of the others."""
+    """The first ``MOST_REJECTED``, and the number of the others."""
     others = iter(rejected)
     first = list(islice(others, MOST_REJECTED))
     more = sum(1 for _ in others)
     return [*first, Rejected("further on", f"{more:,} more rows")] if more > 0 else first
-
-
-def fault_of(error: TttError, where: str) -> Rejected:
-    """An error as a fault of the file that it names."""
-    place = error.where.removeprefix(where).lstrip(":, ")
-    hint = error.flags or error.hint
-    why = f"{error.message} ({hint})" if hint else error.message
-    return Rejected(place or "the whole file", why)
 
 
 BookRow = tuple[str, int, int, str]

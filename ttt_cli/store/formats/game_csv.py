@@ -15,7 +15,7 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import NotationError
 from ttt_cli.store.foreign.values import namings
-from ttt_cli.store.formats.format import BookRow, ForeignTable, Format, Options, book_entries, judged
+from ttt_cli.store.formats.format import BookRow, ForeignTable, Format, Options, book_entries, sift
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -128,7 +128,7 @@ class GameCsv(Format):
         if reading.word(rows[0][1]) not in reading.results and header:
             del rows[0]  # a header
         times = Counter(row for _, row in rows)
-        games, rejected = judged(rows, lambda row: reading.game(row, rules), source.where)
+        games, rejected = sift(rows, lambda row: reading.game(row, rules), source.where)
         counted: Counter[BookRow] = Counter()
         results = dict.fromkeys(("x", "o", "draw"), 0)
         for row, game in games.items():
@@ -140,12 +140,5 @@ class GameCsv(Format):
         notes = [f"cells: {reading.words}"]
         if reading.results.get("x") == -1 or reading.results.get("o") == 1:
             notes.append("O moves first in this file; whoever moves first is X here")
-        return ForeignTable(
-            "book",
-            book_entries(counted),
-            choice="default",
-            rules=rules,
-            results=results,
-            rejected=rejected,
-            notes=notes,
-        )
+        entries = book_entries(counted)
+        return ForeignTable("book", entries, "default", rules, results, rejected=rejected, notes=notes)

@@ -20,22 +20,21 @@ from ttt_cli.learners.base import Entry
 from ttt_cli.store.system import LIMIT, scaled
 from ttt_cli.store.text import load_json
 
-BATCH = 1000
-"""Entries that are written at a time."""
+BATCH = 1000  # entries that are written at a time
 
 
 class OtherLayoutError(Exception):
-    """An object is cut off, damaged, or not laid out as this program writes it."""
+    """A file is cut off, damaged, or not laid out as this program writes it."""
 
 
 def as_lines(members: Iterable[Entry], *, sort: bool = False) -> bytes:
-    """The members of an object, one a line; those of their values sorted by name, or as they are."""
+    """The members of an object, one a line; ``sort`` sorts the keys within their values."""
     dumps, option = orjson.dumps, orjson.OPT_SORT_KEYS if sort else 0
     return b",\n".join([dumps(name) + b":" + dumps(value, option=option) for name, value in members])
 
 
 def written(head: bytes, entries: Iterable[Entry], *, sort: bool = False) -> Iterator[bytes]:
-    """The parts of an object, the first of which, ``head``, ends with the line that opens its last member."""
+    """The chunks of an object: ``head``, up to the line that opens the last member, and then the entries."""
     yield head
     remaining, separator = iter(entries), b""
     while batch := list(islice(remaining, BATCH)):
@@ -47,10 +46,11 @@ def written(head: bytes, entries: Iterable[Entry], *, sort: bool = False) -> Ite
 def split(
     blocks: Iterator[bytes], last: str, where: str, loads: Callable[[bytes], Any]
 ) -> tuple[Any, Iterator[Entry]]:
-    """An object without the entries of its last member, and these.
+    """An object with its last member empty, and the entries of that member.
 
     :param blocks: its text, in blocks of whole lines.
-    :param loads: parses the entries of a block.
+    :param last: the name of the last member.
+    :param loads: parses an object.
     :raises OtherLayoutError: if entries are not one a line, also while iterating over them.
     """
     opening, block, head = re.compile(rb'"%b":\{\r?\n' % last.encode()), b"", bytearray()

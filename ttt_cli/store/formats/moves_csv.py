@@ -23,15 +23,15 @@ from ttt_cli.store.formats.format import (
     Options,
     Rejected,
     book_entries,
-    judged,
+    sift,
 )
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import quoted
 
-DRAW = 9
+DRAW = 9  # the stage of a draw
 ENDINGS = {stage: (stage + 1, "XO"[stage % 2]) for stage in range(DRAW)} | {DRAW: (STANDARD.cells, "draw")}
-"""The plies of the games that end at a stage, and their result."""
+"""For each stage the plies of the games that end there, and their result."""
 ODD = "no game with this move ends at this stage; the article's choice rule plays by it"
 Row = tuple[str, int, int]
 """The position, the move (a cell from 1), the stage."""
@@ -64,7 +64,7 @@ def _row(line: str) -> Row | str:
 
 @cache
 def _endings() -> Int64s:
-    """int64[n], a bit for each stage at which a game through a position can end."""
+    """int64[n], for each position a set of bits: the stages at which a game through it can end."""
     space = StateSpace.of(STANDARD)
     stages = np.where(space.results == 0, DRAW, space.plies - 1).astype(np.int64)
     found = np.where(space.terminal, 1 << np.maximum(stages, 0), 0)
@@ -75,7 +75,7 @@ def _endings() -> Int64s:
 
 
 def to_bytes(rows: Iterable[Row]) -> bytes:
-    """The file of a book's rows, sorted, each once."""
+    """The file of a book's rows, sorted and without repetitions."""
     lines = set()
     for text, move, stage in rows:
         stones = [_INTS[symbol] for symbol in text]
@@ -85,21 +85,19 @@ def to_bytes(rows: Iterable[Row]) -> bytes:
 
 
 def _rows_of(state: State) -> Iterator[Row]:
-    """The rows of a book; those of a class of positions for each position in it."""
+    """The rows of a book; the rows of a class of positions apply to each position in it."""
     positions, entries = StateSpace.of(STANDARD), dict(state.learner.to_entries(state.table))
-    found = classes(positions)
-    owners, cells = found.positions.texts(), found.moves.tolist()
-    if not state.symmetric:
-        owners, cells = positions.texts(), [list(range(STANDARD.cells))] * len(positions)
-    for text, owner, moves in zip(positions.texts(), owners, cells, strict=True):
-        for move, plies, result, *_ in entries.get(owner, ()):
+    keys, moves = positions.texts(), [list(range(STANDARD.cells))] * len(positions)
+    if state.symmetric:
+        keys, moves = classes(positions).positions.texts(), classes(positions).moves.tolist()
+    for text, key, cells_of_class in zip(positions.texts(), keys, moves, strict=True):
+        for move, plies, result, *_ in entries.get(key, ()):
             stage = DRAW if result == "draw" else plies - 1
-            yield from ((text, cell, stage) for cell, own in enumerate(moves, 1) if own + 1 == move)
+            equivalent = [cell for cell, own in enumerate(cells_of_class, 1) if own + 1 == move]
+            yield from ((text, cell, stage) for cell in equivalent)
 
 
 class MovesCsv(Format):
-    """An experience book."""
-
     name = "moves-csv"
     about = "CSV without header, 11 integers: 9 cells (X -1, O 1), move, stage"
     learner = "book"
@@ -115,7 +113,7 @@ class MovesCsv(Format):
     def read(self, source: Source, options: Options) -> ForeignTable:
         """Rows that cannot be from a game are left out."""
         lines = [(number, line) for number, row in source.rows if (line := ",".join(row).strip())]
-        found, rejected = judged(lines, _row, source.where)
+        found, rejected = sift(lines, _row, source.where)
         rows = dict.fromkeys(found.values())
         space, strange = StateSpace.of(STANDARD), set[str]()
         for line, (text, move, stage) in found.items():
@@ -124,9 +122,10 @@ class MovesCsv(Format):
                 strange.add(line)
         odd = (Rejected(f"line {number}", ODD) for number, line in lines if line in strange)
         notes, repaired = list[str](), list[str]()
-        if twice := sum(line in found for _, line in lines) - len(rows):  # no error: a book is a set of rows
-            said = f"{twice:,} repeated {'row was' if twice == 1 else 'rows were'} dropped"
-            (notes if options.strict else repaired).append(said)
+        repeated = sum(line in found for _, line in lines) - len(rows)
+        if repeated:  # no error: a book is a set of rows
+            note = f"{repeated:,} repeated {'row was' if repeated == 1 else 'rows were'} dropped"
+            (notes if options.strict else repaired).append(note)
         entries = book_entries({(text, move, *ENDINGS[stage]): 1 for text, move, stage in rows})
         return ForeignTable("book", entries, repaired=repaired, rejected=rejected, notes=notes, odd=odd)
 

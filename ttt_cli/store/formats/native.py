@@ -37,18 +37,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.base import Entry
 from ttt_cli.learners.entries import MAX_COUNT, MOST_FAULTS, all_faults, report
-from ttt_cli.store.formats.format import (
-    ANY_SIZE,
-    DEFAULTS,
-    FORMAT,
-    ExportSource,
-    Format,
-    Loaded,
-    Options,
-    Rejected,
-    Verification,
-    fault_of,
-)
+from ttt_cli.store.formats.format import FORMAT, ExportSource, Format, Loaded, Options, Rejected, Verification
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, written
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run, read_runs
@@ -60,29 +49,29 @@ from ttt_cli.store.typed import rules_of, validate
 
 VERSION = 1
 
-_NO_DIGEST, _STATED = b'"digest":""', b'"digest":"%s"'
+_NO_DIGEST = b'"digest":""'
+_STATED_DIGEST = b'"digest":"%s"'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
-_LONG = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
+_LONG_INTEGER = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
 _NUMBERS = re.compile(r"[0-9]{1,19} [0-9]{1,19} [0-9]{1,19}")
 
 MARK = b"#ttt-state "
-MARKS = (MARK, b'"' + MARK)
-"""The beginnings of a file of experience: as written, and as a spreadsheet saves it."""
+MARKS = (MARK, b'"' + MARK)  # how a CSV state begins: as written, and as a spreadsheet saves it
 COLUMNS = ["position", "move", "plies", "result", "run", "count"]
 
 _GOOD_COPY = "go back to a good copy: ttt restore lists backups"
 
 
 class Digest:
-    """The digest of a file, computed block by block: LF line ends, the digest itself left out."""
+    """The digest of a file with LF line ends and an empty digest, computed block by block."""
 
     def __init__(self, blocks: Iterable[bytes] = ()) -> None:
         self._all, self._learned, self._begun = hashlib.sha256(), hashlib.sha256(), False
         deque(self.over(blocks), maxlen=0)
 
     def over(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield blocks of whole lines, adding each; the first one holds the stated digest."""
+        """Yield the blocks of a file, after adding each; the first holds the stated digest."""
         for block in blocks:
             plain = block.replace(b"\r\n", b"\n")
             if not self._begun:
@@ -101,14 +90,14 @@ class Digest:
 
 
 def write_sealed(chunks: Iterable[bytes], file: BinaryIO) -> None:
-    """Write the parts of a file, then the digest in place of the empty one in the first."""
+    """Write the chunks of a file, then its digest in place of the empty one in the first chunk."""
     digest = Digest()
     counted = digest.over(chunks)
     first = next(counted)
-    file.write(first.replace(_NO_DIGEST, _STATED % (b" " * 71), 1))
+    file.write(first.replace(_NO_DIGEST, _STATED_DIGEST % (b" " * 71), 1))
     file.writelines(counted)
     file.seek(first.index(_NO_DIGEST))
-    file.write(_STATED % str(digest).encode())
+    file.write(_STATED_DIGEST % str(digest).encode())
 
 
 def sealed(chunks: Iterable[bytes]) -> bytes:
@@ -120,8 +109,8 @@ def sealed(chunks: Iterable[bytes]) -> bytes:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Suspend Python's search for cyclic garbage: entries have no cycles, and going through millions of them
-    again and again takes half of the time."""
+    """Suspend cyclic garbage collection: entries have no cycles, and scanning millions of them repeatedly
+    takes half of the time."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -152,7 +141,7 @@ def _header(state: State) -> dict[str, Any]:
 
 
 def _read_header(found: Any, where: str) -> State:
-    """The state of a header, without its table."""
+    """The state that a header describes, without its table."""
     version = found.get("version") if isinstance(found, dict) else None
     if type(version) is int and version > VERSION:
         why = f"format version {version} is newer than this program knows ({VERSION})"
@@ -190,10 +179,10 @@ def _with_table(state: State, entries: Iterable[Entry]) -> State:
 
 @dataclass(frozen=True)
 class _InOrder:
-    """Entries that must be in order, and a bound on their number, for which a table makes room."""
+    """Entries that must be in order, and a bound on their number, for which a table reserves memory."""
 
     entries: Iterable[Entry]
-    most: int
+    bound: int
 
     def __iter__(self) -> Iterator[Entry]:
         last = ""
@@ -204,35 +193,35 @@ class _InOrder:
             yield entry
 
     def __length_hint__(self) -> int:
-        return self.most
+        return self.bound
 
 
 class NativeFormat(Format):
-    """A native format: a layout of the header and of the entries, which are one a line."""
+    """A native format: how the header and the entries, one a line, are laid out."""
 
     name = FORMAT
     holds = "table"
     written = True
-    limit = ANY_SIZE
+    limit = 2**63  # any size: it is read in blocks
 
     def chunks(self, state: State) -> Iterator[bytes]:
-        """The content of a state's file in parts, the digest in the first still empty."""
+        """The chunks of a state's file; the digest, in the first, is still empty."""
         raise NotImplementedError
 
     def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> tuple[Any, Iterable[Entry]]:
         """The header and the entries of a file.
 
         :param blocks: its content, in blocks of whole lines.
-        :param whole: whether it may have any layout; else ``OtherLayoutError`` is raised for one that this
-            program does not write.
+        :param whole: whether to parse it as a whole, in any layout.
+        :raises OtherLayoutError: if not ``whole``, at a layout that this program does not write.
         :raises InvalidFileError: also while iterating over the entries.
         """
         raise NotImplementedError
 
     def header(self, source: Source) -> State:
-        """The state of a file without its table; what lies behind the header is not looked at.
+        """The state in a file, without its table; nothing behind the header is checked.
 
-        :raises OtherLayoutError: if this program does not write its layout.
+        :raises OtherLayoutError: if this program does not write the file's layout.
         """
         return _read_header(self.parsed(source.blocks(), source.where, whole=False)[0], source.where)
 
@@ -266,7 +255,7 @@ class NativeFormat(Format):
             place = error.where if error.where.startswith(where) else f"{where}: {error.where}"
             fault = InvalidFileError(error.message, where=place, hint=error.hint)
         deque(blocks, maxlen=0)
-        if not options.trust_edits and str(digest) != found["digest"]:  # damage explains a fault
+        if not options.trust_edits and str(digest) != found["digest"]:  # which explains a fault, too
             why = "the content does not match its digest: the file is damaged or was edited"
             accept = command_line("ttt", "verify", "--accept", where)
             hint = "" if fault else f"if you edited it on purpose: {accept}; if not, "
@@ -282,27 +271,26 @@ class NativeFormat(Format):
         assert player.state is not None
         return [sealed(self.chunks(player.state))]
 
-    def verify(self, source: Source, options: Options = DEFAULTS) -> Verification:
+    def verify(self, source: Source, options: Options) -> Verification:
         """Report an edit, all wrong entries, and the first other fault."""
         with all_faults() as wrong:
             try:
                 found = super().verify(source, options)
             except TttError as error:
                 wrong.insert(0, error)
-                if isinstance(error.__cause__, TttError):  # a fault of content that is not as it was written
+                if isinstance(error.__cause__, TttError):  # a fault, beside a digest that does not match
                     wrong.append(error.__cause__)
         if not wrong:
             return found
-        faults = [*dict.fromkeys(fault_of(error, source.where) for error in wrong)]
+        faults = [*dict.fromkeys(Rejected.by(error, source.where) for error in wrong)]
         if len(faults) > MOST_FAULTS:
-            unchecked = Rejected("further on", "nothing is checked before these are repaired")
-            faults[MOST_FAULTS + 1 :] = [unchecked]
+            faults[MOST_FAULTS + 1 :] = [
+                Rejected("further on", "nothing is checked before these are repaired")
+            ]
         return Verification(FORMAT, rejected=faults, unfit=True)
 
 
 class StateJson(NativeFormat):
-    """States as JSON."""
-
     about = "all that a learner has learned, JSON; CSV for a book"
     learner = "any"
     endings = (".json",)
@@ -313,12 +301,12 @@ class StateJson(NativeFormat):
     def chunks(self, state: State) -> Iterator[bytes]:
         head = as_lines(_header(state).items(), sort=True)
         entries = state.learner.to_entries(state.table)
-        for number, part in enumerate(written(b"{" + head + b',\n"entries":{\n', entries, sort=True)):
-            if number and b"null" in part:
+        for number, chunk in enumerate(written(b"{" + head + b',\n"entries":{\n', entries, sort=True)):
+            if number and b"null" in chunk:
                 raise _unsavable("a value is not finite")
-            if number and any(abs(int(match[1])) > MAX_COUNT for match in _LONG.finditer(part)):
+            if number and any(abs(int(match[1])) > MAX_COUNT for match in _LONG_INTEGER.finditer(chunk)):
                 raise _unsavable(f"a count has grown beyond {MAX_COUNT:,}")
-            yield part
+            yield chunk
 
     def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> tuple[Any, Iterable[Entry]]:
         if not whole:
@@ -389,9 +377,10 @@ def _text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]
 def _rows(
     lines: Iterator[tuple[int, str]], header: dict[str, Any] | None, name: str, where: str
 ) -> Iterator[tuple[str, list[Any]]]:
-    """A position and ``[move, plies, result, run, count]`` from each line after that of the columns.
+    """The position and ``[move, plies, result, run, count]`` of each row; the first line names the columns.
 
     :param name: the run of rows that name none.
+    :raises InvalidFileError: naming the row that is wrong, unless ``all_faults`` are listed.
     """
     runs = None if header is None else {run["id"] for run in header["runs"]}
     number, line = next(lines, (2, ""))

@@ -42,16 +42,14 @@ from ttt_cli.store.text import csv_rows, load_json, number_in, quoted
 
 HEADER = b"position,move,probability,value"
 ARRAYS = ("positions", "probabilities", "values")
-CELLS = {str(cell + 1): cell for cell in range(64)}
-"""Cells from 0 by their names in files."""
-EQUAL = 1e-9
-"""The largest difference of the sum of probabilities from 1."""
+CELLS = {str(cell + 1): cell for cell in range(64)}  # cells from 0 by their names in files
+TOLERANCE = 1e-9  # of the sum of probabilities
 
 Move = tuple[str, str, str, float, float]
 """The place in the file, the position, the cell from 1 as written, its probability and value (NaN: none)."""
 
 
-class Recorded(Policy):
+class FilePolicy(Policy):
     """The policy in a file."""
 
     def __init__(self, where: str, positions: Positions, probabilities: Floats, values: Floats) -> None:
@@ -64,18 +62,18 @@ class Recorded(Policy):
         codes = _codes(positions)
         self._codes, order, times = np.unique(codes, return_index=True, return_counts=True)
         self._probabilities, self._values = probabilities[order], values[order]
-        again = np.zeros(len(codes), np.bool_)
-        again[order[times > 1]] = True
-        unsound = ~are_sound(probabilities, positions.legal, EQUAL)
+        repeated = np.zeros(len(codes), np.bool_)
+        repeated[order[times > 1]] = True
+        unsound = ~are_sound(probabilities, positions.legal, TOLERANCE)
         for wrong, why in (
             (~positions.reachable | positions.terminal, "is not an open position that a game leads to"),
             (unsound, "has numbers that are not probabilities of its free cells"),
-            (again, "is in it twice"),
+            (repeated, "is in it twice"),
         ):
             if wrong.any():
                 text = positions.text(int(wrong.argmax()))
                 raise InvalidFileError(why, where=f"{where}, position {text!r}")
-        # Without all positions it cannot be asked about any.
+        # A policy without all open positions can be asked only about its own.
         self.external = space is None or len(order) < int(np.count_nonzero(~space.terminal))
 
     def __len__(self) -> int:
@@ -88,8 +86,9 @@ class Recorded(Policy):
     def values(self, positions: Positions) -> Floats | None:
         return None if np.isnan(self._values).all() else self._answers(positions, self._values, nan)
 
-    def _answers(self, positions: Positions, held: Floats, ended: float) -> Floats:
-        found = np.full((len(positions), self.rules.cells), ended)
+    def _answers(self, positions: Positions, numbers: Floats, ended: float) -> Floats:
+        """The rows of ``numbers`` for open positions, and ``ended`` for others."""
+        answers = np.full((len(positions), self.rules.cells), ended)
         (still_open,) = np.nonzero(~positions.terminal)
         codes = _codes(positions[still_open])
         rows = np.minimum(np.searchsorted(self._codes, codes), len(self) - 1)
@@ -98,8 +97,8 @@ class Recorded(Policy):
             what = f"holds no move for {positions.text(int(missing[0]))!r}"
             hint = "it may hold only the positions that its player can face"
             raise TttError(what, where=self._where, hint=hint)
-        found[still_open] = held[rows]
-        return found
+        answers[still_open] = numbers[rows]
+        return answers
 
 
 def _codes(positions: Positions) -> NDArray[Any]:
@@ -119,31 +118,31 @@ def _rows(policy: Policy, positions: Positions) -> Iterator[tuple[str, int, floa
         yield texts[index], cell + 1, probability, None if isnan(value) else value
 
 
-def _recorded(where: str, rules: Rules | None, moves: Iterable[Move]) -> Recorded:
-    """The policy of the moves read from a file."""
-    texts: dict[str, int] = {}
-    at, cells, probabilities, values = array("q"), array("b"), array("d"), array("d")
+def _policy_of(where: str, rules: Rules | None, moves: Iterable[Move]) -> FilePolicy:
+    """The policy that consists of the moves in a file."""
+    rows: dict[str, int] = {}  # of positions
+    row_of, cells, probabilities, values = array("q"), array("b"), array("d"), array("d")
     for place, text, move, probability, value in moves:
         rules = rules or _game_of(where, len(text))
         cell = CELLS.get(move, rules.cells)
         if cell >= rules.cells:
             what = f"{move[:20]!r} is not a cell from 1 to {rules.cells}"
             raise InvalidFileError(what, where=f"{where}, {place}")
-        at.append(texts.setdefault(text, len(texts)))
+        row_of.append(rows.setdefault(text, len(rows)))
         cells.append(cell)
         probabilities.append(probability)
         values.append(value)
-    positions = _positions(where, rules or STANDARD, list(texts))
+    positions = _positions(where, rules or STANDARD, list(rows))
     played, opinions = np.zeros(positions.legal.shape), np.full(positions.legal.shape, nan)
-    times, held = np.zeros(played.shape, np.int64), (np.frombuffer(at, "q"), np.frombuffer(cells, "b"))
-    np.add.at(times, held, 1)
-    again = np.argwhere(times > 1)
-    if len(again):
-        row, cell = again[0].tolist()
+    times, places = np.zeros(played.shape, np.int64), (np.frombuffer(row_of, "q"), np.frombuffer(cells, "b"))
+    np.add.at(times, places, 1)
+    repeated = np.argwhere(times > 1)
+    if len(repeated):
+        row, cell = repeated[0].tolist()
         place = f"{where}, position {positions.text(row)!r}"
         raise InvalidFileError(f"has move {cell + 1} twice", where=place)
-    played[held], opinions[held] = np.frombuffer(probabilities), np.frombuffer(values)
-    return Recorded(where, positions, played, opinions)
+    played[places], opinions[places] = np.frombuffer(probabilities), np.frombuffer(values)
+    return FilePolicy(where, positions, played, opinions)
 
 
 def _positions(where: str, rules: Rules, texts: Sequence[str]) -> Positions:
@@ -156,6 +155,7 @@ def _positions(where: str, rules: Rules, texts: Sequence[str]) -> Positions:
 
 
 def _game_of(where: str, cells: int) -> Rules:
+    """The usual game, if a file that does not name its game has boards of its size."""
     if cells != STANDARD.cells:
         unnamed = f"does not say which game its boards of {cells} cells are of"
         hint, flags = "say it: rules=Rules(ROWS, COLS, LINE)", "say it: --board ROWSxCOLS --line N"
@@ -164,8 +164,6 @@ def _game_of(where: str, cells: int) -> Rules:
 
 
 class PolicyCsv(Format):
-    """A policy as CSV."""
-
     name = "policy-csv"
     about = "CSV: the probability and value of each move of any player"
     holds = "policy"
@@ -176,8 +174,8 @@ class PolicyCsv(Format):
     def recognises(self, source: Source, options: Options) -> bool:
         return source.start.startswith(HEADER)
 
-    def read(self, source: Source, options: Options) -> Recorded:
-        return _recorded(source.where, options.rules, self._moves(source))
+    def read(self, source: Source, options: Options) -> FilePolicy:
+        return _policy_of(source.where, options.rules, self._moves(source))
 
     def _moves(self, source: Source) -> Iterator[Move]:
         before = 0
@@ -207,8 +205,6 @@ class PolicyCsv(Format):
 
 
 class PolicyJson(Format):
-    """A policy as one JSON object."""
-
     name = "policy-json"
     about = "the same as one JSON object"
     holds = "policy"
@@ -219,28 +215,28 @@ class PolicyJson(Format):
     def recognises(self, source: Source, options: Options) -> bool:
         return source.is_json and source.says(b"schema", b"ttt-policy")
 
-    def read(self, source: Source, options: Options) -> Recorded:
+    def read(self, source: Source, options: Options) -> FilePolicy:
         where = source.where
         try:
-            found, held = split(source.blocks(), "positions", where, partial(load_json, where=where))
-            return self._recorded(found, held, where)
+            head, entries = split(source.blocks(), "positions", where, partial(load_json, where=where))
+            return self._parsed(head, entries, where)
         except OtherLayoutError:
-            return self._recorded(source.json, None, where)
+            return self._parsed(source.json, None, where)
 
-    def _recorded(self, found: Any, held: Iterable[tuple[str, Any]] | None, where: str) -> Recorded:
+    def _parsed(self, head: Any, entries: Iterable[tuple[str, Any]] | None, where: str) -> FilePolicy:
         try:
-            rules = Rules(**{name: found["rules"][name] for name in ("rows", "cols", "line")})
-            held = found["positions"].items() if held is None else held
+            rules = Rules(**{name: head["rules"][name] for name in ("rows", "cols", "line")})
+            entries = head["positions"].items() if entries is None else entries
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidFileError(f"has no valid rules and positions: {error}", where=where) from None
         except UsageError as error:
             raise InvalidFileError(error.message, where=f"{where}, rules") from None
-        if found.get("version", 1) != 1:
-            raise InvalidFileError(f"is of version {found['version']!r}, not 1", where=where)
-        return _recorded(where, rules, self._moves(held, where))
+        if head.get("version", 1) != 1:
+            raise InvalidFileError(f"is of version {head['version']!r}, not 1", where=where)
+        return _policy_of(where, rules, self._moves(entries, where))
 
-    def _moves(self, held: Iterable[tuple[str, Any]], where: str) -> Iterator[Move]:
-        for text, moves in held:
+    def _moves(self, entries: Iterable[tuple[str, Any]], where: str) -> Iterator[Move]:
+        for text, moves in entries:
             place = f"position {text[:80]!r}"
             try:
                 for cell, move in moves.items():
@@ -262,8 +258,6 @@ class PolicyJson(Format):
 
 
 class Npz(Format):
-    """A policy as arrays."""
-
     name = "npz"
     about = "the same as arrays for NumPy"
     holds = "policy"
@@ -273,7 +267,7 @@ class Npz(Format):
     def recognises(self, source: Source, options: Options) -> bool:
         return is_archive(source.data) and {*ARRAYS} <= {*names(source.data, source.where)}
 
-    def read(self, source: Source, options: Options) -> Recorded:
+    def read(self, source: Source, options: Options) -> FilePolicy:
         where = source.where
         texts, *numbers = (array_in(source, name) for name in ARRAYS)
         if texts.ndim != 1 or texts.dtype.kind != "U" or not len(texts):
@@ -286,7 +280,7 @@ class Npz(Format):
         rules = options.rules or _game_of(where, shape[1])
         positions = _positions(f"{where}, array positions", rules, texts.tolist())
         still_open = np.flatnonzero(~positions.terminal)
-        return Recorded(where, positions[still_open], *(found[still_open] for found in numbers))
+        return FilePolicy(where, positions[still_open], *(found[still_open] for found in numbers))
 
     def write(self, player: ExportSource) -> list[bytes]:
         positions, values = player.positions, player.answers.values(player.positions)

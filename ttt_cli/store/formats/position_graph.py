@@ -17,21 +17,24 @@ from ttt_cli.engine.scores import solve
 from ttt_cli.store.formats.format import ExportSource, Format
 from ttt_cli.store.state import State
 
-CELL, GAP, TEXT, AIR, MARGIN = 14, 16, 15, 64, 46
-"""In pixels: a cell's side; the space beside a board, below it, between plies, and around everything."""
-A_ROW = 36
-"""The most boards in a row of a ply."""
+CELL = 14  # pixels: the side of a cell
+BOARD_GAP = 16  # between boards
+SCORE_HEIGHT = 15  # of the text below a board
+PLY_GAP = 64  # between plies, for the moves
+MARGIN = 46
+MOST_IN_ROW = 36  # boards of a ply
 
 
 class PositionGraph:
-    """The positions that can be reached from a start within some plies, and the moves between them; without a
-    start all that the player knows.
+    """The positions within some plies of a start, or all that the player knows, and the moves between them.
 
     :ivar nodes: int64[k], indexes in the state space, ascending: by plies, then text.
-    :ivar starts: int64[m], the index before each move; cells: from 0; ends: the index after it.
+    :ivar starts: int64[m], the index of the position before each move.
+    :ivar cells: int64[m], the cell of each move.
+    :ivar ends: int64[m], the index of the position after each move.
     :ivar scores: float64[n], the values of positions to X, NaN: none.
     :ivar scale: the scores of a lost and of a won position.
-    :ivar meaning: the meaning of scores, in words.
+    :ivar meaning: a description of the scores.
     """
 
     def __init__(self, player: ExportSource) -> None:
@@ -55,8 +58,8 @@ class PositionGraph:
         self.ends = space.successors[self.starts, self.cells]
 
     def boards(self) -> Iterator[tuple[int, str, str, tuple[str, str]]]:
-        """Each position's index, text, score, and fill and ink. The score shows by a sign, or by X or O, for
-        whom it is good, since colour alone is not enough."""
+        """Each position's index, text, score, and fill and ink. A sign, or X or O, in the score says whom it
+        favours, since colour alone is not enough."""
         low, high = self.scale
         levels = np.clip((2 * self.scores - low - high) / (high - low), -1.0, 1.0)
         for index in self.nodes.tolist():
@@ -104,8 +107,6 @@ def color_of(level: float) -> tuple[str, str]:
 
 
 class Dot(Format):
-    """The graph for Graphviz."""
-
     name = "dot"
     about = "the graph of positions, for Graphviz"
     written = True
@@ -157,7 +158,8 @@ class Svg(Format):
         x, y, tops, size = _layout(graph)
         yield _before_boards(rules, escape(heading), *size).encode()
         for start, _, end, likely in sorted(graph.moves(), key=lambda move: move[3]):  # likely ones on top
-            x1, x2, y1, y2 = x[start] + width // 2, x[end] + width // 2, y[start] + height + TEXT + 2, y[end]
+            x1, x2 = x[start] + width // 2, x[end] + width // 2
+            y1, y2 = y[start] + height + SCORE_HEIGHT + 2, y[end]
             middle = (y1 + y2) // 2
             look = f'stroke-width="{0.8 + 1.4 * likely:.1f}" stroke-opacity="{0.35 + 0.65 * likely:.2f}"'
             if not likely:
@@ -213,23 +215,23 @@ def _before_boards(rules: Rules, heading: str, width: int, height: int) -> str:
 def _layout(graph: PositionGraph) -> tuple[Int64s, Int64s, dict[int, int], tuple[int, int]]:
     """The left and the top of each board, int64[n] each; the top of each ply; the size of the picture.
 
-    A ply's boards are ordered by the mean place of the boards before them, so that few moves cross.
+    A ply's boards are ordered by the mean position of their predecessors, so that few edges cross.
     """
     space, rules = graph.policy.space, graph.policy.rules
     width, height, plies = rules.cols * CELL, rules.rows * CELL, space.plies[graph.nodes]
     by_ply = {int(ply): graph.nodes[plies == ply] for ply in np.unique(plies)}
-    widest = max(min(len(nodes), A_ROW) for nodes in by_ply.values())
-    inner = max(widest * (width + GAP) - GAP, 480)
+    widest = max(min(len(nodes), MOST_IN_ROW) for nodes in by_ply.values())
+    inner = max(widest * (width + BOARD_GAP) - BOARD_GAP, 480)
     x, y, tops, top = np.zeros(len(space), np.int64), np.zeros(len(space), np.int64), {}, 72
     moves = np.maximum(np.bincount(graph.ends, minlength=len(space)), 1)
     for ply, unordered in by_ply.items():
         middles = np.bincount(graph.ends, x[graph.starts], len(space)) / moves
         nodes = unordered[np.lexsort((-unordered, middles[unordered]))]
         tops[ply] = top
-        for first in range(0, len(nodes), A_ROW):
-            row = nodes[first : first + A_ROW]
-            left = MARGIN + (inner - (len(row) * (width + GAP) - GAP)) // 2
-            x[row], y[row] = left + np.arange(len(row)) * (width + GAP), top
-            top += height + TEXT + 8
-        top += AIR - 8
-    return x, y, tops, (inner + 2 * MARGIN, top - AIR + 16)
+        for first in range(0, len(nodes), MOST_IN_ROW):
+            row = nodes[first : first + MOST_IN_ROW]
+            left = MARGIN + (inner - (len(row) * (width + BOARD_GAP) - BOARD_GAP)) // 2
+            x[row], y[row] = left + np.arange(len(row)) * (width + BOARD_GAP), top
+            top += height + SCORE_HEIGHT + 8
+        top += PLY_GAP - 8
+    return x, y, tops, (inner + 2 * MARGIN, top - PLY_GAP + 16)

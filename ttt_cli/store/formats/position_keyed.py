@@ -50,7 +50,9 @@ class PositionKeyed(Format):
             raise
 
 
-def read_tables(candidates: Iterator[Candidate], source: Source, options: Options, form: Format) -> ForeignTable:
+def read_tables(
+    candidates: Iterator[Candidate], source: Source, options: Options, form: Format
+) -> ForeignTable:
     """Read the first table that can be read of those that a file may hold.
 
     :raises InvalidFileError: if no reading fits, or several may be meant.

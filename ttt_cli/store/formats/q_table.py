@@ -22,8 +22,6 @@ _DIGITS = str.maketrans(".XO", "012")
 
 
 class QTable(PositionKeyed):
-    """A table of Q-learning."""
-
     name = "q-table"
     about = "JSON, {'121220100': [9 numbers], …}: 0 empty, 1 X, 2 O"
     learner = "q"

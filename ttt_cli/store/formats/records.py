@@ -4,30 +4,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from ttt_cli.store.curves import NAMES, missing_points, read_groups
-from ttt_cli.store.formats.format import (
-    ANY_SIZE,
-    DEFAULTS,
-    Format,
-    Options,
-    Rejected,
-    Verification,
-    fault_of,
-    truncated,
-)
+from ttt_cli.store.formats.format import Format, Options, Rejected, Verification, truncated
 from ttt_cli.store.games import GameRecord, each_record
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import columns_in
 
 
 class GameRecords(Format):
-    """A log of games: JSON Lines."""
-
     name = "game-records"
     about = "JSON Lines: games.jsonl, for ttt review FILE and ttt train --games-from FILE"
     learner = "any"
     holds = "games"
     written = True
-    limit = ANY_SIZE
+    limit = 2**63  # any size: it is read in blocks
 
     def recognises(self, source: Source, options: Options) -> bool:
         named = source.where.endswith(".jsonl")
@@ -35,14 +24,14 @@ class GameRecords(Format):
         fields = text.startswith(b"{") and all(name in text for name in (b'"moves"', b'"result"'))
         return fields or (named and (text.startswith(b'{"id":"') or not source.is_json))
 
-    def verify(self, source: Source, options: Options = DEFAULTS) -> Verification:
+    def verify(self, source: Source, options: Options) -> Verification:
         """Report every line that is not a game."""
         faults: list[Rejected] = []
         seen: set[tuple[str, int]] = set()
         ids: dict[str, int] = {}
         for number, record in each_record(Path(source.where)):
             if not isinstance(record, GameRecord):
-                faults.append(fault_of(record, source.where))
+                faults.append(Rejected.by(record, source.where))
             elif ids.setdefault(record.id, number) != number:
                 faults.append(Rejected(f"line {number}", f"the same id as line {ids[record.id]}"))
             else:
@@ -54,8 +43,6 @@ class GameRecords(Format):
 
 
 class LearningCurve(Format):
-    """The curve of one training: CSV."""
-
     name = "curve"
     about = "CSV of ttt train --curve, for ttt curve: how strong a player was along the way"
     holds = "measures"
@@ -65,20 +52,18 @@ class LearningCurve(Format):
     def recognises(self, source: Source, options: Options) -> bool:
         return (*columns_in(source.first_line),)[: len(self.begins)] == self.begins
 
-    def verify(self, source: Source, options: Options = DEFAULTS) -> Verification:
+    def verify(self, source: Source, options: Options) -> Verification:
         curves = read_groups(source)
         points = sum(map(len, curves.values()))
         return Verification(self.name, len(curves), points, units=("training", "point"))
 
 
 class Study(LearningCurve):
-    """The curves of many trainings."""
-
     name = "study"
     about = "CSV of ttt study, for ttt curve: the curves of many trainings"
     begins = ("learner", "preset", "call")
 
-    def verify(self, source: Source, options: Options = DEFAULTS) -> Verification:
+    def verify(self, source: Source, options: Options) -> Verification:
         """Report trainings that lack points."""
         faults = [
             Rejected(

@@ -128,8 +128,6 @@ def to_bytes(entries: dict[str, Any], spelled: Mapping[str, float]) -> bytes:
 
 
 class StateAction(Format):
-    """The graph machine's brain."""
-
     name = "state-action"
     about = "JSON, {'0': {'state', 'next', 'score', 'end'}, …}: 1 X, -1 O"
     learner = "graph"

@@ -72,8 +72,6 @@ def starts() -> Floats:
 
 
 class ValueTable(Format):
-    """The values of TD learning."""
-
     name = "value-table"
     about = "CSV, index,value_x,value_o over all 19,683 boards; or .npz: V_x, V_o"
     learner = "td"
