@@ -12,7 +12,7 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.store.curves import HEADER, read, to_csv
+from ttt_cli.store.curves import NAMES, read, to_csv
 from ttt_cli.training.curve import Curve, measure, points
 
 SPACE = StateSpace.of()
@@ -70,7 +70,7 @@ def test_the_file_is_written_at_every_point_and_reads_back(tmp_path):
     curve.look(100, lambda: PERFECT)
     assert read(path) == curve.rows
     assert [row.games for row in curve.rows] == [0, 40, 100]
-    assert path.read_text().startswith(HEADER + "\n0,")
+    assert path.read_text().startswith(",".join(NAMES) + "\n0,")
 
 
 def test_unknown_figures_read_back(tmp_path):

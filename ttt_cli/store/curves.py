@@ -22,8 +22,7 @@ class Row:
 
     :ivar games: of the run; in a run's record, of the whole state.
     :ivar x_win: like the five that follow an exact rate against random play, as X or as O.
-    :ivar worst_x: the highest probability of losing as X that an opponent can force.
-    :ivar worst_o: the same as O.
+    :ivar worst_x: the highest probability of losing as X that an opponent can force; ``worst_o``: as O.
     :ivar mistakes: open positions in which it can give up game value, and ``reachable`` those it can reach.
     :ivar exploitability: the mean gain of best responses over both sides.
     :ivar unbeatable: 1 if it is unbeatable as both sides, else 0.
@@ -45,11 +44,10 @@ class Row:
 
 
 NAMES = tuple(field.name for field in fields(Row))
-HEADER = ",".join(NAMES)
+EXPECTED = f"expected columns {','.join(NAMES)}"
 
 
 def to_csv(rows: Sequence[Row]) -> bytes:
-    """The file of a curve."""
     return text.to_csv([NAMES, *map(astuple, rows)])
 
 
@@ -60,8 +58,7 @@ def read(path: Path) -> list[Row]:
     """
     curves = read_groups(Source(path))
     if curves.keys() - {()}:
-        hint = f"expected columns {HEADER}"
-        raise InvalidFileError("is not one learning curve", where=str(path), hint=hint)
+        raise InvalidFileError("is not one learning curve", where=str(path), hint=EXPECTED)
     return curves.get((), [])
 
 
@@ -74,8 +71,7 @@ def read_groups(source: Source) -> dict[tuple[str, ...], list[Row]]:
     names = text.columns_in(source.first_line)
     at = names.index("games") if "games" in names else len(names)
     if not {*names[at:]} <= {*NAMES} or at == len(names):
-        hint = f"expected columns {HEADER}"
-        raise InvalidFileError("is not a learning curve", where=source.where, hint=hint)
+        raise InvalidFileError("is not a learning curve", where=source.where, hint=EXPECTED)
     curves: dict[tuple[str, ...], list[Row]] = {}
     for number, line in source.rows[1:]:
         place = f"{source.where}, line {number}"

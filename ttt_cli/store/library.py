@@ -249,10 +249,7 @@ def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
 
 
 def _format_of(source: Source, options: Options) -> Format:
-    """The format of a file.
-
-    :raises UsageError: if the options say how to read it, and such a file can be read in only one way.
-    """
+    """The format of a file; raises UsageError if the options choose a reading and it has only one."""
     form = recognise(source, options)
     stated: dict[str, object] = {} if form.ambiguous else {**options.stated}
     if isinstance(form, NativeFormat) and options.visits != DEFAULTS.visits:
@@ -300,9 +297,7 @@ def try_saving(state: State, path: Path) -> None:
 
 
 def save(state: State, path: Path) -> Path | None:
-    """Write a state to ``path``. A file there that holds experience which the state lacks becomes a backup.
-
-    :returns: the backup, if there is one.
+    """Write a state to ``path``, and return the backup of the file that it replaces, if that is kept.
 
     :raises UsageError: as ``needs_backup``.
     """

@@ -29,9 +29,8 @@ class PositionGraph:
     """The positions within some plies of a start, or all that the player knows, and the moves between them.
 
     :ivar nodes: int64[k], indexes in the state space, ascending: by plies, then text.
-    :ivar starts: int64[m], the index of the position before each move.
+    :ivar starts: int64[m], the index of the position before each move; ``ends``: after it.
     :ivar cells: int64[m], the cell of each move.
-    :ivar ends: int64[m], the index of the position after each move.
     :ivar scores: float64[n], the values of positions to X, NaN: none.
     :ivar scale: the scores of a lost and of a won position.
     :ivar meaning: a description of the scores.
