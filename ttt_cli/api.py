@@ -241,11 +241,11 @@ def train(
     if isinstance(learner, State):
         if preset or rules or symmetry:
             raise UsageError("preset, rules and symmetry are for a new state: this one has its own")
-        start = replace(learner, learner=learner.as_read.changed(**given), table=deepcopy(learner.table))
+        start = replace(learner, learner=learner.as_read.with_params(**given), table=deepcopy(learner.table))
     else:
         named = learner if isinstance(learner, str) else checked(learner, "learner")
         kind = learner_of(named, preset or "default")
-        start = State.empty(kind.changed(**given), _game(rules) or STANDARD, symmetric=bool(symmetry))
+        start = State.empty(kind.with_params(**given), _game(rules) or STANDARD, symmetric=bool(symmetry))
     games, seed = _whole("games", games, 1), _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
     other = None if opponent is None else _opponent(opponent, start, Path(store))

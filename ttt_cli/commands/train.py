@@ -218,7 +218,7 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
     if options.source is not None:
         origin = library.existing(env.store, options.source, rules)
     if origin is None:
-        empty = learner_of(learner, preset or "default").changed(**given)
+        empty = learner_of(learner, preset or "default").with_params(**given)
         return State.empty(empty, rules or STANDARD, symmetric=options.symmetry)
     # An empty file can only be read as the table of a learner that is named: an empty graph.
     loaded = library.load(origin, FileOptions(learner=None if origin.stat().st_size else learner))
@@ -240,7 +240,7 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
     if (unfinished := state.unfinished) is not None and origin == path:
         stopped = f"after {unfinished.games:,} of {unfinished.details['planned']:,} games"
         env.say(f"the run stopped {stopped} can no longer be resumed")
-    return replace(state, learner=state.learner.changed(**given))
+    return replace(state, learner=state.learner.with_params(**given))
 
 
 def _taught(env: Environment, path: Path, state: State, games_from: str | None) -> State:

@@ -218,7 +218,7 @@ class Learner(ABC, Generic[T]):
         """The parameters by name, without ``choice``."""
         return {name: value for name, value in asdict(self).items() if name != "choice"}  # type: ignore[call-overload]
 
-    def changed(self, **parameters: Any) -> Self:
+    def with_params(self, **parameters: Any) -> Self:
         """The learner with other values of some parameters.
 
         :raises UsageError: as ``from_params``.

@@ -116,7 +116,7 @@ class Td(TableLearner[Table]):
         draws = [known["draw"] for known in parameters if "draw" in known]
         if not draws or any(draw != draws[0] for draw in draws):
             return self
-        return self.changed(draw=draws[0])
+        return self.with_params(draw=draws[0])
 
     @property
     def parts(self) -> tuple[Part, Part]:

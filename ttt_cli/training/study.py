@@ -86,7 +86,7 @@ class Design:
 
         :raises UsageError: if a parameter cannot have its value.
         """
-        learner = self.learner.changed(**dict(zip(self.varied, setting, strict=True)))
+        learner = self.learner.with_params(**dict(zip(self.varied, setting, strict=True)))
         return State.empty(learner, self.rules, symmetric=self.symmetric)
 
     def training(self, key: Key) -> TrainingRun:
