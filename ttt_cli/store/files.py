@@ -43,8 +43,8 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     with translate_os_errors(path):
         old = status(path)
         if old is not None and (not stat.S_ISREG(old.st_mode) or os.fspath(path).startswith("/dev/")):
-            with open(path, "ab", opener=_at_once) as straight:
-                yield straight
+            with open(path, "ab", opener=_at_once) as stream:
+                yield stream
             return
         if old is not None:
             os.close(os.open(target, os.O_WRONLY | os.O_CLOEXEC))  # fails if it is write-protected
@@ -72,7 +72,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open a device or a pipe without waiting for its other end: a pipe that nobody reads is an error."""
+    """Open a device or a pipe without waiting for its other end; it is an error if nobody reads the pipe."""
     fd = os.open(path, flags | NO_WAITING)
     os.set_blocking(fd, True)
     return fd
@@ -96,10 +96,10 @@ def append_line(path: AnyPath, line: bytes, *, wait: float = 10.0) -> None:
             fd = os.open(real, os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_WAITING, 0o666)
             end = os.lseek(fd, 0, os.SEEK_END)
             try:
-                ended = not end or os.pread(fd, 1, end - 1) == b"\n"
-                rest = memoryview((b"" if ended else b"\n") + line + b"\n")
-                while rest:
-                    rest = rest[os.write(fd, rest) :]
+                is_ended = not end or os.pread(fd, 1, end - 1) == b"\n"
+                unwritten = memoryview((b"" if is_ended else b"\n") + line + b"\n")
+                while unwritten:
+                    unwritten = unwritten[os.write(fd, unwritten) :]
                 os.fsync(fd)
             except BaseException:
                 with suppress(OSError):
@@ -131,11 +131,11 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _remove_litter(target: Path) -> None:
-    """Remove the temporary files that killed processes left beside ``target``, which nobody has locked."""
+    """Remove the temporary files of ``target`` that killed processes left: those that nobody has locked."""
     litter = re.compile(re.escape(f".{target.name}.") + r"\d{1,10}-[0-9a-f]{12}" + re.escape(TEMPORARY))
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             if litter.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                with open(entry.path, "rb") as left:
-                    if take(left):
+                with open(entry.path, "rb") as file:
+                    if take(file):
                         os.unlink(entry.path)

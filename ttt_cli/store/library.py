@@ -193,7 +193,7 @@ def needs_backup(state: State, path: Path) -> bool:
         another game, or has the name of another kind of file.
     """
     learner, rules = state.learner, state.rules
-    if rules.misere:  # which most formats have no word for
+    if rules.misere:  # which most formats cannot express
         raise UsageError(f"a state that plays {rules.describe()} cannot be saved")
     form = _native_format(Source(path)) if path.is_file() else None
     if form is None:
@@ -204,18 +204,18 @@ def needs_backup(state: State, path: Path) -> bool:
             raise UsageError(what, where=str(path), hint=f"such as {usual}", flags=f"-o {usual}")
         return path.exists()
     source = Source(path)
-    found = _LEARNER.search(source.start)  # maybe a learner that is not known here
-    if found and found[1].decode() != learner.name:
-        what = f"holds a {found[1].decode()} state, not {learner.name}"
+    match = _LEARNER.search(source.start)  # its learner may not be known here
+    if match and match[1].decode() != learner.name:
+        what = f"holds a {match[1].decode()} state, not {learner.name}"
         raise UsageError(what, where=str(path), hint="name another file", flags="-o another file")
     try:
-        other = form.header(source)
+        replaced = form.header(source)
     except (TttError, OtherLayoutError):
         return True
-    if other.rules != rules:
-        what = f"holds a state for {other.rules.describe()}, not {rules.describe()}"
+    if replaced.rules != rules:
+        what = f"holds a state for {replaced.rules.describe()}, not {rules.describe()}"
         raise UsageError(what, where=str(path), hint="name another file", flags="-o another file")
-    return not state.contains(other)
+    return not state.contains(replaced)
 
 
 def load(path: Path, options: Options = DEFAULTS) -> Loaded:

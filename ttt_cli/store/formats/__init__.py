@@ -1,6 +1,6 @@
-"""The formats of files, each a class in its own module, loaded when needed.
+"""The formats of files, each a class, whose module is imported when it is needed.
 
-A file is recognised by its content, and nothing in it is executed.
+``recognise`` finds the format of a file by its content; nothing in a file is executed.
 """
 
 from collections.abc import Iterator
@@ -34,12 +34,12 @@ FORMATS = {
     "dot": ".position_graph:Dot",
     "svg": ".position_graph:Svg",
 }
-"""The classes by name. A file is in the first format that recognises it: those that know theirs by the
-beginning stand before those that have to read it, and of these the one that takes any file is last."""
+"""The classes by name. The first that recognises a file reads it: formats that look at its beginning only
+come before those that parse it, and of these the one that takes any file is last."""
 
 
 @cache
-def _made(place: str) -> Format:
+def _instance(place: str) -> Format:
     module, _, name = place.partition(":")
     form = getattr(import_module(module, __name__), name)()
     assert isinstance(form, Format)
@@ -52,7 +52,7 @@ def get(name: str) -> Format | None:
     :raises TttError: if the plug-in cannot be loaded, is no format, or lacks a name or a description.
     """
     if name in FORMATS:
-        return _made(FORMATS[name])
+        return _instance(FORMATS[name])
     if (kind := plugin(FORMAT_PLUGINS, name, type)) is None:
         return None
     with guarded(name, "the plug-in fails: "):
@@ -64,7 +64,7 @@ def get(name: str) -> Format | None:
 
 def all_formats() -> Iterator[Format]:
     """The built-in formats, each loaded when its turn comes."""
-    return map(_made, FORMATS.values())
+    return map(_instance, FORMATS.values())
 
 
 def plugged_formats() -> Iterator[Format]:
@@ -73,7 +73,7 @@ def plugged_formats() -> Iterator[Format]:
 
 
 def recognise(source: Source, options: Options = DEFAULTS) -> Format:
-    """The format of a file. That of a plug-in is found before the one that takes any file.
+    """The format of a file; plug-ins are asked before the format that takes any file.
 
     :raises InvalidFileError: if it is empty, damaged, too large, or in no known format.
     """

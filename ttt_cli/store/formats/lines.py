@@ -72,11 +72,11 @@ def _entries(blocks: Iterable[bytes], loads: Callable[[bytes], Any]) -> Iterator
         ended = ended or text == b"}}" or text.endswith(b"\n}}")
         text = text.removesuffix(b"}}" * ended).rstrip(b",\r\n")
         try:
-            found = loads(b"{" + text + b"}")
+            members = loads(b"{" + text + b"}")
         except (orjson.JSONDecodeError, InvalidFileError):
             raise OtherLayoutError from None
-        if len(found) != text.count(b"\n") + bool(text):
+        if len(members) != text.count(b"\n") + bool(text):
             raise OtherLayoutError
-        yield from found.items()
+        yield from members.items()
     if not ended:
         raise OtherLayoutError

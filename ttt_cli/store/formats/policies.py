@@ -155,7 +155,6 @@ def _positions(where: str, rules: Rules, texts: Sequence[str]) -> Positions:
 
 
 def _game_of(where: str, cells: int) -> Rules:
-    """The usual game, if a file that does not name its game has boards of its size."""
     if cells != STANDARD.cells:
         unnamed = f"does not say which game its boards of {cells} cells are of"
         hint, flags = "say it: rules=Rules(ROWS, COLS, LINE)", "say it: --board ROWSxCOLS --line N"

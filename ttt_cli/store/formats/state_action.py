@@ -46,28 +46,28 @@ def _is_node(node: Any, is_first: bool) -> bool:
     return False
 
 
-def _join_roots(found: dict[str, Any]) -> list[str]:
-    """Repair a root without a board: it is the empty board, and a later node of that board joins it."""
-    root = found.get("0")
+def _join_roots(nodes: dict[str, Any]) -> list[str]:
+    """Give a root without a board the empty one, merge a later node of that board, describe the repair."""
+    root = nodes.get("0")
     if root is None or root["state"]:
         return []
-    twin = next((key for key, node in found.items() if node["state"] == _EMPTY), None)
-    found["0"] = root = {**root, "state": _EMPTY}
+    twin = next((key for key, node in nodes.items() if node["state"] == _EMPTY), None)
+    nodes["0"] = root = {**root, "state": _EMPTY}
     if twin is None:
         return ["the root had no board; it is the empty one"]
-    root["next"] = list(dict.fromkeys(root["next"] + found.pop(twin)["next"]))
-    for key, node in found.items():
-        found[key] = {**node, "next": [child for child in node["next"] if child != twin]}
+    root["next"] = list(dict.fromkeys(root["next"] + nodes.pop(twin)["next"]))
+    for key, node in nodes.items():
+        nodes[key] = {**node, "next": [child for child in node["next"] if child != twin]}
     return [f"the root had no board; it is the empty one, and key '{twin}', the same board, has joined it"]
 
 
-def _entries(found: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
-    """The nodes as native entries, checked against the rules of the game."""
+def _entries(nodes: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
+    """The native entries of the nodes, checked against the rules of the game."""
     space = StateSpace.of(STANDARD)
-    texts = {key: "".join(_SYMBOLS[stone] for stone in node["state"]) for key, node in found.items()}
+    texts = {key: "".join(_SYMBOLS[stone] for stone in node["state"]) for key, node in nodes.items()}
     entries: dict[str, Any] = {}
     keys: dict[str, str] = {}
-    for (key, node), text in zip(found.items(), texts.values(), strict=True):
+    for (key, node), text in zip(nodes.items(), texts.values(), strict=True):
         row = space.index_of.get(text, -1)
         winner = _SYMBOLS[int(space.results[row])].replace(".", "nobody")
         if row < 0:
@@ -82,35 +82,35 @@ def _entries(found: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
             keys[text] = key
             continue
         raise InvalidFileError(why, where=f"{where}, key {quoted(key)}")
-    for at, (text, key) in enumerate(keys.items()):
+    for rank, (text, key) in enumerate(keys.items()):
         successors, place = space.successors[space.index_of[text]].tolist(), f"{where}, key {quoted(key)}"
         cells = []
-        for child in found[key]["next"]:
+        for child in nodes[key]["next"]:
             row = space.index_of[texts[child]] if child in texts else 0
             if row not in successors:
-                message = f"next names {quoted(child)}, not a node one move further"
-                raise InvalidFileError(message, where=place)
+                why = f"next names {quoted(child)}, not a node one move further"
+                raise InvalidFileError(why, where=place)
             cells.append(successors.index(row) + 1)
         if len(set(cells)) < len(cells):
             raise InvalidFileError("next names a key twice", where=place)
-        entries[text] = {"seen": at, "next": cells, "visits": visits}
+        entries[text] = {"seen": rank, "next": cells, "visits": visits}
     return entries
 
 
 def _scores(entries: dict[str, Any]) -> list[float]:
-    """The article's scores: an int where nothing follows, else a float."""
+    """The article's scores, of leaves as int, else as float."""
     learner = learner_of("graph", "article")
     table = learner.from_entries(STANDARD, False, entries.items())
     scores = learner.position_scores(table, Positions.reached(list(entries), STANDARD))
     assert scores is not None
-    following = (entry["next"] for entry in entries.values())
-    return [score if some else int(score) for score, some in zip(scores.tolist(), following, strict=True)]
+    is_leaf = [not entry["next"] for entry in entries.values()]
+    return [int(score) if leaf else score for score, leaf in zip(scores.tolist(), is_leaf, strict=True)]
 
 
 def to_bytes(entries: dict[str, Any], spelled: Mapping[str, float]) -> bytes:
-    """The file of a graph's entries: ``json.dumps(…, indent=4)`` without a line end, or nothing.
+    """The file of a graph's entries, as ``json.dumps(…, indent=4)`` gives it; empty without entries.
 
-    :param spelled: scores to write as spelled here, by position, if they are still the same.
+    :param spelled: by position, scores to write as they are spelled here, if they are still the same.
     """
     entries = dict(sorted(entries.items(), key=lambda item: item[1]["seen"]))
     space = StateSpace.of(STANDARD)
@@ -144,15 +144,15 @@ class StateAction(Format):
         return isinstance(first, dict) and len(first.keys() & _FIELDS) >= 3
 
     def read(self, source: Source, options: Options) -> ForeignTable:
-        found, where = dict(source.json if source.size else {}), source.where
-        for at, (key, node) in enumerate(found.items()):
+        nodes, where = dict(source.json if source.size else {}), source.where
+        for at, (key, node) in enumerate(nodes.items()):
             if key != str(at) or not _is_node(node, at == 0):
                 message = f"expected key '{at}' with state: 9 numbers of 1, -1 and 0, next: a list of keys, "
                 message += "score: a finite number, end: true or false, and nothing else"
                 raise InvalidFileError(message, where=f"{where}, key {quoted(key)}")
-        repaired = _join_roots(found)
-        entries, spelled, stale = _entries(found, options.visits, where), dict[str, float](), 0
-        for node, text, score in zip(found.values(), entries, _scores(entries), strict=True):
+        repaired = _join_roots(nodes)
+        entries, spelled, stale = _entries(nodes, options.visits, where), dict[str, float](), 0
+        for node, text, score in zip(nodes.values(), entries, _scores(entries), strict=True):
             if node["score"] != score:
                 stale += 1
             elif repr(node["score"]) != repr(score):  # 0 for 0.0: an export gives the same bytes

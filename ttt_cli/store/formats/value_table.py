@@ -29,13 +29,14 @@ ARRAYS = ("V_x", "V_o")
 def _values_in_lines(source: Source) -> Floats:
     values = dict[float, list[float]]()
     for line, row in source.rows[1:]:
-        index, *found = [number for field in row if (number := number_in(field.strip())) is not None] or [-1]
-        known = index in values or not 0 <= index < BOARDS or not index.is_integer()
-        if known or len(row) != 3 or len(found) != 2:
+        numbers = [number for field in row if (number := number_in(field.strip())) is not None]
+        index = numbers[0] if numbers else -1
+        is_new_index = 0 <= index < BOARDS and index not in values and float(index).is_integer()
+        if not (is_new_index and len(row) == len(numbers) == 3):
             message = f"expected an index of 0 to {BOARDS - 1}, each once, and two numbers"
             place = f"{source.where}, line {line}"
             raise InvalidFileError(f"{message}, found {quoted(','.join(row))}", where=place)
-        values[index] = found
+        values[index] = numbers[1:]
     if missing := sorted(set(range(BOARDS)) - values.keys()):
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise InvalidFileError(f"the index {missing[0]} is missing{more}", where=source.where)
@@ -43,20 +44,20 @@ def _values_in_lines(source: Source) -> Floats:
 
 
 def _values_in_arrays(source: Source) -> Floats:
-    found, held = [], names(source.data, source.where)
+    values, members = [], names(source.data, source.where)
     for name in ARRAYS:
-        array = array_in(source, name) if name in held else np.zeros(0)
+        array = array_in(source, name) if name in members else np.zeros(0)
         if array.shape != (BOARDS,) or array.dtype.kind != "f" or not np.isfinite(array).all():
-            shown = f"{array.dtype} of shape {array.shape}" if name in held else f"only {held[:5]}"
-            message = f"expected {BOARDS} numbers, all finite; found {shown}"
+            found = f"{array.dtype} of shape {array.shape}" if name in members else f"only {members[:5]}"
+            message = f"expected {BOARDS} numbers, all finite; found {found}"
             raise InvalidFileError(message, where=f"{source.where}, array {name}")
-        found.append(array.astype(np.float64))
-    return np.stack(found)
+        values.append(array.astype(np.float64))
+    return np.stack(values)
 
 
 @lru_cache(maxsize=1)
 def _indexes() -> Int64s:
-    """int64[n], the index of each position of the space."""
+    """int64[n], the index in the file of each position of the state space."""
     stones = StateSpace.of(STANDARD).stones.astype(np.int64)
     return np.where(stones == 2, 1, np.where(stones == 1, 2, 0)) @ 3 ** np.arange(STANDARD.cells)
 
@@ -89,8 +90,8 @@ class ValueTable(Format):
         known = np.where(learned, values, np.nan).T[indexes]
         entries = entries_of(known, False, StateSpace.of(STANDARD), options.visits)
         notes = ["values that equal the starting values count as not visited"]
-        strange = np.setdiff1d(np.flatnonzero(learned.any(axis=0)), indexes).tolist()
-        rejected = [Rejected(f"index {index}", "no game reaches this board") for index in strange]
+        unreachable = np.setdiff1d(np.flatnonzero(learned.any(axis=0)), indexes).tolist()
+        rejected = [Rejected(f"index {index}", "no game reaches this board") for index in unreachable]
         return ForeignTable("td", entries, rejected=rejected, notes=notes)
 
     def write(self, player: ExportSource) -> list[bytes]:
