@@ -166,6 +166,7 @@ KEYS: dict[str, Key] = {
     "commas": ",".join,
     "bars": "|".join,
     "underscores": "_".join,
+    "ats": lambda symbols: "".join(f"{symbol}@" for symbol in symbols),
     "tuple": listed("()"),
     "list": listed("[]"),
     "quoted list": listed("[]", quotes=True),

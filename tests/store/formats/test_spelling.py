@@ -47,10 +47,9 @@ SPELLED = [
     *(("list", "210"), ("quoted list", "XO "), ("quoted list", "XOE"), ("array", "1.2.0.")),
     *(("quoted array", "OX."), ("nested", "-110"), ("quoted nested", "XO "), ("printed rows", "120")),
     *(("rows", "XO_"), ("lines", "+-"), ("base 3", "120"), ("base 3 from the least", "210")),
-    *(("base 3 from the least", "120"), ("decimal", "120")),
+    *(("base 3 from the least", "120"), ("decimal", "120"), ("ats", "XOE")),
 ]
 PRINTED = [("framed", "XO "), ("ruled", "xo-"), ("printed", "XO ")]
-"""Boards of several lines."""
 
 
 def of_side(side: str) -> dict[tuple[str, int], float]:
@@ -189,8 +188,9 @@ def test_a_cell_may_be_marked_on_an_empty_board_and_there_is_none_when_the_game_
 
 
 def test_keys_in_columns_may_have_values_in_rows():
-    """An author whose keys run down the columns, while the numbers of the cells run along the rows."""
     assert "columns" in reads_as(Spell("columns").lists(MOVES), goes_by(MOVES)).notes[0]
+    stated = {"order": "columns from top left"}  # values of positions say nothing of the order
+    reads_as(Spell("columns").positions(POSITIONS), looks_up(POSITIONS), spelling=stated)
 
 
 @pytest.mark.parametrize(

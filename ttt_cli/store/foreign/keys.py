@@ -37,8 +37,7 @@ COUNTED = {"base-3 number": 3, **BITS}  # that may begin with the last cell as w
 NUMBERS = {"decimal number": 10, **COUNTED}
 """The forms of a board as a number, by base: its digits are the cells, without leading zeros."""
 FORMS = ("items", "characters", "list", "rows", "signed digits", *NUMBERS)
-"""The forms of a board: an item of a key for each cell; a character a cell; a list of the cells in one item;
-an item a row; digits with signs; numbers."""
+"""An item of a key a cell; a character a cell; a list in one item; an item a row; signed digits; numbers."""
 
 _DELIMITERS = r"\s,;|:/()\[\]{}<>"
 _TOKEN = re.compile(rf"""[^{_DELIMITERS}'"\\]+""")
@@ -189,6 +188,7 @@ def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
     yield lambda key: [key]
     yield _TOKEN.findall
     yield _quoted_items
+    yield re.compile(rf"""[^@{_DELIMITERS}'"\\]+""").findall
     yield lambda key: [key[:cells], *_WORD.findall(key[cells:])]
     yield lambda key: [*_WORD.findall(key[:-cells]), key[-cells:]]
     yield lambda key: _printed_items(key, rules.cols)

@@ -226,7 +226,7 @@ class Reading:
         return Plays("random", "draw" if self.drawn_by else "most", pair, wins, self.tables)
 
 
-def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterator[Reading]:
+def readings(spelling: Spelling, values: Values, group: Images | None, any_order: bool) -> Iterator[Reading]:
     """The readings of a table whose keys are so spelled, and stand for their images under a group, if any."""
     renamed = dict[str, str]()
     if (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.turn:
@@ -240,9 +240,9 @@ def readings(spelling: Spelling, values: Values, group: Images | None) -> Iterat
             order_rarity = ORDER_RARITY if oriented.order != "rows" else 0
             if spelling.form in COUNTED and oriented.order == LAST_FIRST:
                 order_rarity = LAST_FIRST_RARITY
-            # Rare orders are tried only for moves that would otherwise go to occupied cells.
+            # Rare orders are tried only if one is stated, or if moves would otherwise go to occupied cells.
             is_rare = order_rarity == ORDER_RARITY
-            if is_rare and not (of_moves and all(reading.faults for reading in combined)):
+            if is_rare and not (any_order or (of_moves and all(reading.faults for reading in combined))):
                 continue
             ways = _of_positions(oriented, meant, owners)
             if of_moves:

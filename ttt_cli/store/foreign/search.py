@@ -182,7 +182,7 @@ class _Search:
     def no_positions(self) -> NoPositionsError:
         """The error for keys of which few or none are positions."""
         telling = sorted(self.table.keys[:1000], key=lambda key: -len(set(key)))  # not the empty board first
-        shown = ", ".join(quoted(key.replace("\t", ",")) for key in telling[:SHOWN])
+        shown = ", ".join(quoted(key.replace("\t", ","), most=80) for key in telling[:SHOWN])
         message = f"these keys are not positions of {self.rules.describe()}: {shown}"
         if boards := keys.other_size(self.table.keys):
             what = "they look like boards of another size"
@@ -203,9 +203,9 @@ class _Search:
         ways = self.policy_readings(table, boards, group)
         if not ways:
             values = collect(table.values, table.keys, space.rules, self.where)
-            ways = [*readings(boards, values, group)]
+            ways = [*readings(boards, values, group, "order" in self.stated)]
             if not (ways or stated):  # moves of the boards as they were played, perhaps
-                symmetry, ways = "no", [*readings(boards, values, None)]
+                symmetry, ways = "no", [*readings(boards, values, None, "order" in self.stated)]
             if not ways:
                 raise _unfit(table, values, boards, self.where)
         # Keys that are the least of their rotated images may be the least of some mirrored ones as well, and
@@ -228,7 +228,7 @@ class _Search:
             if counts_stones(boards.space, boards.indexes[moves.rows], moves.ids):
                 continue
             extras = [column for at, column in enumerate(boards.extras) if at not in columns]
-            if ways := [*readings(replace(boards, extras=extras), moves, group)]:
+            if ways := [*readings(replace(boards, extras=extras), moves, group, "order" in self.stated)]:
                 return ways
         return []
 
