@@ -6,6 +6,8 @@ Loading compiled code means running it, so a folder that others own or may write
 import errno
 import logging
 import os
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from time import time
 
@@ -16,10 +18,12 @@ def read(name: str) -> bytes | None:
     """The compiled code in a file of the cache; None if it cannot be read."""
     try:
         path = _folder() / name
-        os.utime(path)  # it is in use
-        return path.read_bytes()
+        code = path.read_bytes()
     except OSError:
         return None
+    with suppress(OSError):  # where nothing can be written
+        os.utime(path)  # it is in use
+    return code
 
 
 def write(name: str, code: bytes) -> None:
@@ -33,8 +37,12 @@ def write(name: str, code: bytes) -> None:
             if other.is_file() and time() - other.stat().st_mtime > 30 * 86_400:
                 other.unlink()
     except OSError as error:
-        message = "compiled code cannot be kept (%s: %s); NUMBA_CACHE_DIR=FOLDER names another folder"
-        log.info(message, error.filename, error.strerror)
+        _say_once(f"compiled code cannot be kept ({error.filename}: {error.strerror})")
+
+
+@cache
+def _say_once(why: str) -> None:
+    log.info("%s; NUMBA_CACHE_DIR=FOLDER names another folder", why)
 
 
 def _folder() -> Path:

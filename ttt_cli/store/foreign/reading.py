@@ -195,12 +195,13 @@ class Reading:
         """The reading over all images of its positions, of a table whose keys are up to symmetry."""
         space, parts = self.spelling.space, []
         by_key = self.of_moves and not self._has_one_of_equivalent_moves(group)
+        # What has a number already: a position, a side's good in it, or a move.
         done = np.zeros((len(space), max(space.cells, 2)), np.bool_)
         for image, places in images(space, self.indexes, group):
             slots = np.argsort(image)[self.slots] if self.of_moves else self.slots
-            table = 0 if by_key else slots
-            new = ~done[places, table]
-            done[places, table] = True
+            column = 0 if by_key else slots
+            new = ~done[places, column]
+            done[places, column] = True
             parts.append((places[new], slots[new], self.numbers[new]))
         indexes, slots, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return replace(self, indexes=indexes, slots=slots, numbers=numbers, classes=self.positions)

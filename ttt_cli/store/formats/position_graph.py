@@ -153,9 +153,9 @@ class Svg(Format):
         graph = PositionGraph(player)
         rules = graph.policy.rules
         width, height = rules.cols * CELL, rules.rows * CELL
-        heading = f"{player.name}: {len(graph.nodes):,} positions, filled by {graph.meaning}"
+        heading = escape(f"{player.name}: {len(graph.nodes):,} positions")
         x, y, tops, size = _layout(graph)
-        yield _before_boards(rules, escape(heading), *size).encode()
+        yield _before_boards(rules, heading, escape(graph.meaning), *size).encode()
         for start, _, end, likely in sorted(graph.moves(), key=lambda move: move[3]):  # likely ones on top
             x1, x2 = x[start] + width // 2, x[end] + width // 2
             y1, y2 = y[start] + height + SCORE_HEIGHT + 2, y[end]
@@ -184,7 +184,7 @@ class Svg(Format):
         yield b"</g>\n</svg>\n"
 
 
-def _before_boards(rules: Rules, heading: str, width: int, height: int) -> str:
+def _before_boards(rules: Rules, heading: str, meaning: str, width: int, height: int) -> str:
     """The title, the legend of colours, and the definitions of grid and stones."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
@@ -192,6 +192,7 @@ def _before_boards(rules: Rules, heading: str, width: int, height: int) -> str:
         "<desc>Blue (+, X): good for X; orange (-, O): for O; white: even; grey (?): no opinion.</desc>\n"
         '<rect width="100%" height="100%" fill="#ffffff"/>\n'
         f'<text x="{MARGIN}" y="22" font-size="13" font-weight="600" fill="#10161d">{heading}</text>\n'
+        f'<text x="{MARGIN + 142}" y="45" font-size="11" fill="#10161d">{meaning}</text>\n'
     ]
     for at, (level, sign) in enumerate(((-1.0, "O"), (-0.5, "-"), (0.0, "0"), (0.5, "+"), (1.0, "X"))):
         left, (fill, ink) = MARGIN + at * 26, color_of(level)
