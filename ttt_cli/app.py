@@ -22,7 +22,7 @@ from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageE
 from ttt_cli.learners import any_offered
 from ttt_cli.shell.command import make_command, split_examples
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
-from ttt_cli.store.system import fault
+from ttt_cli.store.system import translated
 from ttt_cli.streams import flush_or_drop, standard_streams
 from ttt_cli.user_code import describe_error, place_at_fault
 
@@ -213,7 +213,7 @@ def _file_error(error: OSError) -> TttError:
     if isinstance(error.filename, str | bytes):
         where = os.fsdecode(error.filename)
     elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF):
-        return fault(error, "standard output")
+        return translated(error, "standard output")
     else:
         where = ""
     kind = InvalidFileError if unreadable else TttError

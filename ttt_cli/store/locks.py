@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ttt_cli.errors import BusyError, InvalidFileError
-from ttt_cli.store.system import NO_WAITING, AnyPath, fault, translate_os_errors
+from ttt_cli.store.system import NO_WAITING, AnyPath, translate_os_errors, translated
 
 FOLDER = ".locks"
 
@@ -50,7 +50,7 @@ def lock(
         if parents:
             real.parent.mkdir(parents=True, exist_ok=True)
         if real.is_dir():
-            raise fault(IsADirectoryError(errno.EISDIR, ""), path, kind=InvalidFileError)
+            raise translated(IsADirectoryError(errno.EISDIR, ""), path, kind=InvalidFileError)
         if real.exists() and not real.is_file():
             return held
         mode = stat.S_IMODE(os.stat(real.parent).st_mode)

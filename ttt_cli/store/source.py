@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Any, BinaryIO
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.system import LIMIT, NO_WAITING, AnyPath, fault, scaled, too_large
+from ttt_cli.store.system import LIMIT, NO_WAITING, AnyPath, scaled, too_large, translated
 from ttt_cli.store.text import csv_rows, load_json, refuse_binary
 
 BLOCK = 2**20  # about so many bytes are read at once where the format allows it
@@ -128,4 +128,4 @@ def _open(path: AnyPath) -> Iterator[BinaryIO]:
     except FileNotFoundError:
         raise InvalidFileError("there is no such file", where=os.fspath(path)) from None
     except OSError as error:
-        raise fault(error, path, "cannot be read", InvalidFileError) from None
+        raise translated(error, path, "cannot be read", InvalidFileError) from None

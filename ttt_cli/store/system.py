@@ -26,7 +26,7 @@ _HINTS = {
 }
 
 
-def fault(
+def translated(
     error: OSError, path: AnyPath, failed: str = "cannot be written", kind: type[TttError] = TttError
 ) -> TttError:
     """The error to raise instead of ``error``: of class ``kind``, with path, reason and remedy."""
@@ -45,7 +45,7 @@ def translate_os_errors(path: AnyPath) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise fault(error, path) from error
+        raise translated(error, path) from error
 
 
 def status(path: AnyPath) -> os.stat_result | None:

@@ -393,17 +393,15 @@ def _rows(
         if not line:
             continue
         cells = line.split(",")
-        run = cells[4] if has_run and len(cells) > 4 else name
-        numbers = " ".join([*cells[1:3], cells[-1] if has_count else "1"])
         if len(cells) != len(columns):
             why = f"expected {len(columns)} columns, found {len(cells)}"
-        elif runs is not None and run not in runs:
-            why = f"run {quoted(run)} is not in the header"
-        elif not _NUMBERS.fullmatch(numbers):
+        elif runs is not None and cells[4] not in runs:
+            why = f"run {quoted(cells[4])} is not in the header"
+        elif not _NUMBERS.fullmatch(numbers := f"{cells[1]} {cells[2]} {cells[-1] if has_count else 1}"):
             why = f"expected whole numbers as move, plies and count, found {quoted(line)}"
         else:
             move, plies, count = map(int, numbers.split())
-            yield cells[0], [move, plies, cells[3], run, count]
+            yield cells[0], [move, plies, cells[3], cells[4] if has_run else name, count]
             continue
         report(InvalidFileError(why, where=f"{where}: line {number}"))
 
