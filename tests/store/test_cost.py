@@ -148,15 +148,21 @@ def test_a_reformatted_file_costs_in_proportion_to_its_size(layout: int, tmp_pat
     assert process_time() - began < SECONDS
 
 
-@pytest.mark.parametrize("learner", ["q", "ntuple"])
+@pytest.mark.parametrize("learner", ["q", "ntuple", "book"])
 def test_merging_many_files_takes_the_memory_of_a_few(learner: str, ttt: Run):
     state, peaks = trained(learner, games=50), {}
-    for number in range(10):  # the same experience under other names
-        run = replace(state.runs[0], kind="import", id=f"{number:024}")
-        Path(f"{number}.json").write_bytes(library.content(replace(state, runs=(run,))))
+    files = [f"{number}{state.learner.suffix}" for number in range(10)]
+    for number, file in enumerate(files):  # the same experience under other names
+        run, table = replace(state.runs[0], kind="import", id=f"{number:024}"), state.table
+        if learner == "book":  # of a run that has one game in common with every other
+            games = [f"{0:024}", *(f"{number:02}{game:022}" for game in range(1, 50))]
+            run = replace(run, kind="play", details={"game_ids": games})
+            empty = state.learner.empty(state.rules, False)
+            table = state.learner.merge_overlapping(empty, [state.table], run.id)
+        Path(file).write_bytes(library.content(replace(state, runs=(run,), table=table)))
     for count in (2, 4, 10):  # at first imports take memory too
         tracemalloc.start()
-        merged = ttt("merge", *(f"{number}.json" for number in range(count)), "-o", "all.json", "--json")
+        merged = ttt("merge", *files[:count], "--allow-overlap", "-o", f"all{files[0][1:]}", "--json")
         peaks[count] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert merged.json["games"] == 50 * count

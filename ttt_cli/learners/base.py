@@ -99,7 +99,8 @@ class Learner(ABC, Generic[T]):
     article_watches: ClassVar[bool] = False
     """Whether the author's learner watches games in which the opponent plays both sides."""
     keeps_runs_apart: ClassVar[bool] = False
-    """Whether a table knows which run each entry comes from, so that overlapping tables can be merged."""
+    """Whether a table knows which run each entry comes from, so that overlapping tables can be merged; then
+    ``merge_overlapping`` is overridden."""
     learns_resigned: ClassVar[bool] = False
     """Whether resigned games teach anything."""
     symmetric_only: ClassVar[bool] = False

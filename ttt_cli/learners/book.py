@@ -231,9 +231,12 @@ class Book(TableLearner[BookTable]):
 
     def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
         """A row that several parts have of one run keeps the largest count; untagged counts add up."""
+        return self._merge(base, parts, len(parts))
+
+    def _merge(self, base: BookTable, parts: Iterable[BookTable], count: int) -> BookTable:
         merged, by_run = deepcopy(base), {run: [rows] for run, rows in base.gather().items()}
         keys, seen = base.runs[""]
-        by_run[""] = [(keys, seen * (1 - len(parts)))]
+        by_run[""] = [(keys, seen * (1 - count))]
         for part in parts:
             moves = merged.moves_of(merged.include_table(part))[1]
             for run, (keys, seen) in part.gather().items():
@@ -245,10 +248,14 @@ class Book(TableLearner[BookTable]):
 
     def merge_overlapping(self, base: BookTable, parts: Sequence[BookTable], run: str) -> BookTable:
         """The sums of all counts, tagged with the one run."""
-        untagged = [deepcopy(part) for part in parts]
-        for table in untagged:
-            table.set_rows({"": combined(np.add, [*table.gather().values()])})
-        merged = self.merge(base, untagged)
+
+        def untagged() -> Iterator[BookTable]:
+            for part in parts:  # one at a time
+                table = deepcopy(part)
+                table.set_rows({"": combined(np.add, [*table.gather().values()])})
+                yield table
+
+        merged = self._merge(base, untagged(), len(parts))
         self.tag_run(merged, run)
         return merged
 
