@@ -79,7 +79,7 @@ def evaluate(
     lines: dict[Side, tuple[int, ...]] = {}
     if not matched:
         exact = exact or mistakes is not None
-        verdict = _judge(env, player, others, budget, games or GAMES, exact=exact)
+        verdict = _judge(env, player, others, budget, games, exact=exact)
         if verdict is not None:
             _remark_ties(env, player, others[0])
             explanation = _explain(player, verdict.lines) if explain else None
@@ -140,13 +140,13 @@ def _judge(
     player: Agent,
     others: Sequence[Agent],
     budget: int,
-    games: int,
+    games: int | None,
     *,
     exact: bool,
 ) -> Verdict | None:
     """Return the verdict, or None with a notice that a match is played instead.
 
-    :param games: the games of that match.
+    :param games: the games of that match, if the user says so.
     :param exact: whether to raise an error rather than return None.
     :raises OutgrownError: if too much can happen to visit all of it.
     :raises UnsteadyError: if a player's choices vary from one question to the next.
@@ -159,8 +159,8 @@ def _judge(
         if exact:
             raise
         who = f"{error.where}: " if error.where else ""
-        fewer = " (--games N plays fewer)" if games == GAMES else ""
-        env.say(f"{who}{error.message}; {games:,} games are played instead{fewer}")
+        fewer = "" if games else " (--games N plays fewer)"
+        env.say(f"{who}{error.message}; {games or GAMES:,} games are played instead{fewer}")
         return None
 
 

@@ -25,15 +25,17 @@ def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Age
 
 
 def output_file(env: Environment, out: str) -> Path:
-    """Return the file that ``-o`` names.
+    """Return the file that ``-o`` names; ``./q`` is a file called q, even if there is a state q.
 
-    :raises UsageError: if it is stdout, or the name of a state; ``./q`` is a file called q.
+    :raises UsageError: if it is stdout, or the name of a state.
     """
     if out == "-":
         raise UsageError("a state cannot be written to stdout", where="-", hint="name a file")
-    if stored := next(filter(Path.exists, library.candidates(env.store, out)), None):
+    path = Path(out)
+    stored = next(filter(Path.exists, library.candidates(env.store, str(path))), None)
+    if stored and out == str(path):
         raise UsageError("names a state, not a file", where=f"-o {out}", hint=f"-o {stored}, or -o ./{out}")
-    return Path(out)
+    return path.absolute() if stored else path  # ./q would be shown as q
 
 
 def locked(env: Environment, path: Path, doing: str, *, wait: float = 0.0) -> ExitStack:

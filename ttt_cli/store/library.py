@@ -30,6 +30,7 @@ from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")  # of state files
+LOG_OF_GAMES = "log of games"
 
 _LEARNER = re.compile(rb'"learner":\s*"([a-z0-9_-]+)"')
 
@@ -112,7 +113,7 @@ def not_found(
     :param known: names that are accepted, besides those of states.
     :param hint: what to suggest otherwise.
     """
-    if trained := StateName.parse(name):
+    if (trained := StateName.parse(name)) and what != LOG_OF_GAMES:
         trained = trained._replace(rules=trained.rules or rules)
         is_misere = trained.rules is not None and trained.rules.misere
         hint = "" if is_misere else f"{trained.command(*store_option(store))} makes it"
@@ -167,10 +168,12 @@ def games_in(store: Path, name: str) -> SoundGames:
     :raises UsageError: if it is neither a file nor a path.
     :raises InvalidFileError: if it is a state.
     """
-    path = existing(store, name, what="log of games")
+    if name == "-":
+        raise UsageError(f"a {LOG_OF_GAMES} cannot be read from stdin", where="-", hint="name a file")
+    path = existing(store, name, what=LOG_OF_GAMES)
     if holds_state(path):
         hint = "expected a log such as games.jsonl"
-        raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)
+        raise InvalidFileError(f"is a state, not a {LOG_OF_GAMES}", where=str(path), hint=hint)
     return SoundGames(path)
 
 

@@ -122,7 +122,8 @@ class State:
         :raises UsageError: if the learner has no such rule.
         """
         hint = f"it has {', '.join(self.learner.choices)}"
-        if self.learner.values_of and choice in ("most", "draw"):  # of numbers, or of beads
+        own = choice in self.learner.choices
+        if self.learner.values_of and choice in ("most", "draw") and not own:  # of numbers, or of beads
             if self.plays is None and self.learner.values_of != "moves":
                 raise UsageError("holds no counts of beads", hint=hint)
             changed = replace(self, plays=replace(self.plays or Plays(), choice=choice))
