@@ -227,7 +227,7 @@ class Search(Policy):
     ) -> None:
         self.rules = rules
         self.network = line_network(rules) if network is None else network
-        self._depth = rules.cells if depth is None else depth
+        self._depth = rules.cells if depth is None else min(depth, rules.cells)
         self._nodes = NODES if depth is None and nodes is None else nodes
 
     def probabilities(self, positions: Positions) -> Floats:

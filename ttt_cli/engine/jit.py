@@ -8,7 +8,7 @@ import os
 import pickle
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -94,8 +94,10 @@ class _Cache:
         name = f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
         code = code_cache.read(name)
         if code is not None:
-            with suppress(Exception):  # a damaged file can raise anything
+            try:
                 return CompileResult._rebuild(context, *pickle.loads(code))
+            except Exception as error:  # a damaged file can raise anything
+                code_cache.log.debug("the compiled code in %s cannot be read: %r", name, error)
         with self.compiling():
             context.refresh()  # loads all that the compiler needs, but compiled code does not
             compiled = self.dispatcher._compiler.compile(signature, None)

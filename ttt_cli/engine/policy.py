@@ -23,8 +23,8 @@ class Policy(ABC):
     """A player that answers for batches of positions.
 
     :ivar rules: the game it plays.
-    :ivar external: whether it is someone else's code. It is asked only about positions that occur in its
-        games: each question takes time, and it may have no answer in others.
+    :ivar external: whether it is asked only about positions that occur in its games, as each question takes
+        time, or it may have no answer in others.
     """
 
     rules: Rules

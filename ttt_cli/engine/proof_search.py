@@ -74,10 +74,10 @@ SEARCH = np.dtype(
     ]
 )
 
-State = Any
+SearchState = Any
 """A record of ``SEARCH``."""
 
-Context = tuple[Board, Int8s, Any, State]
+Context = tuple[Board, Int8s, Any, SearchState]
 """The rules; the board's symmetries (``Rules.sources``); the table, an array of ``ENTRY`` whose length is a
 power of 2; the state of the search."""
 
@@ -97,7 +97,9 @@ def weight_of(missing: Bitboard, board: Board) -> int:
 
 
 @Part
-def weigh(own: Bitboard, other: Bitboard, row: int, board: Board, search: State) -> tuple[int, Bitboard]:
+def weigh(
+    own: Bitboard, other: Bitboard, row: int, board: Board, search: SearchState
+) -> tuple[int, Bitboard]:
     """Fill a row of weights by the live lines of the side with the stones ``own``.
 
     :returns: the side's potential, and the cells that complete a line.
@@ -120,7 +122,7 @@ def weigh(own: Bitboard, other: Bitboard, row: int, board: Board, search: State)
 
 
 @Part
-def add_line(cells: Bitboard, weight: int, search: State) -> None:
+def add_line(cells: Bitboard, weight: int, search: SearchState) -> None:
     """Add ``weight`` to the weights of a line's free unpaired cells, and of each two of them."""
     weights, pair_weights = search.weights, search.pair_weights
     while cells:
@@ -135,12 +137,12 @@ def add_line(cells: Bitboard, weight: int, search: State) -> None:
 
 @Part
 def pair_up(
-    potential: int, enough: int, attacker: Bitboard, defender: Bitboard, board: Board, search: State
+    potential: int, enough: int, attacker: Bitboard, defender: Bitboard, board: Board, search: SearchState
 ) -> tuple[int, Bitboard]:
     """Choose pairs of cells for the defender, as long as that lowers the potential and it is not below
     ``enough``, and fill the ``UNPAIRED`` weights.
 
-    :returns: the remaining potential, and the paired cells.
+    :returns: a bound of the remaining potential, and the paired cells.
     """
     weights, pair_weights, live_cells = search.weights, search.pair_weights, search.live_cells
     for cell in range(board.cells):
@@ -165,7 +167,7 @@ def pair_up(
                 while partners:
                     partner = lowest_cell(partners)
                     partners &= partners - ONE
-                    # Lines through both cells die, and the weight of those through one doubles.
+                    # Lines through both cells die, and the weight of those through one at most doubles.
                     gain = 3 * pair_weights[cell, partner]
                     gain -= weights[UNPAIRED, cell] + weights[UNPAIRED, partner]
                     if gain > most:
@@ -196,7 +198,7 @@ def pair_up(
 
 
 @Part
-def force(own: Bitboard, other: Bitboard, board: Board, search: State) -> bool:
+def force(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> bool:
     """Look for a win of the side to move, with the stones ``own``, by stones that each threaten to complete a
     line until one threatens two. If there is one, store both sides' stones at its end."""
     to_block = completing_cells(other, own, board)
@@ -225,7 +227,7 @@ def force(own: Bitboard, other: Bitboard, board: Board, search: State) -> bool:
 
 
 @Part
-def spoilers(own: Bitboard, other: Bitboard, board: Board, search: State) -> Bitboard:
+def spoilers(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> Bitboard:
     """The cells where a stone of the other side could spoil a forced win of the side with the stones ``own``;
     none if no forced win is found.
 
@@ -249,7 +251,7 @@ def spoilers(own: Bitboard, other: Bitboard, board: Board, search: State) -> Bit
 
 @Part
 def judge(
-    attacks: bool, attacker: Bitboard, defender: Bitboard, board: Board, search: State
+    attacks: bool, attacker: Bitboard, defender: Bitboard, board: Board, search: SearchState
 ) -> tuple[int, Bitboard, int]:
     """Judge a node by its potential and the cells that complete a line.
 

@@ -77,7 +77,7 @@ def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
 
 
 @Part
-def own_form(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np.uint64, int]:
+def form_of(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np.uint64, int]:
     """The position that has the row, in a table of classes the canonical form, and the symmetry that leads to
     it."""
     return canonical_form(growth.sources, x, o) if SYMMETRIC else (x, o, 0)
@@ -91,7 +91,7 @@ def successor(rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, 
     unseen = u32(DRAWN) if ply + 1 == lines.shape[0] else u32(OPEN)
     if is_line(lines, o if ply & 1 else x, cell):
         unseen = u32(X_WON) if (ply & 1 == 0) != growth.misere else u32(O_WON)
-    x, o, _ = own_form(growth, x, o)
+    x, o, _ = form_of(growth, x, o)
     row = find(rows, growth, x, o)
     return row if row != OPEN else unseen
 
@@ -103,7 +103,7 @@ def predecessor(
     """The row of the position without the last stone, if that is on this cell, or ``OPEN``; and the symmetry
     that leads to its canonical form."""
     stone = ONE << np.uint64(cell)
-    x, o, symmetry = own_form(growth, x ^ stone if ply & 1 else x, o if ply & 1 else o ^ stone)
+    x, o, symmetry = form_of(growth, x ^ stone if ply & 1 else x, o if ply & 1 else o ^ stone)
     return find(rows, growth, x, o), symmetry
 
 
@@ -158,7 +158,7 @@ def add_row(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: 
     used, sources = growth.used, growth.sources
     x, o, stone = np.uint64(rows[parent].x), np.uint64(rows[parent].o), ONE << np.uint64(moves[move].cell)
     x, o = (x, o | stone) if ply & 1 else (x | stone, o)
-    x, o, _ = own_form(growth, x, o)
+    x, o, _ = form_of(growth, x, o)
     if not SYMMETRIC:
         used[2] = touched(growth, x, o, ply + 1)
     unseen, row, place = moves[move].after, used[0], used[1]

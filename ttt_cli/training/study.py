@@ -1,7 +1,7 @@
-"""Studies: the strength of learners trained from nothing with many seeds and settings.
+"""Studies: the strength of learners trained from scratch with many seeds and settings.
 
 A study is a CSV file with a row for each point of each training, sorted and without times, so that it does
-not depend on who trained what and when. The next call goes on from an incomplete one. After Patterson et al.,
+not depend on who trained what and when. The next call continues an incomplete one. After Patterson et al.,
 Empirical design in reinforcement learning (2023): many seeds, reported by medians and ranges.
 """
 

@@ -103,7 +103,7 @@ def cluster_workers(address: str) -> Iterator[ShardMap]:
             hint = "do they have enough memory?"
             raise TttError("workers died too often", where=where, hint=hint) from None
         except (CancelledError, CommClosedError):
-            hint = "--resume goes on from the last save"
+            hint = "--resume continues from the last save"
             raise TttError("the connection to the scheduler was lost", where=where, hint=hint) from None
         finally:
             executor.shutdown(wait=False)
