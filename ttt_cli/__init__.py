@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AgentType",
     "ExportSource",
+    "ForeignTable",
     "Format",
     "Game",
     "GameRecord",

@@ -48,6 +48,7 @@ from ttt_cli.play.session import Session
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import FORMAT, Loaded
 from ttt_cli.store.formats.format import ExportSource as ExportSource
+from ttt_cli.store.formats.format import ForeignTable as ForeignTable
 from ttt_cli.store.formats.format import Format as Format
 from ttt_cli.store.games import GameRecord as GameRecord
 from ttt_cli.store.locks import lock

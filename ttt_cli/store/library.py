@@ -109,7 +109,7 @@ def not_found(
 ) -> TttError:
     """The error to raise if nothing has this name; it suggests how to make it, or a similar name.
 
-    :param what: what was expected.
+    :param what: what was expected; a name that training gives means a state, unless it is a log of games.
     :param known: names that are accepted, besides those of states.
     :param hint: what to suggest otherwise.
     """

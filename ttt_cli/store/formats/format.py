@@ -324,7 +324,7 @@ def _table_for(foreign: ForeignTable, name: str, where: str, options: Options) -
     if options.learner in (None, foreign.learner):
         return learner, table
     target = learner_class(options.learner)
-    if (learner.values_of, target.values_of) != ("positions", "moves"):
+    if (learner.values_of, target.name) != ("positions", "q"):
         message = f"a {name} file cannot become a table of {options.learner}"
         hint = f"it becomes one of {foreign.learner}{' or q' if learner.values_of == 'positions' else ''}"
         raise UsageError(message, where="--learner", hint=hint)

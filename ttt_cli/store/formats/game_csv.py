@@ -82,6 +82,15 @@ class _Layout:
             del results[min("xo", key=lambda word: seen[word].total())]
         return replace(self, results={} if len(results) > MOST_WORDS or "" in results else results)
 
+    def with_rare_results(self, rows: Sequence[Sequence[str]], rules: Rules) -> "_Layout":
+        """The reading with words that the sample lacks, for results that its words do not stand for."""
+        known = self.results or {}
+        rare = {self.word(row): row for row in rows if self.names(row)}
+        unseen = [row for word, row in rare.items() if word not in known]
+        found = replace(self, results=None).with_results(unseen, rules).results or {}
+        more = {word: result for word, result in found.items() if result not in known.values()}
+        return replace(self, results={**known, **more})
+
 
 LAYOUTS = [_Layout(slice(start, -1), -1) for start in range(3)]
 LAYOUTS += [_Layout(slice(1, -1), -1, starter=0), _Layout(slice(1, None), 0)]
@@ -90,9 +99,7 @@ LAYOUTS += [_Layout(slice(1, -1), -1, starter=0), _Layout(slice(1, None), 0)]
 
 def _layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
     """The reading under which the most rows are games, if they are enough."""
-    sample, shortest = [*rows[:: max(1, len(rows) // SAMPLE)]], min(2 * rules.line - 1, rules.cells)
-    rare = {row[-1]: row for row in rows}.values()  # words for results that the sample may not have
-    sample += [row for row in [*rare][:MOST_WORDS] if row not in sample]
+    sample, shortest = rows[:: max(1, len(rows) // SAMPLE)], min(2 * rules.line - 1, rules.cells)
     enough, best, most = ENOUGH * (len(sample) - 1), None, 0
     for layout in LAYOUTS:
         games = [names for row in sample if len(names := layout.names(row)) >= shortest]
@@ -104,7 +111,7 @@ def _layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
                 played = sum(isinstance(reading.game(row, rules), Game) for row in sample)
                 if played > most:
                     best, most = reading, played
-    return best if most >= enough else None
+    return best.with_rare_results(rows, rules) if best and most >= enough else None
 
 
 class GameCsv(Format):
@@ -138,7 +145,10 @@ class GameCsv(Format):
             for text, cell in zip(game.texts(), game.moves, strict=False):
                 counted[text, cell + 1, len(game.moves), result] += times[row]
         notes = [f"cells: {reading.words}"]
-        if reading.results.get("x") == -1 or reading.results.get("o") == 1:
+        starter = reading.starter
+        if starter is not None and any(row[starter].lower() == "o" for row in games):
+            notes.append("O moves first in some games of this file; whoever moves first is X here")
+        elif reading.results.get("x") == -1 or reading.results.get("o") == 1:
             notes.append("O moves first in this file; whoever moves first is X here")
         entries = book_entries(counted)
         return ForeignTable("book", entries, "default", rules, results, rejected=rejected, notes=notes)

@@ -277,6 +277,8 @@ class NativeFormat(Format):
             try:
                 found = super().verify(source, options)
             except TttError as error:
+                if wrong:  # which could not be accepted
+                    error.hint = _GOOD_COPY
                 wrong.insert(0, error)
                 if isinstance(error.__cause__, TttError):  # a fault, beside a digest that does not match
                     wrong.append(error.__cause__)

@@ -65,10 +65,9 @@ class Study(LearningCurve):
 
     def verify(self, source: Source, options: Options) -> Verification:
         """Report trainings that lack points."""
-        faults = [
-            Rejected(
-                f"training {', '.join(training)}", f"lacks {len(games):,} points, from {games[0]:,} games"
-            )
-            for training, games in missing_points(read_groups(source)).items()
-        ]
+        faults = []
+        for (learner, preset, _, *settings), games in missing_points(read_groups(source)).items():
+            points = "1 point" if len(games) == 1 else f"{len(games):,} points"
+            place = f"training {', '.join((learner, preset, *settings))}"
+            faults.append(Rejected(place, f"lacks {points}, from {games[0]:,} games"))
         return replace(super().verify(source, options), rejected=truncated(faults))
