@@ -30,7 +30,6 @@ from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")  # of state files
-LOG_OF_GAMES = "log of games"
 
 _LEARNER = re.compile(rb'"learner":\s*"([a-z0-9_-]+)"')
 
@@ -109,11 +108,11 @@ def not_found(
 ) -> TttError:
     """The error to raise if nothing has this name; it suggests how to make it, or a similar name.
 
-    :param what: what was expected; a name that training gives means a state, unless it is a log of games.
+    :param what: what was expected, unless training gives the name: then it was a state.
     :param known: names that are accepted, besides those of states.
     :param hint: what to suggest otherwise.
     """
-    if (trained := StateName.parse(name)) and what != LOG_OF_GAMES:
+    if trained := StateName.parse(name):
         trained = trained._replace(rules=trained.rules or rules)
         is_misere = trained.rules is not None and trained.rules.misere
         hint = "" if is_misere else f"{trained.command(*store_option(store))} makes it"
@@ -168,12 +167,12 @@ def games_in(store: Path, name: str) -> SoundGames:
     :raises UsageError: if it is neither a file nor a path.
     :raises InvalidFileError: if it is a state.
     """
-    if name == "-":
-        raise UsageError(f"a {LOG_OF_GAMES} cannot be read from stdin", where="-", hint="name a file")
-    path = existing(store, name, what=LOG_OF_GAMES)
+    path, hint = find(store, name), "expected a file such as games.jsonl"
+    if path is None:
+        kind = InvalidFileError if is_path(name) else UsageError
+        raise kind("there is no such log of games", where=name, hint=hint)
     if holds_state(path):
-        hint = "expected a log such as games.jsonl"
-        raise InvalidFileError(f"is a state, not a {LOG_OF_GAMES}", where=str(path), hint=hint)
+        raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)
     return SoundGames(path)
 
 
