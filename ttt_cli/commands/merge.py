@@ -64,8 +64,8 @@ def merge(
     if out is None and not dry_run:
         raise UsageError("no output file given", where="-o", hint="-o FILE, or --dry-run")
     rules = given_rules(env)
-    target = None if out is None else output_file(env, out)
-    target = None if dry_run else target
+    named = None if out is None else output_file(env, out)  # checked in a dry run too
+    target = None if dry_run else named
     with nullcontext() if target is None else locked(env, target, "merged", wait=30.0):
         loaded: list[Loaded] = []
         for text in files:

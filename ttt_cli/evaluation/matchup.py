@@ -126,8 +126,8 @@ def within_reach(policy: Policy) -> PolicyTable:
     rows = space.rows(own)
     played, known = uniform(space.legal), np.zeros(len(space), np.bool_)
     played[rows], known[rows] = policy.probabilities(own), True
-    values = policy.values(own)
-    if values is not None:
-        own_values, values = values, np.full(played.shape, np.nan)
+    own_values, values = policy.values(own), None
+    if own_values is not None:
+        values = np.full(played.shape, np.nan)
         values[rows] = own_values
     return PolicyTable(space, played, values, known)

@@ -228,7 +228,10 @@ class Reading:
 
 
 def readings(spelling: Spelling, values: Values, group: Images | None, any_order: bool) -> Iterator[Reading]:
-    """The readings of a table whose keys are so spelled, and stand for their images under a group, if any."""
+    """The readings of a table whose keys are so spelled, and stand for their images under a group, if any.
+
+    :param any_order: whether to try rare orders of cells even where nothing calls for them.
+    """
     renamed = dict[str, str]()
     if (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.turn:
         renamed = {"x": "o", "o": "x"}  # O moves first in the file, where X here is called O

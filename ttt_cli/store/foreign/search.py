@@ -66,6 +66,7 @@ class _Search:
 
     :ivar stated: the facets that the user has stated; ``stated_of_keys`` those of how keys are spelled.
     :ivar is_relative: whether the user has stated that stones are one's own and the other's.
+    :ivar any_order: whether the user has stated the order of cells, so that rare ones are tried too.
     """
 
     def __init__(self, table: Candidate, options: Options, rules: Rules, where: str) -> None:
@@ -73,6 +74,7 @@ class _Search:
         stated = self.stated = questions.stated_facets(options, where)
         self.stated_of_keys = {name: value for name, value in stated.items() if name in questions.KEY_FACETS}
         self.is_relative = "mine" in stated or "theirs" in stated
+        self.any_order = "order" in stated
 
     def run(self) -> tuple[Reading, list[str]]:
         """As ``search``, but asking only what is open before any question is answered."""
@@ -203,9 +205,9 @@ class _Search:
         ways = self.policy_readings(table, boards, group)
         if not ways:
             values = collect(table.values, table.keys, space.rules, self.where)
-            ways = [*readings(boards, values, group, "order" in self.stated)]
+            ways = [*readings(boards, values, group, self.any_order)]
             if not (ways or stated):  # moves of the boards as they were played, perhaps
-                symmetry, ways = "no", [*readings(boards, values, None, "order" in self.stated)]
+                symmetry, ways = "no", [*readings(boards, values, None, self.any_order)]
             if not ways:
                 raise _unfit(table, values, boards, self.where)
         # Keys that are the least of their rotated images may be the least of some mirrored ones as well, and
@@ -228,7 +230,7 @@ class _Search:
             if counts_stones(boards.space, boards.indexes[moves.rows], moves.ids):
                 continue
             extras = [column for at, column in enumerate(boards.extras) if at not in columns]
-            if ways := [*readings(replace(boards, extras=extras), moves, group, "order" in self.stated)]:
+            if ways := [*readings(replace(boards, extras=extras), moves, group, self.any_order)]:
                 return ways
         return []
 
