@@ -36,6 +36,7 @@ from tests.store.formats.strangers import (
     swapped,
     symbols,
 )
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
@@ -405,3 +406,15 @@ def test_keys_found_in_real_files(name):
     else:
         table = {str(ALONE[name](text)): row for text, row in ROWS.items()}
     reads_as(table, goes_by(MOVES))
+
+
+@pytest.mark.parametrize("rules", [Rules(2, 4), Rules(4, 2), Rules(2, 5)], ids=str)
+def test_a_cell_is_named_on_boards_of_four_rows_or_columns(rules: Rules):
+    space = StateSpace.of(rules)
+    boards = [text for text in space[~space.terminal].texts() if text.count(".") % 2 == 0]
+    named = ["ABCD"[cell // rules.cols] + str(cell % rules.cols + 1) for cell in range(rules.cells)]
+    named = named if rules.cells < 10 else [str(cell + 1) for cell in range(rules.cells)]
+    rows = [f"{text},{named[text.rindex('.')]}" for text in boards]
+    policy = read("\n".join(rows), "policy.csv", rules=rules).state.policy
+    played = policy.probabilities(Positions.reached(boards, rules))
+    assert played.argmax(axis=1).tolist() == [text.rindex(".") for text in boards]

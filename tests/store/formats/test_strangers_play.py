@@ -47,9 +47,6 @@ from tests.store.formats.strangers import (
     symbols,
     winner,
 )
-from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store import library
 
 NUMBERED = Spell(stones="120")
@@ -526,34 +523,6 @@ def test_boards_played_on_after_a_win_do_not_make_stones_ones_own():
     assert {item.why for item in found.rejected} == {
         "the game went on after it was won, or stones are one's own (spelling.mine)"
     }
-
-
-def test_games_that_were_played_again_count_again():
-    rows = ["1 4 2 5 3,X", "1 5 2 4 9 6,O", "1 4 2 5 3,X", "5 1 2 8 3 7 4 6 9,draw", "1 4 2 5 3,X"]
-    run = read("\n".join(rows), "games.csv").state.runs[0]
-    assert (run.games, run.results) == (5, {"x": 3, "o": 1, "draw": 1})
-
-
-def test_whoever_moves_first_in_a_game_is_x():
-    found = read("1 5 2 4 3,o\n1 2 5 3 9,o\n1 2 3 5 4 8,x\n5 1 2 8 3 7 4 6 9,draw", "games.csv")
-    assert found.state.runs[0].results == {"x": 2, "o": 1, "draw": 1}
-    assert "O moves first in this file; whoever moves first is X here" in found.notes
-    log = "O,1,5,2,4,3,O\nX,1,5,2,4,3,X\nO,1,2,3,5,6,8,X\nX,1,2,3,5,6,8,O\nX,7,1,8,2,9,X\n" * 50
-    rare = "X,1,5,2,4,3,X\nX,1,5,2,4,3,lost\nX,1,5,2,4,3,X\nO,5,1,2,8,3,7,4,6,9,tie\n"
-    found = read(rare + log, "games.csv")
-    assert found.state.runs[0].results == {"x": 152, "o": 100, "draw": 1} and len(found.rejected) == 1
-
-
-@pytest.mark.parametrize("rules", [Rules(2, 4), Rules(4, 2), Rules(2, 5)], ids=str)
-def test_a_cell_is_named_on_boards_of_four_rows_or_columns(rules: Rules):
-    space = StateSpace.of(rules)
-    boards = [text for text in space[~space.terminal].texts() if text.count(".") % 2 == 0]
-    named = ["ABCD"[cell // rules.cols] + str(cell % rules.cols + 1) for cell in range(rules.cells)]
-    named = named if rules.cells < 10 else [str(cell + 1) for cell in range(rules.cells)]
-    rows = [f"{text},{named[text.rindex('.')]}" for text in boards]
-    policy = read("\n".join(rows), "policy.csv", rules=rules).state.policy
-    played = policy.probabilities(Positions.reached(boards, rules))
-    assert played.argmax(axis=1).tolist() == [text.rindex(".") for text in boards]
 
 
 def test_numbers_are_kept_as_they_stand_and_scaled_where_training_goes_on():
