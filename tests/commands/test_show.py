@@ -3,20 +3,20 @@
 import re
 from pathlib import Path
 
-from ttt_cli.commands.show import MOST
+from ttt_cli.commands.show import MAX_RUNS
 
 
 def test_the_runs_with_most_games_are_listed(ttt, monkeypatch):
     name, board = "td.2x3-3", ("--board", "2x3")
     for number in range(2):
         ttt("play", "--x", "td", "--o", "random", *board, "--games", 2, "--seed", number, "--learn")
-    for number in range(MOST + 2):
+    for number in range(MAX_RUNS + 2):
         ttt("train", "td", *board, "--games", 10 + number, "--seed", number)
     lines = [line for line in ttt("show", name).out.splitlines() if line.startswith("run")]
-    assert len(lines) == MOST + 1 and " 21 games against self" in lines[0]
+    assert len(lines) == MAX_RUNS + 1 and " 21 games against self" in lines[0]
     assert re.fullmatch(r"run +and 4 more, \d+ games; --json lists them", lines[-1])
     monkeypatch.setattr("ttt_cli.store.formats.native.BLOCK", 10)
-    assert len((shown := ttt("show", name, "--json")).json["runs"]) == MOST + 4
+    assert len((shown := ttt("show", name, "--json")).json["runs"]) == MAX_RUNS + 4
     assert f"reading state_store/{name}.json, 0 MB" in shown.err
     assert f"(did you mean '{name}'?)" in ttt("show", f"{name}.json").err
     Path("state_store/td.json").touch()

@@ -25,7 +25,7 @@ RESIGNS = -1
 MAX_CACHED = 1 << 20
 """The most answers that are cached."""
 
-MOST_RESTARTS = 10
+MAX_RESTARTS = 10
 """A program that has failed so often is not asked again."""
 
 Ask = Callable[[Sequence[str]], Iterable[Any]]
@@ -119,8 +119,8 @@ class Asked(Policy):
         if failures := self._log.failures:
             games = "a game" if len(failures) == 1 else f"games through {len(failures):,} failures"
             remarks.append(f"lost {games}: {failures[0]}")
-            if self._log.restarts >= MOST_RESTARTS:
-                remarks[-1] += f"; was restarted {MOST_RESTARTS} times, then not asked again"
+            if self._log.restarts >= MAX_RESTARTS:
+                remarks[-1] += f"; was restarted {MAX_RESTARTS} times, then not asked again"
         return [f"{self._name}: {remark}" for remark in remarks]
 
     def _answers(self, texts: list[str]) -> Floats:
@@ -144,7 +144,7 @@ class Asked(Policy):
         :raises TttError: if it fails to answer, unless it then forfeits the game.
         """
         cells: list[int] = []
-        while len(cells) < len(texts) and self._log.restarts < MOST_RESTARTS:
+        while len(cells) < len(texts) and self._log.restarts < MAX_RESTARTS:
             try:
                 with guarded("", "raised ", NoAnswerError):
                     for answer in ask(texts[len(cells) :]):

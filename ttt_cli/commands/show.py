@@ -28,7 +28,7 @@ from ttt_cli.user_code import AGENT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.tables import draw_table, print_facts, table
 
-MOST = 10
+MAX_RUNS = 10
 """How many runs are listed; ``--json`` lists all."""
 
 VERDICTS = {True: ("unbeatable", "green"), False: ("beatable", "red"), None: ("not known", "dim")}
@@ -68,8 +68,8 @@ class StateSummary(Document, name="state-summary"):
 def _describe_runs(runs: Sequence[RunFields]) -> Iterator[str]:
     """Describe the runs with most games, and count the others."""
     longest = sorted(runs, key=lambda run: (-(run["games"] or 0), run["id"]))
-    yield from map(_describe_run, longest[:MOST])
-    if others := longest[MOST:]:
+    yield from map(_describe_run, longest[:MAX_RUNS])
+    if others := longest[MAX_RUNS:]:
         games = sum(run["games"] or 0 for run in others)
         yield f"and {len(others):,} more, {games:,} games; --json lists them"
 

@@ -22,7 +22,7 @@ from ttt_cli.errors import InvalidFileError, NotationError, TttError
 ENTRY_BATCH = 1 << 12
 """Entries in a batch."""
 
-MOST_FAULTS = 100
+MAX_FAULTS = 100
 """The most faults that ``all_faults`` lists."""
 _faults: ContextVar[list[TttError] | None] = ContextVar("_faults", default=None)
 
@@ -52,7 +52,7 @@ def all_faults() -> Iterator[list[TttError]]:
 def report(fault: InvalidFileError) -> None:
     """Raise the fault of an entry, unless ``all_faults`` collects them and has room for it."""
     faults = _faults.get()
-    if faults is None or len(faults) >= MOST_FAULTS:
+    if faults is None or len(faults) >= MAX_FAULTS:
         raise fault
     faults.append(fault)
 

@@ -65,7 +65,7 @@ ALL = np.uint64(2**64 - 1)
 MEMBERS = {"next", "seen", "visits"}
 """The members of an entry."""
 
-MOST_NODES = 2**31
+MAX_NODES = 2**31
 
 Rule = tuple[bool, Growth, Uint32s]
 """Whether scores are the author's; what finding rows takes; and uint32[rows], scratch."""
@@ -241,7 +241,7 @@ class Graph(TableLearner[Table]):
         legal = table.legal(positions)
         require(all(isinstance(entry, dict) and entry.keys() == MEMBERS for entry in entries))
         next_cells = [entry["next"] for entry in entries]
-        seen = as_counts([entry["seen"] for entry in entries], most=MOST_NODES - 1)
+        seen = as_counts([entry["seen"] for entry in entries], most=MAX_NODES - 1)
         visits = as_counts([entry["visits"] for entry in entries])
         require({*map(type, next_cells)} == {list})
         at = places_of_members(next_cells)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})?)\s*([kmg]?)", re.IGNORECASE)
 _BETWEEN_THOUSANDS = re.compile(r"(?<=[0-9])[,_ ](?=[0-9]{3}(?![0-9]))")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
-MOST = (1 << 63) - 1
+MAX_WHOLE = (1 << 63) - 1
 
 
-def whole(least: int = 1, most: int = MOST) -> Callable[[Any], int]:
+def whole(least: int = 1, most: int = MAX_WHOLE) -> Callable[[Any], int]:
     """Return a parser for whole numbers such as ``10k``, ``1.5M``, ``1e6`` or ``1,000,000``."""
 
     def number(text: Any) -> int:
@@ -30,7 +30,7 @@ def whole(least: int = 1, most: int = MOST) -> Callable[[Any], int]:
                 return int(value)
             if value > most:
                 raise typer.BadParameter(f"{text} is too large: at most {most:,}")
-        limit = "up, such as 5000, 10k or 1.5M" if most == MOST else f"to {most:,}"
+        limit = "up, such as 5000, 10k or 1.5M" if most == MAX_WHOLE else f"to {most:,}"
         raise typer.BadParameter(f"expected a whole number from {least:,} {limit}, not {text!r}")
 
     return number
@@ -62,7 +62,7 @@ def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, metavar=metavar, help=help, readable=False, **more)
 
 
-def number(help: str, *names: str, least: int = 1, most: int = MOST, **more: Any) -> Any:
+def number(help: str, *names: str, least: int = 1, most: int = MAX_WHOLE, **more: Any) -> Any:
     return typer.Option(*names, parser=whole(least, most), metavar="N", help=help, **more)
 
 

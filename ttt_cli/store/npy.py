@@ -13,10 +13,10 @@ from ttt_cli.store.system import scaled, too_large
 from ttt_cli.store.text import quoted
 
 MAGIC = b"\x93NUMPY"
-LONGEST = 64 * 2**20  # bytes that any archive may have when unpacked
+MAX_UNPACKED = 64 * 2**20  # bytes that any archive may have when unpacked
 FREE_BYTES = 16 * 2**20  # that even the smallest may have
 UNPACKED_PER_BYTE = 50  # beyond these, by packed byte: a policy has 20, a bomb a thousand
-MOST_ARRAYS = 100
+MAX_ARRAYS = 100
 
 
 def is_archive(data: bytes) -> bool:
@@ -26,7 +26,7 @@ def is_archive(data: bytes) -> bool:
 
 def most_unpacked(data: bytes) -> int:
     """The most bytes that packed ones may have when unpacked."""
-    return scaled(min(LONGEST, FREE_BYTES + UNPACKED_PER_BYTE * len(data)))
+    return scaled(min(MAX_UNPACKED, FREE_BYTES + UNPACKED_PER_BYTE * len(data)))
 
 
 def names(data: bytes, where: str) -> list[str]:
@@ -39,7 +39,7 @@ def names(data: bytes, where: str) -> list[str]:
         raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
     if sum(sizes.values()) > most:
         raise too_large(f"its arrays have more than {most:,} bytes", where)
-    return [name.removesuffix(".npy") for name in sizes][:MOST_ARRAYS]
+    return [name.removesuffix(".npy") for name in sizes][:MAX_ARRAYS]
 
 
 def _member(data: bytes, name: str, where: str) -> bytes:

@@ -25,11 +25,11 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.system import scaled, too_large
 from ttt_cli.store.text import quoted
 
-MOST_VALUES = 4_000_000  # opcodes and values of any file, each counted as often as it occurs
+MAX_VALUES = 4_000_000  # opcodes and values of any file, each counted as often as it occurs
 FREE_VALUES = 100_000  # that even the smallest file may have
 VALUES_PER_BYTE = 32  # beyond these, since a few bytes can refer to the same values again and again
-MOST_LEVELS = 30  # of nesting; deeper values are left out
-LONGEST_INTEGER = 1024  # bits that still fit into a float
+MAX_LEVELS = 30  # of nesting; deeper values are left out
+MAX_INTEGER_BITS = 1024  # bits that still fit into a float
 
 BUILT = {f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")} | {"numpy.dtype"}
 """Objects that are filled after they are made: an array, and the type of its elements."""
@@ -112,7 +112,7 @@ class _Reader:
 
     def __init__(self, where: str, size: int) -> None:
         self.where, self.at = where, 0
-        self.most = self.left = scaled(min(MOST_VALUES, FREE_VALUES + VALUES_PER_BYTE * size))
+        self.most = self.left = scaled(min(MAX_VALUES, FREE_VALUES + VALUES_PER_BYTE * size))
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
         self.open: set[int] = set()
@@ -158,7 +158,7 @@ class _Reader:
             raise self.damaged(str(error)) from None
 
     def checked(self, value: Any) -> Any:
-        if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
+        if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
             raise self.refused(f"holds an integer of {value.bit_length():,} bits")
         if isinstance(value, str):
             value.encode()  # UnicodeError, a ValueError, where it holds lone surrogates
@@ -304,7 +304,7 @@ class _Reader:
         if isinstance(value, bytes):
             self.count(len(value) // _TEXT_UNIT)
             return value.decode("latin-1")
-        if id(value) in self.open or len(self.open) >= MOST_LEVELS:
+        if id(value) in self.open or len(self.open) >= MAX_LEVELS:
             return None
         self.open.add(id(value))
         content = self.content(value)

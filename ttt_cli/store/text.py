@@ -49,7 +49,7 @@ _MESSAGES = {
     "after document": "something follows the end of the JSON value",
 }
 """Our messages by parts of those of ``orjson``."""
-MOST_FIELDS = 8_000_000  # of a CSV file
+MAX_FIELDS = 8_000_000  # of a CSV file
 FIRST = 4096  # characters of a CSV file in which its delimiter is looked for
 
 _GROUPED = re.compile(r'"[^"]*"|\[[^\]]*\]|\([^)]*\)')
@@ -174,7 +174,7 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
 
     :raises InvalidFileError: if it is not valid CSV, or has too many fields.
     """
-    many, most = sum(map(data.count, (b"\n", b",", b";", b"\t"))), scaled(MOST_FIELDS)
+    many, most = sum(map(data.count, (b"\n", b",", b";", b"\t"))), scaled(MAX_FIELDS)
     if many > most:
         raise too_large(f"has about {many:,} fields; the limit is {most:,}", where)
     text = decode(data, where)

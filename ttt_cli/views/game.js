@@ -94,11 +94,11 @@ async function gameOf(packed) {
   // ---- Best responses -----------------------------------------------------------------------------------
   // The most that the other side can get against the agent, which plays ``side``: the probabilities of a win, and of
   // not losing (save).
-  const MOST = 300000, known = new Map();
+  const MAX_KNOWN = 300000, known = new Map();
   function prospect(text, side) {
     const key = side + text, won = victor(text);
     if (known.has(key)) return known.get(key);
-    if (known.size > MOST) throw new RangeError("too much can happen");
+    if (known.size > MAX_KNOWN) throw new RangeError("too much can happen");
     const best = { win: 0, save: 0 };
     if (ended(text)) {
       best.win = won && won !== side ? 1 : 0;

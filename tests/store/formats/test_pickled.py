@@ -107,7 +107,7 @@ def test_recursive_and_exploding_pickles_are_read_or_refused(monkeypatch):
     found = read(pickle.dumps(agent), "a.pkl")
     assert entries(found) == wanted("positions")
     assert any("records of their attributes" in note for note in found.notes)
-    monkeypatch.setattr("ttt_cli.store.pickles.MOST_VALUES", 40_000)
+    monkeypatch.setattr("ttt_cli.store.pickles.MAX_VALUES", 40_000)
     laughs: list[object] = [0.5] * 10
     for _ in range(20):
         laughs = [laughs] * 10

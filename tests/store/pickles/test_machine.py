@@ -158,7 +158,7 @@ def test_refusals_say_what_and_where(data, why):
 
 
 def test_limits(monkeypatch):
-    monkeypatch.setattr(pickles, "MOST_VALUES", 100)
+    monkeypatch.setattr(pickles, "MAX_VALUES", 100)
     data = pickle.dumps(list(range(200)))
     with pytest.raises(InvalidFileError, match=r"more than 100 values \(TTT_LIMITS=10"):
         read(data)

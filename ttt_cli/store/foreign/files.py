@@ -16,7 +16,7 @@ from ttt_cli.store.foreign.keys import spellings
 from ttt_cli.store.foreign.values import COUNT_FIELDS, POLICY_NAMES, VALUE_FIELDS, namings
 from ttt_cli.store.text import number_in, quoted
 
-MOST_PARTS = 100  # objects inside a file's object that are tried as tables
+MAX_PARTS = 100  # objects inside a file's object that are tried as tables
 _ARROWS = "->", "=>", ":"  # between a key and its value, whatever the key holds
 _SEPARATORS = *_ARROWS, "=", " "  # the same in lines without commas
 _CELL = re.compile(r"[A-Da-d][1-4]|0[0-9]|[0-9] ?, ?[0-9]")
@@ -122,7 +122,7 @@ def _tables_inside(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
     for _ in range(2):
         inside = [(name, _by_board(item, rules)) for _, part in parts for name, item in part.items()]
         parts = [(name, part) for name, part in inside if isinstance(part, dict) and part]
-        if not parts or len(parts) > MOST_PARTS:
+        if not parts or len(parts) > MAX_PARTS:
             return
         tables = [
             (name, part)

@@ -22,14 +22,14 @@ from ttt_cli.engine.state_space import StateSpace
 
 SAMPLE = 200  # about how many keys are looked at before a form is tried on all
 PEEK = 20  # how many of these are looked at first, since most forms fail on any
-LEAST_BOARDS = 0.5  # the least share of keys that must be boards for a form, or a spelling, to be considered
-MOST_EXTRAS = 3  # items of a key besides the board: a player, a cell as row and column
+MIN_BOARDS = 0.5  # the least share of keys that must be boards for a form, or a spelling, to be considered
+MAX_EXTRAS = 3  # items of a key besides the board: a player, a cell as row and column
 OTHER_SIZES = {12: "3x4 or 4x3", 16: "4x4"}  # other boards of which tables can be read, by number of cells
 LAST_FIRST = "rows from bottom right"  # the order of the cells in a number that begins with the last one
 OWN = "own"  # the empty symbol where each empty cell shows its own name
 CANONICAL_SHARE = 0.95  # the least share of keys that must be the smallest of their symmetric images
-LEAST_CANONICAL = 12  # fewer keys with other images may all be the smallest by chance
-LEAST_ROTATED = 100  # the same for rotations without reflections, since then a key has fewer other images
+MIN_CANONICAL = 12  # fewer keys with other images may all be the smallest by chance
+MIN_ROTATED = 100  # the same for rotations without reflections, since then a key has fewer other images
 Images = Sequence[tuple[int, ...]]
 """The symmetries of a group, the identity first: cell ``at`` of an image is cell ``image[at]`` originally."""
 BITS = {"two bits a cell": 4, "bit sets": 2}  # of a set for each side; the lowest bits are the first cell
@@ -154,7 +154,7 @@ class Spelling:
 
 
 def spellings(
-    keys: Sequence[str], rules: Rules, *, relative: bool = False, least: float = LEAST_BOARDS
+    keys: Sequence[str], rules: Rules, *, relative: bool = False, least: float = MIN_BOARDS
 ) -> list[Spelling]:
     """The spellings under which at least a share ``least`` of the keys are positions, those that leave out
     the fewest first; where ``relative``, stones may be mine and theirs even where X and O would fit."""
@@ -166,10 +166,10 @@ def spellings(
     for split in _splitters(rules):
         items = [*map(split, sample)]
         for frame in _frames(items, rules):
-            if frame.parts(items[:PEEK], rules)[0].count("") >= len(items[:PEEK]) * LEAST_BOARDS:
+            if frame.parts(items[:PEEK], rules)[0].count("") >= len(items[:PEEK]) * MIN_BOARDS:
                 continue
             boards, extras = frame.parts(items, rules)
-            if boards.count("") >= len(boards) * LEAST_BOARDS or len(set(boards)) < fewest:
+            if boards.count("") >= len(boards) * MIN_BOARDS or len(set(boards)) < fewest:
                 continue
             if (parts := str((boards, extras))) in seen:  # of frames that give the same, keep the first
                 continue
@@ -240,7 +240,7 @@ def _frames(keys: Sequence[list[str]], rules: Rules) -> Iterator[_Frame]:
     length = Counter(map(len, keys)).most_common(1)[0][0]
     for form in FORMS:
         width = {"items": rules.cells, "rows": rules.rows, "bit sets": 2}.get(form, 1)
-        for start in range(length - width + 1 if length <= width + MOST_EXTRAS else 0):
+        for start in range(length - width + 1 if length <= width + MAX_EXTRAS else 0):
             yield _Frame(form, start, start + width, length)
 
 
@@ -360,7 +360,7 @@ def symmetry_of(spelling: Spelling) -> str:
     space = spelling.space
     for name, group in groups(space.rules).items():
         every = representatives(space, spelling.indexes, group)
-        if every is None or every.shape[1] < (LEAST_CANONICAL if name == "yes" else LEAST_ROTATED):
+        if every is None or every.shape[1] < (MIN_CANONICAL if name == "yes" else MIN_ROTATED):
             continue
         stones = space.stones[every].astype(np.int64)  # [images, k, cells]
         if spelling.turn:  # one's own and the other's, as they are written
@@ -381,6 +381,6 @@ def other_size(keys: Sequence[str]) -> str:
     items = [[*key[0]] if len(key) == 1 else key for key in keys_split]
     for cells, boards in OTHER_SIZES.items():
         symbols = {*chain.from_iterable(key[:cells] for key in items)}
-        if len(symbols) <= 3 and all(cells <= len(key) <= cells + MOST_EXTRAS for key in items):
+        if len(symbols) <= 3 and all(cells <= len(key) <= cells + MAX_EXTRAS for key in items):
             return boards
     return ""

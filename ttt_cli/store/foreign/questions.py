@@ -44,7 +44,7 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 }
 """The question to ask where readings differ in a facet, and its answers in words by the facet's value; the
 empty value stands for any other."""
-MOST_ANSWERS = 12  # that are named
+MAX_ANSWERS = 12  # that are named
 OTHERWISE = {
     "hint": "rules=Rules(ROWS, COLS, LINE) names another game",
     "flags": "--board and --line name another game; ttt import --help says how a spelling is stated",
@@ -66,7 +66,7 @@ class UndecidedError(InvalidFileError):
     def __init__(self, asked: Sequence[Question], where: str, options: Options, *, fits: bool = True) -> None:
         texts = []
         for text, answers in asked:
-            ways = [f"{words} ({option})" for option, words in list(answers.items())[:MOST_ANSWERS]]
+            ways = [f"{words} ({option})" for option, words in list(answers.items())[:MAX_ANSWERS]]
             texts.append(f"{text}: {' or '.join(filter(None, [', '.join(ways[:-1]), ways[-1]]))}?")
         stated = [f"{name}={value}" for name, value in options.stated.items()]
         given = ",".join([*stated, *(next(iter(answers)) for _, answers in asked)])
@@ -123,7 +123,7 @@ def not_borne_out(
     """The error for stated facets that no way to read a file has, naming the values that ways have."""
     known = {name: dict.fromkeys(way[name] for way in ways if name in way) for name in stated}
     wrong = {name: value for name, value in stated.items() if value not in known[name]} or stated
-    values = {name: ", ".join(map(quoted, [*known[name]][:MOST_ANSWERS])) for name in wrong if known[name]}
+    values = {name: ", ".join(map(quoted, [*known[name]][:MAX_ANSWERS])) for name in wrong if known[name]}
     message = f"nothing in the file fits {', '.join(f'{name}={value!r}' for name, value in wrong.items())}"
     hint = "; ".join(f"{name} may be {listed}" for name, listed in values.items())
     return InvalidFileError(message + more, where=where, hint=hint)

@@ -27,17 +27,17 @@ from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.policy import best
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.store.foreign.keys import COUNTED, LAST_FIRST, LEAST_CANONICAL, Images, Spelling, images
+from ttt_cli.store.foreign.keys import COUNTED, LAST_FIRST, MIN_CANONICAL, Images, Spelling, images
 from ttt_cli.store.foreign.questions import ADDED
 from ttt_cli.store.foreign.values import TURNED, Values, decisions, namings
 from ttt_cli.store.plays import Plays
 
 BEADS = "beads"  # the facet ``cells`` begins so where a list names a cell once for each bead
 INEXACT = 0.02  # the largest rounding error of probabilities that add up to 1
-LEAST_UNEQUAL = 3  # on fewer boards with unequal numbers these may add up to 1 by chance
+MIN_UNEQUAL = 3  # on fewer boards with unequal numbers these may add up to 1 by chance
 PROBABILITIES_SHARE = 0.95  # the least share of boards on which probabilities must add up
-LEAST_MAPPED = 20  # with fewer positions it may be chance that each has one number only, or one move
-LEAST_IDS = 100  # if at least so many positions have a different whole number each, these are not values
+MIN_MAPPED = 20  # with fewer positions it may be chance that each has one number only, or one move
+MIN_IDS = 100  # if at least so many positions have a different whole number each, these are not values
 ADDED_RARITY = 3  # of adding up two tables, which usually belong to two players
 ORDER_RARITY = 5  # of cells that do not come row by row from the top left
 LAST_FIRST_RARITY = 1  # of a number that begins with its last cell
@@ -147,7 +147,7 @@ class Reading:
         sums, largest = values.sum(axis=1), values.max(axis=1, keepdims=True)
         add_up = (abs(sums - 1) < INEXACT) | (abs(sums - 100) < 100 * INEXACT)  # per cent
         unequal = ((values > 0) & (values < largest)).any(axis=1)
-        if unequal.sum() < LEAST_UNEQUAL:
+        if unequal.sum() < MIN_UNEQUAL:
             return ""
         share = min(add_up[sums > 0].mean(), add_up[unequal].mean())
         return "probabilities" if share >= PROBABILITIES_SHARE else ""
@@ -189,7 +189,7 @@ class Reading:
         if counts_stones(self.spelling.space, self.indexes, self.numbers):
             return "how many stones are on the board"
         names = np.unique(self.numbers[(self.numbers >= 0) & (self.numbers % 1 == 0)])
-        return "which board is which" if LEAST_IDS <= len(names) == len(self.numbers) else ""
+        return "which board is which" if MIN_IDS <= len(names) == len(self.numbers) else ""
 
     def unfolded(self, group: Images) -> "Reading":
         """The reading over all images of its positions, of a table whose keys are up to symmetry."""
@@ -218,7 +218,7 @@ class Reading:
             if not np.isnan(values[places, slots][equivalent]).all():
                 return False
             missing += int(equivalent.sum())
-        return missing >= LEAST_CANONICAL
+        return missing >= MIN_CANONICAL
 
     def plays(self, unknown: float | str, wins: str = Plays.wins) -> Plays:
         """How its program plays if a move that the table does not hold counts as ``unknown``."""
@@ -415,7 +415,7 @@ def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[tuple[tuple[
     if kinds == {int}:
         for at, column in enumerate(spelling.extras):
             yield from (((at,), moves) for moves in decisions([*map("{},{}".format, column, values)]))
-    if len(values) >= LEAST_MAPPED:
+    if len(values) >= MIN_MAPPED:
         for columns, cells in _cell_columns(spelling):
             yield from ((columns, moves) for moves in decisions(cells))
         if kinds == {list} and {*map(len, values)} == {2}:
@@ -427,7 +427,7 @@ def counts_stones(space: StateSpace, indexes: Int64s, numbers: Floats | Int64s) 
     """Whether boards with equally many stones have equal numbers, as in no table that says anything."""
     plies = space.plies[indexes]
     pairs = np.unique([plies, numbers], axis=1)
-    return pairs.shape[1] == len(np.unique(plies)) and len(plies) >= LEAST_MAPPED
+    return pairs.shape[1] == len(np.unique(plies)) and len(plies) >= MIN_MAPPED
 
 
 @lru_cache(maxsize=4)

@@ -33,10 +33,10 @@ DOUBT = 2.0  # how much higher the score of a rarer reading must be for it to be
 FEW_BOARDS = 0.2  # the least share of keys that must be positions where every board is a key
 STATED_BOARDS = 0.02  # the same for spellings that are tried only to say how many keys fit what was stated
 STRANGE = 0.1  # the largest share of keys that may fit no position where others would, or be no boards
-MOST_SPELLINGS = 24  # that are tried with the values
-LEAST_NUMBERS = 200  # with fewer keys that are numbers it may be chance that some of them are boards
+MAX_SPELLINGS = 24  # that are tried with the values
+MIN_NUMBERS = 200  # with fewer keys that are numbers it may be chance that some of them are boards
 INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of the values equal it
-LEAST_TIMES = 3  # a value, or a board with no move worth making, may occur less often by chance
+MIN_TIMES = 3  # a value, or a board with no move worth making, may occur less often by chance
 PASSED_OVER = 0.2  # with more boards whose known moves are all below 0 it is asked; where 0 is meant, 1/8
 SHOWN = 3  # keys that an error names
 
@@ -125,7 +125,7 @@ class _Search:
         :raises InvalidFileError: if in no spelling keys are positions.
         """
         has_all_boards = len(self.table.keys) == 3**self.rules.cells
-        possible = self.spelled(FEW_BOARDS if self.is_relative or has_all_boards else keys.LEAST_BOARDS)
+        possible = self.spelled(FEW_BOARDS if self.is_relative or has_all_boards else keys.MIN_BOARDS)
         complete = [way for way in possible if not way.misfits.any() and way.no_board.mean() <= STRANGE]
         if self.stated_of_keys:
             return self.stated_spellings(possible, bool(complete))
@@ -151,13 +151,13 @@ class _Search:
         usual = min(agreeing, key=lambda spelling: spelling.rarity)
         # What is rarer may take a stone for an empty cell.
         plausible = [way for way in agreeing if way.empty == usual.empty or way.rarity == usual.rarity]
-        return plausible[:MOST_SPELLINGS]
+        return plausible[:MAX_SPELLINGS]
 
     def complete_spellings(self, complete: list[Spelling]) -> list[Spelling]:
         """Of the spellings that explain all keys those that lose few to games played on after their end."""
         fixed = next((spelling for spelling in complete if not spelling.turn), None)
         if fixed is None or not fixed.lost:
-            return [way for way in complete if way.lost == complete[0].lost][:MOST_SPELLINGS]
+            return [way for way in complete if way.lost == complete[0].lost][:MAX_SPELLINGS]
         # Where games went on after their end, stones may be one's own instead: what is rare must fit better.
         for own in complete:
             is_better = own.lost < fixed.lost
@@ -167,13 +167,13 @@ class _Search:
                 is_likelier = is_better or own.rarity <= fixed.rarity
                 ways = [*ways, fixed.facets] if is_likelier else [fixed.facets, *ways]
                 raise UndecidedError(questions.between(ways)[:1], self.where, self.options)
-        return [way for way in complete if not way.turn or way.lost <= fixed.lost][:MOST_SPELLINGS]
+        return [way for way in complete if not way.turn or way.lost <= fixed.lost][:MAX_SPELLINGS]
 
     def incomplete_spellings(self, possible: list[Spelling]) -> list[Spelling]:
         """Where none explains all keys, the likeliest spelling for each answer to whose stones are whose."""
         possible = possible or [way for way in self.spelled(FEW_BOARDS) if way.turn and way.lists_all]
         possible = [spelling for spelling in possible if spelling.first is not None]
-        if len(self.table.keys) < LEAST_NUMBERS:
+        if len(self.table.keys) < MIN_NUMBERS:
             possible = [spelling for spelling in possible if spelling.form not in keys.NUMBERS]
         if not possible:
             raise self.no_positions()
@@ -215,7 +215,7 @@ class _Search:
         is_open = symmetry == "rotations"
         every = keys.representatives(space, boards.indexes, space.rules.symmetries)
         if symmetry == "no" and every is not None:
-            is_open = group is not None or every.shape[1] >= keys.LEAST_ROTATED
+            is_open = group is not None or every.shape[1] >= keys.MIN_ROTATED
         facets = {"symmetry": symmetry} if is_open and not stated else {}
         return [replace(reading, spelling=spelling, facets={**reading.facets, **facets}) for reading in ways]
 
@@ -349,13 +349,13 @@ def _about_unknown(reading: Reading, options: Options) -> Question | None:
         return policy_by(values, space, reading.plays(unknown, wins)).table(space).played
 
     answers = {"unknown=0": "0"}
-    may_be_initial = value and times >= LEAST_TIMES and times > INITIAL_SHARE * many
+    may_be_initial = value and times >= MIN_TIMES and times > INITIAL_SHARE * many
     if may_be_initial and not np.array_equal(played(0.0), played(value)):
         answers[f"unknown={value:g}"] = f"{value:g}, as {times:,} of {many:,} values"
     held = space.legal & ~np.isnan(values)
     known = np.any(held, axis=1)
     passed_over = np.all(~(values >= 0), axis=1)[known] & np.any(held < space.legal, axis=1)[known]
-    often_passed = passed_over.sum() >= LEAST_TIMES and passed_over.mean() > PASSED_OVER
+    often_passed = passed_over.sum() >= MIN_TIMES and passed_over.mean() > PASSED_OVER
     if len(answers) == 1 and not (reading.of_moves and often_passed):
         return None
     answers["unknown=random"] = "nothing, it is made only where no move is known"

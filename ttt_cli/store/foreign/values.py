@@ -20,7 +20,7 @@ from ttt_cli.learners.entries import MAX_VALUE
 from ttt_cli.store.text import quoted
 
 EXPECTED = "expected a number, a list of {} numbers or an object of numbers by cell"
-MOST_BEADS = 10_000  # of a box that lists them one by one
+MAX_BEADS = 10_000  # of a box that lists them one by one
 FEW_DECISIONS = 2  # floats with no more distinct values, such as 0.0 and 1.0, are values and not cells
 MOVE_FIELDS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
 POLICY_NAMES = {"policy", "policies", "pi"}  # of tables of moves
@@ -133,7 +133,7 @@ def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
     if len(value) == rules.rows and kinds == {list} and all(len(row) == rules.cols for row in value):
         value = [*chain(*value)]  # the rows of the board
         kinds = {*map(type, value)}
-    if len(value) <= MOST_BEADS and not kinds & {dict, list}:
+    if len(value) <= MAX_BEADS and not kinds & {dict, list}:
         return "list", [(str(at), number) for at, number in enumerate(value)]
     pairs = [pair for item in value if (pair := _record_pair(item))]
     return ("cells", pairs) if len(pairs) == len(value) else ("", [])

@@ -29,8 +29,8 @@ from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 
 FORMAT = "ttt-state"  # the program's own format
-MOST_REASONS = 5  # for rejected rows in remarks
-MOST_REJECTED = 1000  # rows that are reported one by one
+MAX_REASONS = 5  # for rejected rows in remarks
+MAX_REJECTED = 1000  # rows that are reported one by one
 
 RowT = TypeVar("RowT")
 Meaning = TypeVar("Meaning")
@@ -364,15 +364,15 @@ def in_short(rejected: Sequence[Rejected]) -> list[str]:
     for why, (first, *others) in by_reason.items():
         more = f" and {len(others):,} more (ttt verify lists them)" if others else ""
         texts.append(f"{first}{more}: {why}")
-    if texts[MOST_REASONS:]:
-        texts[MOST_REASONS:] = ["more for other reasons (ttt verify lists them)"]
+    if texts[MAX_REASONS:]:
+        texts[MAX_REASONS:] = ["more for other reasons (ttt verify lists them)"]
     return texts
 
 
 def truncated(rejected: Iterable[Rejected]) -> list[Rejected]:
-    """The first ``MOST_REJECTED``, and the number of the others."""
+    """The first ``MAX_REJECTED``, and the number of the others."""
     others = iter(rejected)
-    first = list(islice(others, MOST_REJECTED))
+    first = list(islice(others, MAX_REJECTED))
     more = sum(1 for _ in others)
     return [*first, Rejected("further on", f"{more:,} more rows")] if more > 0 else first
 

@@ -19,7 +19,7 @@ from ttt_cli.store.formats.format import BookRow, ForeignTable, Format, Options,
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
-MOST_WORDS = 20  # for results
+MAX_WORDS = 20  # for results
 ENOUGH = 0.5  # the least share of rows that must be games
 SAMPLE = 100  # rows on which the ways to read a file are tried
 
@@ -80,7 +80,7 @@ class _Layout:
         results = {word: counts.most_common(1)[0][0] for word, counts in seen.items()}
         if "x" in results and results["x"] == results.get("o"):
             del results[min("xo", key=lambda word: seen[word].total())]
-        return replace(self, results={} if len(results) > MOST_WORDS or "" in results else results)
+        return replace(self, results={} if len(results) > MAX_WORDS or "" in results else results)
 
     def with_rare_results(self, rows: Sequence[Sequence[str]], rules: Rules) -> "_Layout":
         """The reading with words that the sample lacks, for results that its words do not stand for."""

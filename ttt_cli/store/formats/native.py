@@ -36,7 +36,7 @@ from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.base import Entry
-from ttt_cli.learners.entries import MAX_COUNT, MOST_FAULTS, all_faults, report
+from ttt_cli.learners.entries import MAX_COUNT, MAX_FAULTS, all_faults, report
 from ttt_cli.store.formats.format import FORMAT, ExportSource, Format, Loaded, Options, Rejected, Verification
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, written
 from ttt_cli.store.plays import Plays
@@ -285,8 +285,8 @@ class NativeFormat(Format):
         if not wrong:
             return found
         faults = [*dict.fromkeys(Rejected.by(error, source.where) for error in wrong)]
-        if len(faults) > MOST_FAULTS:
-            faults[MOST_FAULTS + 1 :] = [
+        if len(faults) > MAX_FAULTS:
+            faults[MAX_FAULTS + 1 :] = [
                 Rejected("further on", "nothing is checked before these are repaired")
             ]
         return Verification(FORMAT, rejected=faults, unfit=True)

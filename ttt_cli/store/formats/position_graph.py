@@ -22,7 +22,7 @@ BOARD_GAP = 16  # between boards
 SCORE_HEIGHT = 15  # of the text below a board
 PLY_GAP = 64  # between plies, for the moves
 MARGIN = 46
-MOST_IN_ROW = 36  # boards of a ply
+MAX_IN_ROW = 36  # boards of a ply
 
 
 class PositionGraph:
@@ -220,7 +220,7 @@ def _layout(graph: PositionGraph) -> tuple[Int64s, Int64s, dict[int, int], tuple
     space, rules = graph.policy.space, graph.policy.rules
     width, height, plies = rules.cols * CELL, rules.rows * CELL, space.plies[graph.nodes]
     by_ply = {int(ply): graph.nodes[plies == ply] for ply in np.unique(plies)}
-    widest = max(min(len(nodes), MOST_IN_ROW) for nodes in by_ply.values())
+    widest = max(min(len(nodes), MAX_IN_ROW) for nodes in by_ply.values())
     inner = max(widest * (width + BOARD_GAP) - BOARD_GAP, 480)
     x, y, tops, top = np.zeros(len(space), np.int64), np.zeros(len(space), np.int64), {}, 72
     moves = np.maximum(np.bincount(graph.ends, minlength=len(space)), 1)
@@ -228,8 +228,8 @@ def _layout(graph: PositionGraph) -> tuple[Int64s, Int64s, dict[int, int], tuple
         middles = np.bincount(graph.ends, x[graph.starts], len(space)) / moves
         nodes = unordered[np.lexsort((-unordered, middles[unordered]))]
         tops[ply] = top
-        for first in range(0, len(nodes), MOST_IN_ROW):
-            row = nodes[first : first + MOST_IN_ROW]
+        for first in range(0, len(nodes), MAX_IN_ROW):
+            row = nodes[first : first + MAX_IN_ROW]
             left = MARGIN + (inner - (len(row) * (width + BOARD_GAP) - BOARD_GAP)) // 2
             x[row], y[row] = left + np.arange(len(row)) * (width + BOARD_GAP), top
             top += height + SCORE_HEIGHT + 8

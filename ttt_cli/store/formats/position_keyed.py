@@ -20,7 +20,7 @@ from ttt_cli.store.plays import RANDOM, Plays, entries_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
-LONGEST = 1000  # characters of a key
+MAX_KEY_LENGTH = 1000  # characters of a key
 UNTRAINED = "was it saved before its training?"
 
 
@@ -121,7 +121,7 @@ def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:
     if (many := len(table.keys)) > 2 * (most := rules.positions_bound) * rules.cells:
         message = f"has {many:,} keys, but there are at most {most:,} positions of {rules.describe()}"
         raise InvalidFileError(message, where=where, **OTHERWISE)
-    if len(longest := max(table.keys, key=len)) > LONGEST:
+    if len(longest := max(table.keys, key=len)) > MAX_KEY_LENGTH:
         message = f"a key of {len(longest):,} characters is not a position"
         raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
     table = table.without_filler(rules)
