@@ -19,7 +19,7 @@ import orjson
 
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy, PolicyTable, are_sound, first, uniform
+from ttt_cli.engine.policy import ROUNDING, Policy, PolicyTable, are_sound, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -102,7 +102,7 @@ def check_policy(policy: Policy, again: Policy, positions: Positions, *, resigns
     legal, over = positions.legal, positions.terminal
     expect(probabilities.shape == legal.shape, f"probabilities are {probabilities.shape}, not {legal.shape}")
     moves = resigns | over | (probabilities.sum(axis=1) > 0)
-    sound = are_sound(probabilities, legal, 1e-12) & moves
+    sound = are_sound(probabilities, legal, ROUNDING) & moves
     expect(sound.all(), "the probabilities of a position are not those of legal moves that sum to 1")
     if policy.values(positions) is not None:
         expect(values.shape == legal.shape, "values are not of the shape of probabilities")

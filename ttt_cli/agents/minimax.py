@@ -19,7 +19,7 @@ from ttt_cli.agents.registry import FLAG, WHOLE, AgentType, one_of
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Bools, Floats, Int8s
 from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of
-from ttt_cli.engine.policy import Policy, best, first, last, uniform
+from ttt_cli.engine.policy import ROUNDING, Policy, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import ALL, UNTIL_FOUND, UNTIL_UNPROVEN
 from ttt_cli.engine.rules import Rules
@@ -33,9 +33,6 @@ MOVE_NODES = 1_000
 
 PLACES = 1 << 15
 """Entries of the solver's table, which is emptied for each position."""
-
-ROUNDING = 1e-12
-"""Probabilities that differ by less are equal but for rounding."""
 
 
 class Minimax(Policy):

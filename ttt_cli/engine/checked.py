@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import Policy, are_sound
+from ttt_cli.engine.policy import ROUNDING, Policy, are_sound
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError
@@ -36,7 +36,7 @@ class Checked(Policy):
         sound = are_sound(answer, positions[rows].legal, 1e-4)  # enough for single precision
         self._expect(sound, "probabilities", positions[rows], answer, expected)
         sums = answer.sum(axis=1)
-        inexact = (np.abs(sums - 1) > 1e-12) & (sums > 0)
+        inexact = (np.abs(sums - 1) > ROUNDING) & (sums > 0)
         answer[inexact] /= sums[inexact, None]
         probabilities[rows] = answer
         return probabilities

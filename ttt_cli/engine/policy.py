@@ -18,6 +18,9 @@ from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import UsageError
 
+ROUNDING = 1e-12
+"""Probabilities, and sums of them, that differ by less are equal but for rounding."""
+
 
 class Policy(ABC):
     """A player that answers for batches of positions.

@@ -9,12 +9,11 @@ import numpy as np
 from ttt_cli.documents import Cell, Count, PositionText, Share
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import ROUNDING, Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.walk import WALK_BATCH
-from ttt_cli.evaluation.worst_case import ROUNDING
 
 MATTERING = 10
 """The most rows in the document."""

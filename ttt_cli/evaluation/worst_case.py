@@ -16,13 +16,10 @@ import numpy as np
 
 from ttt_cli.documents import Cell, CellFromOne, Share
 from ttt_cli.engine.arrays import Floats, Int8s, Int32s, Int64s
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import ROUNDING, Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.walk import BUDGET, Layer, layers_of
-
-ROUNDING = 1e-12
-"""Relative difference up to which probabilities are equal but for rounding."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Bools, Floats, Int64s, Uint32s
 from ttt_cli.engine.bits import ONE, ZERO, lowest_cell, popcount
 from ttt_cli.engine.kernel import Inlined, Part, u32
-from ttt_cli.engine.policy import Answer, Answering, Policy, first, uniform
+from ttt_cli.engine.policy import ROUNDING, Answer, Answering, Policy, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, UsageError
@@ -339,7 +339,7 @@ def sound_moves(table: Table) -> Bools:
             promised[scores < best_scores[at]] = -np.inf
             most = np.maximum.reduceat(promised, starts)
             chosen[table.moves_of(nodes[tries_anything])[1]] = True
-            chosen[edges] = ~tries_anything[at] & (promised >= most[at] - 1e-12)  # within rounding
+            chosen[edges] = ~tries_anything[at] & (promised >= most[at] - ROUNDING)
             promise[nodes[~tries_anything]] = most[~tries_anything]
     return chosen
 
