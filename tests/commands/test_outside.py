@@ -224,6 +224,7 @@ def test_in_games_a_failure_loses_the_game(ttt: Run, made: Made) -> None:
     dies = made("exec", FIRST.replace("print(", "line.count('.') < 6 and sys.exit(1); print("))
     found = ttt("evaluate", dies, "random", "--games", "10", "--seed", "1", "--json")
     assert found.code == 0 and found.json["results"][0]["as_x"]["loss"] == 1.0
+    assert found.err.count("it loses the game") == 1  # at once, and all of them at the end:
     assert "lost games through" in found.err and "exit status 1" in found.err
     assert "was restarted 10 times, then not asked again" in found.err
     table = ttt("tournament", dies, "random", "--json").json

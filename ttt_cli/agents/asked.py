@@ -4,6 +4,7 @@ Such a player may choose at random. Therefore a second instance is asked about e
 that gives the same answer twice is assumed to be deterministic and judged exactly, any other only by games.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -172,4 +173,6 @@ class Asked(Policy):
         failure = f"{error.message}{raised} to {text!r}"
         if not self._forfeits:
             raise TttError(failure, where=self._name, hint=error.hint) from error.__cause__
+        if not self._log.failures:
+            logging.getLogger("ttt_cli").info("%s: %s: it loses the game", self._name, failure)
         self._log.failures.append(failure)

@@ -59,8 +59,6 @@ def _picked(games: SoundGames, game: str | None, last: int | None) -> list[tuple
             return list(latest)
         if "human" in (record.x, record.o):
             with_person = [(at, record)]
-    if not latest:
-        raise InvalidFileError("holds no games", where=str(games.path), hint="ttt play records games")
     if game is not None:
         raise UsageError(f"no game {game!r} among {latest[-1][0]:,} of {games.path}", where="--game")
     return list(latest) if last is not None else with_person or list(latest)

@@ -133,7 +133,7 @@ class SoundGames:
 
     :ivar wanted: whether to read a line; None: read all.
     :ivar left_out: the number of unsound lines so far.
-    :ivar fault: the first error, which is raised if all lines are wanted and none is sound.
+    :ivar fault: the first error; if all lines are wanted and none is sound, an error is raised.
     """
 
     path: Path
@@ -149,9 +149,10 @@ class SoundGames:
                 yield record
             else:
                 self.left_out, self.fault = self.left_out + 1, self.fault or record
-        if self.fault and not sound:
-            self.fault.hint = self.fault.hint or "expected a game a line, as in games.jsonl"
-            raise self.fault
+        if not sound:
+            fault = self.fault or InvalidFileError("holds no games", where=str(self.path))
+            fault.hint = fault.hint or "expected a game a line, as in games.jsonl"
+            raise fault
 
 
 def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
