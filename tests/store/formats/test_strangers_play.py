@@ -321,16 +321,16 @@ def test_an_empty_board_of_dashes_is_not_taken_for_a_rule():
 def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked():
     """A table that would play O badly: an agent trained wrongly, or one that takes the least as O."""
     table = {move: value * (1 if mover(move[0]) == "X" else -1) for move, value in MOVES.items()}
-    spelled_as_q_table = {
-        "".join(symbols(board, "1", "2", "0")): row for board, row in in_rows(table).items()
-    }
-    for spelled in (by_cell(table), spelled_as_q_table):
-        error = refused(spelled, r"whose win .*values=mover.*values=x")
+    coded = {"".join(symbols(board, "1", "2", "0")): row for board, row in in_rows(table).items()}
+    for spelled, sides in ((by_cell(table), ""), (coded, ", X being who moves first")):
+        error = refused(spelled, rf"values mean{sides}: .*values=mover.*O takes the smallest \(values=x")
         assert "f.json:values=mover" in error.hint
     worse = {move: -value for move, value in MOVES.items()}  # the mover's is asked for however it plays
     refused(by_cell(worse), "large values mean: that of whoever is to move")
     reads_as(by_cell(table), goes_by(table), values="mover")
-    reads_as(by_cell(table), goes_by(MOVES), values="x")
+    for stones, whose in (("XO", "x"), ("0X", "o")):
+        zeros = {text.translate(str.maketrans("XO", stones)): row for text, row in by_cell(table).items()}
+        reads_as(zeros, goes_by(MOVES), values=whose)
 
 
 def test_a_move_may_be_given_by_the_board_after_it():

@@ -26,8 +26,8 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     },
     "whose win do large values mean": {
         "values": {
-            "x": "X's",
-            "o": "O's",
+            "x": "X's, and O takes the smallest",
+            "o": "O's, and X takes the smallest",
             "mover": "that of whoever is to move",
             "moved": "that of whoever has just moved",
             "owner": "that of the player in the key",
@@ -100,8 +100,12 @@ def between(ways: Sequence[Mapping[str, str]]) -> list[Question]:
         values = list(dict.fromkeys((name, way[name]) for way in ways for name in names if name in way))
         if len(values) < 2 or ("empty" in names and asked and asked[0][0] == STONES):
             continue  # of three symbols two say it all
+        sides = {("values", "x"), ("values", "o")}.intersection(values)
+        has_x = any(way.get(name) in ("X", "x") for way in ways for name in ("first", "second"))
+        # Where the stones are no letters, its author may call the other side X.
+        question = f"{text}, X being who moves first" if sides and not has_x else text
         values += [("player-x", ADDED)] if "player-x" in names else []
-        asked.append((text, dict(answer(*value) for value in values)))
+        asked.append((question, dict(answer(*value) for value in values)))
     return asked
 
 

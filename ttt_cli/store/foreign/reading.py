@@ -233,7 +233,7 @@ def readings(spelling: Spelling, values: Values, group: Images | None, any_order
     :param any_order: whether to try rare orders of cells even where nothing calls for them.
     """
     renamed = dict[str, str]()
-    if (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.turn:
+    if (spelling.first or "X") in "Oo0" and (spelling.second or "O") in "Xx" and not spelling.turn:
         renamed = {"x": "o", "o": "x"}  # O moves first in the file, where X here is called O
     for meant, owners, key_facets in _meanings(spelling, values):
         of_moves, are_added = meant.shape != "position", ADDED in key_facets.values()
