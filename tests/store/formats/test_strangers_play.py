@@ -547,8 +547,8 @@ def test_readings_that_fit_equally_well_are_named_with_what_decides():
 
 def test_the_columns_of_moves_may_be_called_like_cells():
     games = [line.split(",") for line in (CORPUS / "games_from_zero.csv").read_text().split()]
-    header = ",".join(f"m{ply}" for ply in range(1, 10))
-    for nothing in ("", "?", "-1"):
+    for nothing, name in (("", "m"), ("?", ""), ("-1", "m")):
+        header = ",".join(f"{name}{ply}" for ply in range(1, 10))
         padded = [",".join([*moves, *[nothing] * (9 - len(moves)), end]) for *moves, end in games]
         found = read("\n".join([f"{header},result", *padded]))
         assert (found.format, found.state.games, found.rejected) == ("game-csv", len(games), [])

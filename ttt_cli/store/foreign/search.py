@@ -270,7 +270,7 @@ def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> 
     names = values.names if values.shape == "cells" else []
     not_cells = [name for name in names if not any(namings([name], rules))]
     if spelling.space.terminal[spelling.indexes].all():
-        message = "every board is the end of a game: endgames with labels are not a player"
+        message = "every board is the end of a game, where no move can be made"
     elif not np.isfinite(values.numbers).any():
         message = f"{quoted(table.values[0])}: {EXPECTED.format(rules.cells)}"
     elif times > 1:

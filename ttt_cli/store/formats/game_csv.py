@@ -131,9 +131,11 @@ class GameCsv(Format):
         rules = options.rules or STANDARD
         reading = _layout([row for _, row in rows], rules)
         assert reading is not None and reading.results is not None  # it is recognised by this
-        header = not reading.cells.keys() & reading.names(rows[0][1])
-        if reading.word(rows[0][1]) not in reading.results and header:
-            del rows[0]  # a header
+        names = reading.names(rows[0][1])
+        numbers = [[str(ply) for ply in range(start, start + len(names))] for start in (0, 1)]
+        is_header = names in numbers or not reading.cells.keys() & names
+        if is_header and reading.word(rows[0][1]) not in reading.results:
+            del rows[0]
         times = Counter(row for _, row in rows)
         games, rejected = sift(rows, lambda row: reading.game(row, rules), source.where)
         counted: Counter[BookRow] = Counter()
