@@ -104,11 +104,11 @@ def weigh(
 
     :returns: the side's potential, and the cells that complete a line.
     """
-    weights, potential, completing = search.weights, 0, ZERO
+    weights, lines, potential, completing = search.weights, board.lines, 0, ZERO
     for cell in range(board.cells):
         weights[row, cell] = 0
     for index in range(board.line_count):
-        line = board.lines[index]
+        line = lines[index]
         if line & other == ZERO:
             free = line & ~own
             weight = weight_of(free, board)
@@ -201,12 +201,12 @@ def pair_up(
 def force(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> bool:
     """Look for a win of the side to move, with the stones ``own``, by stones that each threaten to complete a
     line until one threatens two. If there is one, store both sides' stones at its end."""
-    to_block = completing_cells(other, own, board)
+    to_block, lines, all_but_two = completing_cells(other, own, board), board.lines, board.length - 2
     if to_block & (to_block - ONE):
         return False
     for choice in range(2 * board.line_count):  # each of the two free cells of a line
-        line = board.lines[choice >> 1]
-        if line & other or popcount(line & own) != board.length - 2:
+        line = lines[choice >> 1]
+        if line & other or popcount(line & own) != all_but_two:
             continue
         free = line & ~own
         move = free & (~free + ONE)
