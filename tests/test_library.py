@@ -72,7 +72,7 @@ def test_a_player_may_be_given_in_any_form():
     verdicts = [ttt.evaluate(player, "random") for player in same]
     answers = [(found.results, found.as_x, found.as_o) for found in verdicts]
     assert answers == answers[:1] * len(same)
-    assert verdicts[0].notes == ("first_free: assumed deterministic: asked twice",)
+    assert verdicts[0].notes == ("first_free: assumed deterministic: asked twice, it answered the same",)
     assert verdicts[1].notes == () and verdicts[1].mistakes.of == 4520
 
 

@@ -113,7 +113,7 @@ def test_an_external_player_is_like_any_other(name: str, ttt: Run, made: Made) -
     assert found.code == 0 and found.json["method"] == "exact", found.err
     assert found.json["worst_case"]["as_x"] == {"loss": 1.0, "line": [1, 2, 3, 5, 4, 8]}
     assert found.json["results"][0]["as_x"]["win"] == pytest.approx(0.78125)
-    assert found.err == f"{agent}: assumed deterministic: asked twice\n" * agent_says
+    assert found.err == f"{agent}: assumed deterministic: asked twice, it answered the same\n" * agent_says
     assert ttt("move", agent, "-", stdin=".........\nX...O....\nXO.......\n").out == "1\n2\n3\n"
     played = ttt("play", "--x", agent, "--o", "random", "--games", "2", "--seed", "1", "--json").out
     assert orjson.loads(played.splitlines()[0])["moves"][0] == 1

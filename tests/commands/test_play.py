@@ -92,7 +92,7 @@ def test_h_shows_the_value_of_each_move_in_its_cell(ttt):
 def test_b_shows_the_best_response_to_this_player(ttt, monkeypatch):
     easy = "minimax:depth=1,ties=first"
     result = ttt("play", easy, "--as", "x", stdin="1\nb\n")
-    assert f"to beat {easy} play" in result.out and "you then win 100 % of the games" in result.out
+    assert f"to beat {easy}, play" in result.out and "you then win 100 % of the games" in result.out
     assert re.search(r"│ +win 100 % +│", result.out) and "(draw)" in result.out
     result = ttt("play", "minimax", "--as", "x", stdin="b\n")
     assert "minimax cannot be beaten from here; any cell saves the draw\n" in result.out
@@ -133,7 +133,7 @@ def test_a_mistake_can_be_taken_back_after_the_game(ttt):
     keys = "1\n3\n4\nr\nt\n8\n6\n7\nq\n"
     result = ttt("play", "minimax:ties=first", "--as", "x", stdin=keys, terminal=True, TERM="dumb")
     assert result.code == 0
-    assert "n next game, r review, t take back move 5, q leaves:" in result.err.replace("\n", " ")
+    assert "n next game, r review, t take back move 5, q leave:" in result.err.replace("\n", " ")
     assert "turning point" in result.out
     lost, drawn = log()
     assert (lost.result, drawn.result) == ("o", "draw")

@@ -116,7 +116,7 @@ class Asked(Policy):
 
     @property
     def remarks(self) -> list[str]:
-        remarks = ["assumed deterministic: asked twice"] if self._log.steady else []
+        remarks = ["assumed deterministic: asked twice, it answered the same"] if self._log.steady else []
         if failures := self._log.failures:
             games = "a game" if len(failures) == 1 else f"games through {len(failures):,} failures"
             remarks.append(f"lost {games}: {failures[0]}")

@@ -83,7 +83,7 @@ def export(
     if shortened := form.name == "svg" and start is None and depth is None:
         player = replace(player, depth=PICTURE_DEPTH)
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
-        env.say(f"{agent.name}: the {len(reached):,} open positions that its own play can reach")
+        env.say(f"{agent.name}: only the {len(reached):,} open positions that its own play can reach")
         player = replace(player, reached=reached)
     elif form.holds == "policy" and enumerated(agent.rules) is None:
         env.say(f"{agent.name}: the positions that it has seen; the file has no move for any other")

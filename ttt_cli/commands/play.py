@@ -37,7 +37,9 @@ def play(
     o: Annotated[str | None, option("AGENT", "The player of O.", autocompletion=complete)] = None,
     games: Annotated[int | None, number("Stop after N games.", "--games", "-n")] = None,
     watch: Annotated[bool, flag("--watch", "Show the board while machines play.")] = False,
-    delay: Annotated[float, option("SECONDS", "Pause between moves of --watch.", min=0, max=60)] = 0.4,
+    delay: Annotated[
+        float | None, option("SECONDS", "Pause between moves of --watch; default: 0.4.", min=0, max=60)
+    ] = None,
     learn: Annotated[
         bool | None, flag("--learn/--no-learn", "Learn from games; default: only those with people.")
     ] = None,
@@ -59,6 +61,8 @@ def play(
     people = "human" in _pairing(agent, side, x, o)
     if watch and people:
         raise UsageError("--watch is for two machines", hint="name them: --x q --o random")
+    if delay is not None and not watch:
+        raise UsageError("needs --watch", where="--delay")
     learn = people if learn is None else learn
     if people or learn:
         try_log(env.store)
@@ -71,7 +75,7 @@ def play(
     session = Session(agents[0].rules, players, seed=seed, alternate=not named)
     if people:
         return play_with_people(env, session, games)
-    return play_machines(env, session, games, watch=watch, delay=delay, learn=learn)
+    return play_machines(env, session, games, watch=watch, delay=0.4 if delay is None else delay, learn=learn)
 
 
 def _choose_opponent(env: Environment) -> str:

@@ -197,7 +197,7 @@ def show(
     env: Environment,
     file: Annotated[
         str | None,
-        argument("[FILE]", "A state, a player, or any file that ttt reads.", autocompletion=complete),
+        argument("[FILE]", "A state, a player, or a table of another program.", autocompletion=complete),
     ] = None,
     formats: Annotated[bool, flag("--formats", "List the formats that can be read and written.")] = False,
 ) -> Document:
@@ -229,7 +229,7 @@ def show(
         resolve(file, env.store, rules)  # raises UsageError with similar names
     loaded = library.load(library.existing(env.store, file, rules), reading)
     env.remark(loaded.remarks)
-    return _summary(loaded)
+    return _summary(env, loaded)
 
 
 def _players() -> dict[str, BuiltIn]:
@@ -259,7 +259,7 @@ def _formats() -> Formats:
     return Formats(list(rows.values()))
 
 
-def _summary(loaded: Loaded) -> StateSummary:
+def _summary(env: Environment, loaded: Loaded) -> StateSummary:
     import numpy as np
 
     state = loaded.state
@@ -269,6 +269,8 @@ def _summary(loaded: Loaded) -> StateSummary:
         (positions, moves), units = state.entries, state.learner.units
     else:
         positions, moves, units = state.positions, 0, ("position", "move")
+        if len(countable) > 500_000:  # a second or more
+            env.say(f"counting the moves of {len(countable):,} positions")
         for part in countable.parts():
             values = state.policy.values(part)
             moves += 0 if values is None else int(np.isfinite(values).sum())

@@ -185,7 +185,8 @@ def make_subcommand(name: str, kind: Any) -> Any:
 
     title = kind.title[0].upper() + kind.title[1:]
     doc = HELP.format(title=title, games=kind.default_games, name=typed_as(kind.name), suffix=kind.suffix)
-    return make_command(name, run, [*options_of(Options), *parameters], doc=doc)
+    hidden = () if "article" in kind.choices else ("preset",)
+    return make_command(name, run, [*options_of(Options), *parameters], doc=doc, hidden=hidden)
 
 
 def _check(learner: str, given: Mapping[str, Any], options: Options) -> None:
@@ -223,7 +224,7 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
     # An empty file can only be read as the table of a learner that is named: an empty graph.
     loaded = library.load(origin, FileOptions(learner=None if origin.stat().st_size else learner))
     env.remark(loaded.remarks)
-    state, fault, hint = loaded.state, "", "-o another file"
+    state, fault, hint = loaded.state, "", f"{'-o' if origin == path else '--from'} another file"
     if not loaded.native and origin == path:
         fault = f"is a {loaded.format} file, which training never writes to"
         hint = f"{command_line('ttt', 'import', origin)} first"

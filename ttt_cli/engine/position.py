@@ -76,7 +76,7 @@ class Position:
             return f"{unknown[0]!r} is none of X, O and ."
         x_stones, o_stones = text.count("X"), text.count("O")
         if x_stones - o_stones not in (0, 1):
-            return f"{x_stones} X and {o_stones} O; X moves first, then in turn"
+            return f"{x_stones} X and {o_stones} O; X moves first, and the sides take turns"
         x_lines, o_lines = rules.lines_of(self.x), rules.lines_of(self.o)
         if x_lines and o_lines:
             return "both sides have a winning line"

@@ -27,7 +27,10 @@ KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 class Command(TyperCommand):
-    """A command whose errors name it, even if an option lacks its value."""
+    """A command whose errors name it, even if an option lacks its value; its usage has no braces."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         try:

@@ -172,7 +172,7 @@ def press(env: Environment, answers: Mapping[str, str]) -> str:
     :param answers: what each key does, in words.
     :returns: the key, or one of ``LEAVE``.
     """
-    text = f"{', '.join(f'{key} {what}' for key, what in answers.items())}, q leaves:"
+    text = f"{', '.join(f'{key} {what}' for key, what in answers.items())}, q leave:"
     with keyboard(env, screen=False) as person:
         while (key := person.read(text, (*answers, *LEAVE, "?"))) not in (*answers, *LEAVE):
             person.tell(f"press {', '.join(answers)} or q")

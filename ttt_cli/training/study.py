@@ -178,7 +178,7 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
         if name not in known or not equals:
             near = "" if name in known else did_you_mean(name, known)
             hint = near or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
-            raise UsageError(f"{kind.name} has nothing to vary in {text!r}", where="--vary", hint=hint)
+            raise UsageError(f"{text!r} varies no parameter of {kind.name}", where="--vary", hint=hint)
         values = {_parse_value(part.strip(), known[name].default, text) for part in listed.split(",")}
         varied[name] = sorted({*varied.get(name, ()), *values})
     return varied

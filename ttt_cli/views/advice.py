@@ -62,7 +62,7 @@ def from_response(response: Response | None, hint: Analysis, name: str) -> Advic
     cells = "any cell" if len(response.best) == len(hint.moves) > 1 else cells_in_words(response.best)
     win, save = response.win[response.best[0]], response.save[response.best[0]]
     if win:
-        best = f"to beat {name} play {cells}: you then win {percent(win, 1)} of the games"
+        best = f"to beat {name}, play {cells}: you then win {percent(win, 1)} of the games"
     elif save:
         share = "" if save == 1 else f" in {percent(save, 1)} of the games"
         best = f"{name} cannot be beaten from here; {cells} saves the draw{share}"

@@ -216,7 +216,7 @@
     if (!best) return `${name} wins from here, whatever you play.`;
     const good = cellsInWords(moves.filter((move) => prospects.get(move.cell)[key] > best - 1e-9), moves, "any cell");
     const often = best > 0.99999 ? "" : ` in ${percent(best)} of the games`;
-    const text = key === "win" ? `To beat ${name} play ${good}: you then win ${percent(best)} of the games.`
+    const text = key === "win" ? `To beat ${name}, play ${good}: you then win ${percent(best)} of the games.`
       : `${name} cannot be beaten from here; ${good} saves the draw${often}.`;
     return `${text} In brackets: against perfect play.`;
   }

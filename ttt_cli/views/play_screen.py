@@ -30,7 +30,7 @@ from ttt_cli.views.review import moves_table, strip, summary
 
 @dataclass(frozen=True)
 class PlayedGame(Document, name="game"):
-    """A finished game; in games.jsonl it has no schema, version and score."""
+    """A finished game; in games.jsonl it has no schema, version or score."""
 
     DOCUMENT: ClassVar = ("*record", "score")
 
