@@ -32,6 +32,7 @@ SMALL = {
     "no such value": (b'{"X........": "good", "....X....": "bad"}', "expected a number"),
     "no numbers": (json.dumps({"0" * 9: [None] * 9}).encode(), "expected a number"),
     "endgames": (b'{"XXXOO....": 1, "XX.OOOX..": -1, "XOXXOOOXX": 0}', "every board is the end of a game"),
+    "few positions": (b'{"X........": 1, "XX.......": 1, "XXX......": 2}', "2 of 3 keys are not .*'XX"),
     "endgames in words": (b"XXXOO....,won\nXX.OOOX..,lost\n", "boards with labels are not a player"),
     "records beside a table": (
         b'{"q": {"XXXX.....": 0.5, "X........": 1, "XO.......": 0}, "log": [{"episode": 0, "note": "x0"}]}',

@@ -222,9 +222,8 @@ RECORDS = {
     "in an object": {"table": FIELDS},
     "a table beside an object of settings": {"settings": {"alpha": 0.1}, "seen": {}, "q": by_cell(MOVES)},
     "whole boards": [{"board": symbols(text), "q_values": row, "visits": 5} for text, row in ROWS.items()],
-    "a field a cell": [
-        {"board": text, **dict(zip("012345678", row, strict=True))} for text, row in ROWS.items()
-    ],
+    "printed objects": "\n".join(f'{text},"{cells}"' for text, cells in by_cell(MOVES).items()),
+    "printed texts": "\n".join(f'{key},"{it}"' for key, it in Spell(cell="pair").objects(MOVES).items()),
     "lines with nothing at most cells": "\n".join(
         ["board,a0,a1,a2,a3,a4,a5,a6,a7,a8"]
         + [

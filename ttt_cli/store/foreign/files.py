@@ -14,7 +14,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.keys import spellings
 from ttt_cli.store.foreign.values import COUNT_FIELDS, POLICY_NAMES, VALUE_FIELDS, namings
-from ttt_cli.store.text import number_in, quoted
+from ttt_cli.store.text import load_json, number_in, quoted
 
 MAX_PARTS = 100  # objects inside a file's object that are tried as tables
 _ARROWS = "->", "=>", ":"  # between a key and its value, whatever the key holds
@@ -23,6 +23,8 @@ _CELL = re.compile(r"[A-Da-d][1-4]|0[0-9]|[0-9] ?, ?[0-9]")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 _BETWEEN = re.compile(r"\s*[,:;]\s*|\s+")
 _NOTHING = re.compile("-?|nan|none|null|[-+]?inf(inity)?", re.IGNORECASE)
+_PRINTED = str.maketrans("'()", '"[]')  # as Python prints objects, into JSON
+_PRINTED_KEY = re.compile(r"(?<=[{,])\s*(\[[^\[\]]*\]|[0-9]+)\s*(?=:)")
 
 Part = tuple[str, dict[str, Any]]  # an object in a file, with its name
 RowsAndNotes = tuple[list[list[Any]], tuple[str, ...]]
@@ -205,7 +207,9 @@ def tables_of_rows(
     unread = [row for row, parsed in zip(rows, values, strict=True) if parsed[-1] is None]
     if len(unread) > len(rows) / 2:
         row = unread[-1]
-        message = f"{quoted(row[-1])} is not a value or a cell: boards with labels are not a player"
+        message = f"{quoted(row[-1])} is not a value or a cell"
+        if row[-1].isalpha():
+            message += ": boards with labels are not a player"
         raise InvalidFileError(message, where=f"{where}, key {quoted(row[0])}")
     last = [row[-1] if parsed[-1] is None else parsed[-1] for row, parsed in zip(rows, values, strict=True)]
     yield Candidate(["\t".join(row[:-1]) for row in rows], last, notes=notes)
@@ -277,10 +281,15 @@ def _is_heading(row: Sequence[str], rules: Rules) -> bool:
 
 
 def _parse(field: Any) -> Any:
-    """The number, list of numbers or cell in a field, NaN for nothing; None if it is none of these."""
+    """The number, cell, list of numbers or object in a field, NaN for nothing; None if it is none of them."""
     if not isinstance(field, str):
         return math.nan if field is None else field
     field = field.strip()
+    if field.startswith(("{", "[{")):
+        try:
+            return load_json(_PRINTED_KEY.sub(r'"\1"', field.translate(_PRINTED)).encode(), "")
+        except InvalidFileError:
+            return None
     if field.startswith(("[", "(")):
         items = [_parse(item) for item in _ITEM.findall(field)]
         return None if None in items else items

@@ -171,21 +171,27 @@ class _Search:
 
     def incomplete_spellings(self, possible: list[Spelling]) -> list[Spelling]:
         """Where none explains all keys, the likeliest spelling for each answer to whose stones are whose."""
-        possible = possible or [way for way in self.spelled(FEW_BOARDS) if way.turn and way.lists_all]
+        few = [] if possible else self.spelled(FEW_BOARDS)
+        possible = possible or [way for way in few if way.turn and way.lists_all]
         possible = [spelling for spelling in possible if spelling.first is not None]
         if len(self.table.keys) < MIN_NUMBERS:
             possible = [spelling for spelling in possible if spelling.form not in keys.NUMBERS]
         if not possible:
-            raise self.no_positions()
+            raise self.no_positions(few)
         possible.sort(key=lambda spelling: (spelling.rarity, spelling.lost))
         same_empty = [spelling for spelling in possible if spelling.empty == possible[0].empty]
         return [*{(way.turn, _whose_stones(way)): way for way in same_empty[::-1]}.values()]
 
-    def no_positions(self) -> NoPositionsError:
-        """The error for keys of which few or none are positions."""
-        telling = sorted(self.table.keys[:1000], key=lambda key: -len(set(key)))  # not the empty board first
+    def no_positions(self, few: Sequence[Spelling]) -> NoPositionsError:
+        """The error for keys of which none are positions, or only few in these spellings."""
+        wrong, which = self.table.keys, "these keys"
+        if few:
+            usual = min(few, key=lambda spelling: (spelling.rarity, spelling.lost))
+            wrong = self.table.select(np.flatnonzero(usual.left_out).tolist()).keys
+            which = f"{len(wrong):,} of {len(self.table.keys):,} keys"
+        telling = sorted(wrong[:1000], key=lambda key: -len(set(key)))  # not the empty board first
         shown = ", ".join(quoted(key.replace("\t", ","), most=80) for key in telling[:SHOWN])
-        message = f"these keys are not positions of {self.rules.describe()}: {shown}"
+        message = f"{which} are not positions of {self.rules.describe()}: {shown}"
         if boards := keys.other_size(self.table.keys):
             what = "they look like boards of another size"
             hint, flags = f"{what}, {boards}: rules=Rules(…)", f"{what}: --board {boards}, and --line"
