@@ -151,7 +151,9 @@ def _remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
     """What was inferred: the symmetry of a table, and what in it says nothing."""
     if reading.classes:
         images = f"{reading.classes:,} stand for {reading.positions:,} positions"
-        yield f"the keys are up to symmetry: {images} (spelling.symmetry=no says that each is itself alone)"
+        turned = " and their moves, turned likewise" if reading.of_moves else ""
+        alone = "(spelling.symmetry=no says that each is itself alone)"
+        yield f"the keys{turned} are up to symmetry: {images} {alone}"
     if reading.occupied:
         yield f"{reading.occupied:,} numbers at occupied cells count as filler"
     if (zeros := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
