@@ -83,7 +83,7 @@ def test_reads_what_a_strict_reader_reads(text, constants):
         ('["é",\n "é" x]', "line 2, column 6", "is not valid JSON"),
         ('{"a": {"X........": 1, "b": 2, "X........": 1}}', "key 'X........'", "repeated"),
         ('["\\ud800"]', "line 1", "surrogate"),
-        ("", "", "is empty"),
+        (" \n" * 1000, "", "is empty"),
     ],
 )
 def test_syntax_errors_say_where(text, place, said):

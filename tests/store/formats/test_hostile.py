@@ -21,7 +21,6 @@ SMALL = {
     "a key of 400 digits": (b'{"' + b"1" * 400 + b'": 1}', "not positions"),
     "Latin-1": ("été,1\n".encode("latin-1"), "UTF-8"),
     "a zip renamed": (archive(), "zip"),
-    "blanks": (b" \n" * 1000, "empty|rows of a position"),
     "other things": (b'{"name": "ttt", "version": 3}', "not positions"),
     "a printed dict": (b"{'X........': {0: 0.5}}", "printed Python dict.*makes JSON of it"),
     "many fields": (b"1," * 10**7, "about 10,000,000 fields"),

@@ -221,13 +221,14 @@ def folded_moves(seen: Callable[[str], str] = str) -> tuple[dict[tuple[str, int]
     return table, program
 
 
-def test_moves_under_keys_up_to_symmetry_are_mapped_back_or_refused():
-    """Where they are those of the board as it was played, other cells of the key are taken. Stones may be
-    one's own, too."""
+def test_moves_under_keys_up_to_symmetry_are_turned_back_unless_taken_cells_of_keys_hold_some():
     for seen in (str, own):
         reads_as(NUMBERED.objects(folded_moves(seen)[0]), folded_moves(seen)[1])
-    unmapped = {(canonical(board)[0], cell): value for (board, cell), value in MOVES.items()}
-    refused(NUMBERED.objects(unmapped), spelling={"symmetry": "yes"})
+    table = {(canonical(board)[0], cell): value for (board, cell), value in MOVES.items()}
+    program = lambda board: picked({at: table.get((canonical(board)[0], at), 0.0) for at in free(board)})  # noqa: E731
+    assert "symmetry=unturned" in refused(NUMBERED.objects(table), "does a key stand for").hint
+    reads_as(NUMBERED.objects(table), program, spelling={"symmetry": "unturned"})
+    refused(NUMBERED.objects(table), spelling={"symmetry": "yes"})
 
 
 def test_keys_may_be_the_least_images_of_a_board_with_a_move():

@@ -16,7 +16,8 @@ Question = tuple[str, Mapping[str, str]]
 
 KEY_FACETS = ("board", "empty", "first", "second", "mine", "theirs", "turn")  # how keys are spelled
 FACETS = (*KEY_FACETS, "order", "cells", "player-x", "symmetry")  # that are options with ``spelling.``
-SYMMETRIES = ("rotations", "yes", "no")
+UNTURNED = "unturned"  # as ``symmetry``: a program looks up any image, but does not turn the move back
+SYMMETRIES = ("rotations", "yes", UNTURNED, "no")
 ADDED = "added"  # as ``player-x``: neither of two tables is X's, their program adds them up
 STONES = "who moves first"
 QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
@@ -39,7 +40,12 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "how is an empty cell written": {"empty": {"": "{}"}},
     "what in a key is the board": {"board": {"": "{}"}},
     "does a key stand for a position and its turned images alone, or for some mirrored ones too": {
-        "symmetry": {"rotations": "alone", "yes": "all images", "no": "each key is itself alone"}
+        "symmetry": {
+            "rotations": "alone",
+            "yes": "all images",
+            UNTURNED: "all images, but moves are not turned with them",
+            "no": "each key is itself alone",
+        }
     },
 }
 """The question to ask where readings differ in a facet, and its answers in words by the facet's value; the

@@ -21,7 +21,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign import keys, questions
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import Images, Spelling
-from ttt_cli.store.foreign.questions import NoPositionsError, Question, UndecidedError
+from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question, UndecidedError
 from ttt_cli.store.foreign.reading import Reading, counts_stones, policies, readings
 from ttt_cli.store.foreign.values import EXPECTED, Values, collect, namings
 from ttt_cli.store.formats.format import Options
@@ -203,27 +203,41 @@ class _Search:
         nearly all of them free, and nobody says that they are values."""
         rows, space = np.flatnonzero(~spelling.left_out), spelling.space
         table, boards = self.table.select(rows.tolist()), spelling.select(rows)
-        stated = self.options.stated.get("spelling.symmetry")
-        symmetry = stated or keys.symmetry_of(boards)
-        group = keys.groups(space.rules).get(symmetry)
-        if stated and group and keys.representatives(space, boards.indexes, group) is None:
-            raise questions.not_borne_out({"symmetry": stated}, [{"symmetry": "no"}], self.where)
-        ways = self.policy_readings(table, boards, group)
+        stated, canonical = self.options.stated.get("spelling.symmetry"), keys.symmetry_of(boards)
+        symmetry = stated or canonical
+        group = keys.groups(space.rules).get(canonical if stated == UNTURNED else symmetry)
+        is_symmetric = group and keys.representatives(space, boards.indexes, group) is not None
+        if stated not in (None, "no") and not is_symmetric:
+            raise questions.not_borne_out({"symmetry": symmetry}, [{"symmetry": "no"}], self.where)
+        ways = [] if symmetry == UNTURNED else self.policy_readings(table, boards, group)
         if not ways:
             values = collect(table.values, table.keys, space.rules, self.where)
-            ways = [*readings(boards, values, group, self.any_order)]
-            if not (ways or stated):  # moves of the boards as they were played, perhaps
-                symmetry, ways = "no", [*readings(boards, values, None, self.any_order)]
+            ways = [] if symmetry == UNTURNED else [*readings(boards, values, group, self.any_order)]
+            if group and not ways and stated in (None, UNTURNED):
+                symmetry, ways = UNTURNED, self.unturned_readings(table, boards, group)
             if not ways:
                 raise _unfit(table, values, boards, self.where)
         # Keys that are the least of their rotated images may be the least of some mirrored ones as well, and
         # keys of which none has another image in the file may be whichever was met first.
-        is_open = symmetry == "rotations"
+        is_open = symmetry in ("rotations", UNTURNED)
         every = keys.representatives(space, boards.indexes, space.rules.symmetries)
         if symmetry == "no" and every is not None:
-            is_open = group is not None or every.shape[1] >= keys.MIN_ROTATED
+            is_open = every.shape[1] >= keys.MIN_ROTATED
         facets = {"symmetry": symmetry} if is_open and not stated else {}
         return [replace(reading, spelling=spelling, facets={**reading.facets, **facets}) for reading in ways]
+
+    def unturned_readings(self, table: Candidate, boards: Spelling, group: Images) -> list[Reading]:
+        """The readings of a table whose keys stand for their images, where a program turned boards to look
+        them up, but took the cell it found there on the board as it was."""
+        space, own = boards.space, boards.indexes
+        every = np.stack([places for _, places in keys.images(space, own, group)], axis=1)
+        rows, places = np.divmod(np.unique(np.arange(len(own))[:, None] * len(space) + every), len(space))
+        spread, images = table.select(rows.tolist()), replace(boards.select(rows), indexes=places)
+        values = collect(spread.values, spread.keys, space.rules, self.where)
+        return [
+            replace(way, values=replace(way.values, rows=rows[way.values.rows]), occupied=0)
+            for way in readings(images, values, None, self.any_order)
+        ]
 
     def policy_readings(self, table: Candidate, boards: Spelling, group: Images | None) -> list[Reading]:
         """The readings of a table as a policy; none if it is not one."""
@@ -329,11 +343,12 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
     undecided.sort(key=lambda way: -way.rank if way.spelling.misfits.any() else way.rarity)
     # Keys that are no canonical forms may be those that were met first.
     space, known = best.spelling.space, best.spelling.indexes[~best.spelling.left_out]
-    names = {"rotations": questions.SYMMETRIES, "no": ("yes", "no")}.get(best.facets.get("symmetry", ""), ())
+    asked = {"rotations": ("rotations", "yes", "no"), "no": ("yes", "no"), UNTURNED: (UNTURNED, "no")}
+    names, groups = asked.get(best.facets.get("symmetry", ""), ()), keys.groups(space.rules)
     borne_out = [
         {"symmetry": name}
         for name in names
-        if name == "no" or keys.representatives(space, known, keys.groups(space.rules)[name]) is not None
+        if name not in groups or keys.representatives(space, known, groups[name]) is not None
     ]
     return questions.between(borne_out) + questions.between([reading.facets for reading in undecided])
 
