@@ -219,8 +219,8 @@ def test_games_wait_while_the_state_is_being_written(ttt):
 
 def test_foreign_files_never_learn(ttt):
     Path("theirs.json").write_text((ROOT / "state_store" / "samples" / "q-table.json").read_text())
-    result = ttt("play", "theirs.json", "--games", 1, stdin=GAME)
-    assert "read-only here; to teach it, first: ttt import theirs.json" in result.err
+    result = ttt("play", "theirs.json:wins=known", "--games", 1, stdin=GAME)
+    assert "read-only here; to teach it, first: ttt import theirs.json:wins=known" in result.err
     assert [(game.o, game.teaches) for game in log()] == [("./theirs.json", ())]
 
 

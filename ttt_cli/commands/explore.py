@@ -53,9 +53,9 @@ def explore(
         raise UsageError("a page on stdout cannot be opened", where="--open", hint="-o page.html")
     (player,) = resolved(env, agent)
     rules, policy = player.rules, player.policy.tabulated()
-    positions = covered(policy)
     if enumerated(rules) is None:
-        env.say(f"proving the value of each move in {len(positions):,} positions, which may take minutes")
+        env.say("proving the value of every move that can occur in its games, which may take minutes")
+    positions = covered(policy)
     verdict = judge(policy)
     content = page(policy, player.name, facts_of(rules, verdict, player.games), positions)
     if not write_report(env, out, content, source=player.source):

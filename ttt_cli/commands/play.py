@@ -149,4 +149,6 @@ def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
             env.say(f"{share}; with the option epsilon=0 it plays as evaluate judges it")
         if learn and not loaded.native:
             what = f"{loaded.path} is a {loaded.format} file, which is read-only here"
-            env.say(f"{what}; to teach it, first:", command_line("ttt", "import", loaded.path))
+            stated = ",".join(f"{name}={value}" for name, value in loaded.options.stated.items())
+            taken = f"{loaded.path}:{stated}" if stated else loaded.path
+            env.say(f"{what}; to teach it, first:", command_line("ttt", "import", taken))

@@ -247,7 +247,7 @@ class NativeFormat(Format):
             raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
         try:
             if options.table:
-                if source.size > 20 * BLOCK:  # a second or more
+                if source.size > 8 * BLOCK:  # a second or more
                     logging.getLogger("ttt_cli").info("reading %s, %.0f MB", where, source.size / 1e6)
                 least = len('"":{"1":1},\n') + state.rules.cells
                 state = _with_table(state, entries if whole else _InOrder(entries, source.size // least))
