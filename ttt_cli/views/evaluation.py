@@ -136,7 +136,8 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
     """Yield labels and facts that hold against any opponent; a fact's second line has an empty label."""
     cases = tuple(zip(Side, (verdict.as_x, verdict.as_o), strict=True))
     for side, case in cases:
-        yield "" if side is Side.O else "worst case", Text.assemble(f"as {side.name} it ", _worst(case))
+        label = "" if side is Side.O else "worst case"
+        yield label, Text.assemble(f"as {side.name} it ", _worst(verdict.rules, case))
     mistakes = verdict.mistakes
     if mistakes is None:
         yield "mistakes", Text("not counted: the values of its positions were not proved", "dim")
@@ -167,18 +168,23 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         yield "verdict", Text(f"beatable {' and '.join(beatable)}", "bold red")
 
 
-def _worst(case: WorstCase) -> Text:
+def _worst(rules: Rules, case: WorstCase) -> Text:
     if case.line is None:
         return Text("wins, whatever happens" if case.guaranteed > 0 else "cannot lose", "green")
     how = "always loses" if case.loss == 1 else f"loses {percent(case.loss)}"
-    line = " ".join(map(str, case.line)) or "it resigns at once"
+    game = Game(rules)
+    for cell in case.line:
+        game.push(cell - 1)
+    line = cells(game.moves)
+    if not game.is_over:
+        line = f"{line}, then it resigns" if line else "it resigns at once"
     return Text.assemble((how, "red"), " to a best response: ", (line, "bold"))
 
 
 def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -> None:
     moves = [step.cell for step in steps if step.cell is not None]
     resigned = len(moves) < len(steps)
-    played = f"{cells(moves)} resigns" if resigned else cells(moves)
+    played = f"{cells(moves)} resigns".strip() if resigned else cells(moves)
     env.out("")
     env.draw(Text(f"How {name} loses as {side.name}: {played}", "bold"))
     env.out("")
