@@ -489,9 +489,9 @@ def test_a_dict_of_all_boards_keeps_those_it_has_learned_and_may_ask_who_begins(
 
 
 def test_keys_that_are_no_boards_are_left_out():
-    """Settings beside the positions; ``reset`` that returns nothing, so that None is a key."""
-    found = reads_as({"Number of episodes": 300, "epsilon": 0.1, **by_cell(MOVES)}, goes_by(MOVES))
-    assert [item.where for item in found.rejected] == ["key 'Number of episodes'", "key 'epsilon'"]
+    """Settings before the positions; ``reset`` that returns nothing, so that None is a key."""
+    found = reads_as({**{f"epsilon {at}": 0.1 for at in range(40)}, **by_cell(MOVES)}, goes_by(MOVES))
+    assert [item.where for item in found.rejected] == [f"key 'epsilon {at}'" for at in range(40)]
     later = {move: value for move, value in MOVES.items() if move[0] != EMPTY}
     keyed = {digits(board): cells for board, cells in by_cell(later).items()}
     found = reads_as(pickle.dumps({None: {4: 0.7}, **keyed}), goes_by(later))
