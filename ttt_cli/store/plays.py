@@ -61,11 +61,13 @@ class Plays:
         return cls(**{**record, "unknown": by_side})
 
     def about_unknown(self) -> str:
-        """How it plays moves that the table does not hold, in words."""
+        """How it plays moves that the table does not hold, in words; with the options, if none is stated."""
         counts = f"counts as {_plain(self.unknown)}"
         counts = "is only made where none is known" if self.unknown == RANDOM else counts
         wins = "but one that wins at once is made" if self.wins == "known" else "even one that wins at once"
-        return f"a move that the file does not hold {counts}, {wins}"
+        is_usual = (self.unknown, self.wins) == (Plays.unknown, Plays.wins)
+        options = " (unknown= and wins= say otherwise)" if is_usual else ""
+        return f"a move that the file does not hold {counts}, {wins}{options}"
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={_plain(value)}" for name, value in asdict(self).items())
