@@ -126,11 +126,9 @@ def test_zero_rows_do_not_say_whose_stones_are_whose():
 
 def test_whose_stones_are_own_is_asked_where_neither_answer_fits_all_keys():
     """Values of the boards after its own moves, in a program that also looks at those after the other's."""
-    own = {
-        numbers(text if mover(text) == "O" else swapped(text)): v
-        for text, v in POSITIONS.items()
-        if text != EMPTY
-    }
+    own = {numbers(text if mover(text) == "O" else swapped(text)): v for text, v in POSITIONS.items()}
+    del own[numbers(EMPTY)]
+    assert "(spelling.mine=1)" in str(refused({**own, numbers("OO......."): 0.1}, "who moves first"))
     seen = {numbers(text): v for text, v in [*POSITIONS.items()][::3] if mover(text) == "O" or winner(text)}
     seen |= {numbers(swapped(text)): 0.1 for text in [*POSITIONS][1::3] if mover(text) == "O"}
     error = refused({**seen, **own}, spelling={"mine": "1"})

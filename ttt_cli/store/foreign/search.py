@@ -267,9 +267,17 @@ class _Search:
 
     def about_misfits(self, rivals: Sequence[Reading]) -> Question:
         """The question whose stones are whose, with the keys that each answer loses."""
+        ways = dict[tuple[str, str], Spelling]()
+        for reading in rivals:
+            spelling = reading.spelling
+            stones = [_whose_stones(spelling)]
+            if spelling.turn and spelling.second and not reading.of_moves:
+                stones.append(("mine", spelling.second))  # the same keys, after its own moves
+            for way in stones:
+                ways[way] = min(ways.get(way, spelling), spelling, key=lambda either: either.lost)
         answers = dict[str, str]()
-        for spelling in (reading.spelling for reading in rivals):
-            option, words = questions.answer(*_whose_stones(spelling))
+        for way, spelling in ways.items():
+            option, words = questions.answer(*way)
             examples = np.flatnonzero(spelling.left_out)[:SHOWN].tolist()
             shown = ", ".join(quoted(self.table.keys[row]) for row in examples)
             lost = f"{spelling.lost:,} of {len(self.table.keys):,} keys are not positions ({shown})"
