@@ -55,7 +55,7 @@ class StateSummary(Document, name="state-summary"):
         facts = {
             "file": f"{self.file} ({self.format})",
             "learner": f"{self.learner}, choice rule {self.choice}",
-            "rules": self.rules.describe() + (", up to symmetry" if self.symmetry else ""),
+            "rules": self.rules.describe() + ("; one entry for symmetric boards" if self.symmetry else ""),
             "games": "unknown" if self.games is None else f"{self.games:,}",
             f"{self.units[0]}s": f"{self.positions:,}",
             f"{self.units[1]}s": f"{self.moves:,}",

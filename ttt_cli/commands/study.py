@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ttt_cli.documents import Count, Document, Share, aside
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.evaluation.walk import OutgrownError
@@ -213,7 +214,8 @@ def _fill(
     for path in (out, keep and keep / "states"):
         if path is not None:
             try_writing(path)
-    env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do")
+    judged = "" if enumerated(designs[0].rules) else "; judging them takes longer than their games"
+    env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do{judged}")
     if keep is not None and done:
         env.say(f"no states are kept of the {counted(done, 'training')} that {out} already holds")
     with (

@@ -271,8 +271,8 @@ def _carry_out(env: Environment, options: Options, run: TrainingRun) -> Training
     learner, rules, curve = run.state.learner, run.state.rules, None
     name = library.StateName(learner.name, learner.choice == "article").name
     env.say(f"training {name} for {counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
-    if options.until and enumerated(rules) is None:
-        env.say("each block ends with a proof, which takes longer than its games")
+    if (options.until or options.curve) and enumerated(rules) is None:
+        env.say("the player is judged along the way, which takes longer than its games")
     if rules.cells >= 36 and isinstance(learner, TableLearner):
         # A move takes 24 bytes; on average half of the cells are free.
         size = f"{24 * rules.cells**2 // 2048} kB a game"
@@ -302,6 +302,9 @@ def _carry_out(env: Environment, options: Options, run: TrainingRun) -> Training
     if run.backup:
         env.say(f"the previous file is kept as {run.backup}")
     result = _result(env, run.path, run.state, run)
+    last = curve.rows[-1] if curve and curve.rows else None
+    if last and last.games == run.record.games and last.unbeatable is not None:  # by a longer walk
+        result = replace(result, unbeatable=bool(last.unbeatable))
     if stopping.exit_code is not None and not run.finished:
         env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
         return replace(result, then="", ended=stopping.exit_code)
