@@ -14,6 +14,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library, source
 from ttt_cli.store.curves import NAMES
+from ttt_cli.store.formats.format import Options
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.state import State, learner_of
@@ -172,8 +173,7 @@ def test_a_state_comes_back_as_it_was_and_a_large_one_in_blocks(tmp_path, in_blo
 
 def test_a_changed_file_is_refused_with_the_place(tmp_path, in_blocks):
     content = library.content(trained("q"))
-    lines = content.split(b"\n")
-    path = tmp_path / "q.json"
+    path, lines = tmp_path / "q.json", content.split(b"\n")
     for changed, why, place in (
         ([*lines[:30], lines[30].replace(b":", b";"), *lines[31:]], "is not valid JSON", ", line 31"),
         ([*lines[:30], lines[31], lines[30], *lines[32:]], "damaged or was edited", ""),
@@ -182,11 +182,11 @@ def test_a_changed_file_is_refused_with_the_place(tmp_path, in_blocks):
         ([*lines, b"more"], "follows the end", f", line {len(lines) + 1}"),
     ):
         path.write_bytes(b"\n".join(changed))
-        with pytest.raises(InvalidFileError, match=why) as refused:
-            library.load(path)
-        assert refused.value.where.startswith(f"{path}{place}")
-        assert "ttt restore lists backups" in refused.value.hint
-        assert (f"ttt verify --accept {path}" in refused.value.hint) == (not place)
+        for options in (Options(), Options(table=False)):
+            with pytest.raises(InvalidFileError, match=f"{why}.*ttt restore lists backups") as refused:
+                library.load(path, options)
+            assert refused.value.where.startswith(f"{path}{place}")
+            assert (f"ttt verify --accept {path}" in refused.value.hint) == (not place)
     path.write_bytes(re.sub(rb",\d+\]", b",-1]", content))
     with pytest.raises(InvalidFileError, match="damaged or was edited") as refused:
         library.load(path)

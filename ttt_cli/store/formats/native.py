@@ -256,6 +256,8 @@ class NativeFormat(Format):
             fault = InvalidFileError(error.message, where=place, hint=error.hint)
         deque(blocks, maxlen=0)
         if not options.trust_edits and str(digest) != found["digest"]:  # which explains a fault, too
+            if not (options.table or whole):
+                raise OtherLayoutError  # read as a whole, it may turn out to be cut off
             why = "the content does not match its digest: the file is damaged or was edited"
             accept = command_line("ttt", "verify", "--accept", where)
             hint = "" if fault else f"if you edited it on purpose: {accept}; if not, "
