@@ -203,20 +203,14 @@ class _Search:
         nearly all of them free, and nobody says that they are values."""
         rows, space = np.flatnonzero(~spelling.left_out), spelling.space
         table, boards = self.table.select(rows.tolist()), spelling.select(rows)
-        stated, canonical = self.options.stated.get("spelling.symmetry"), keys.symmetry_of(boards)
-        symmetry = stated or canonical
-        group = keys.groups(space.rules).get(canonical if stated == UNTURNED else symmetry)
-        is_symmetric = group and keys.representatives(space, boards.indexes, group) is not None
-        if stated not in (None, "no") and not is_symmetric:
-            raise questions.not_borne_out({"symmetry": symmetry}, [{"symmetry": "no"}], self.where)
-        ways = [] if symmetry == UNTURNED else self.policy_readings(table, boards, group)
+        symmetry, group = self.symmetry_of(boards)
+        stated, ways = self.options.stated.get("spelling.symmetry"), list[Reading]()
+        if symmetry != UNTURNED:
+            ways = self.policy_readings(table, boards, group) or self.value_readings(table, boards, group)
+        if group and not ways and stated in (None, UNTURNED):
+            symmetry, ways = UNTURNED, self.unturned_readings(table, boards, group)
         if not ways:
-            values = collect(table.values, table.keys, space.rules, self.where)
-            ways = [] if symmetry == UNTURNED else [*readings(boards, values, group, self.any_order)]
-            if group and not ways and stated in (None, UNTURNED):
-                symmetry, ways = UNTURNED, self.unturned_readings(table, boards, group)
-            if not ways:
-                raise _unfit(table, values, boards, self.where)
+            raise _unfit(table, self.values_in(table), boards, self.where)
         # Keys that are the least of their rotated images may be the least of some mirrored ones as well, and
         # keys of which none has another image in the file may be whichever was met first.
         is_open = symmetry in ("rotations", UNTURNED)
@@ -226,17 +220,36 @@ class _Search:
         facets = {"symmetry": symmetry} if is_open and not stated else {}
         return [replace(reading, spelling=spelling, facets={**reading.facets, **facets}) for reading in ways]
 
+    def symmetry_of(self, boards: Spelling) -> tuple[str, Images | None]:
+        """What the keys stand for, as stated or as they look, and the group of those symmetries, if any.
+
+        :raises InvalidFileError: if they cannot stand for what is stated.
+        """
+        stated, apparent = self.options.stated.get("spelling.symmetry"), keys.symmetry_of(boards)
+        symmetry, space = stated or apparent, boards.space
+        group = keys.groups(space.rules).get(apparent if symmetry == UNTURNED else symmetry)
+        stand_for_images = group and keys.representatives(space, boards.indexes, group) is not None
+        if stated not in (None, "no") and not stand_for_images:
+            raise questions.not_borne_out({"symmetry": symmetry}, [{"symmetry": "no"}], self.where)
+        return symmetry, group
+
+    def values_in(self, table: Candidate) -> Values:
+        return collect(table.values, table.keys, self.rules, self.where)
+
+    def value_readings(self, table: Candidate, boards: Spelling, group: Images | None) -> list[Reading]:
+        """The readings of a table as values."""
+        return [*readings(boards, self.values_in(table), group, self.any_order)]
+
     def unturned_readings(self, table: Candidate, boards: Spelling, group: Images) -> list[Reading]:
         """The readings of a table whose keys stand for their images, where a program turned boards to look
         them up, but took the cell it found there on the board as it was."""
         space, own = boards.space, boards.indexes
         every = np.stack([places for _, places in keys.images(space, own, group)], axis=1)
         rows, places = np.divmod(np.unique(np.arange(len(own))[:, None] * len(space) + every), len(space))
-        spread, images = table.select(rows.tolist()), replace(boards.select(rows), indexes=places)
-        values = collect(spread.values, spread.keys, space.rules, self.where)
+        images = replace(boards.select(rows), indexes=places)
         return [
             replace(way, values=replace(way.values, rows=rows[way.values.rows]), occupied=0)
-            for way in readings(images, values, None, self.any_order)
+            for way in self.value_readings(table.select(rows.tolist()), images, None)
         ]
 
     def policy_readings(self, table: Candidate, boards: Spelling, group: Images | None) -> list[Reading]:
