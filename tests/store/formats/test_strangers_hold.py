@@ -96,9 +96,10 @@ def test_a_policy_beside_the_values_that_led_to_it_is_what_is_played():
 
 def test_a_policy_for_boards_that_no_game_reaches_is_its_own_players():
     """It lists all boards, on each of which X is to move; not its values are what it plays by."""
-    boards = [board for board in map("".join, product(".XO", repeat=9)) if not winner(board) and "." in board]
+    every = [*map("".join, product(".XO", repeat=9))]
+    boards = [board for board in every if not winner(board) and "." in board]
     own = {board if mover(board) == "X" else swapped(board): cell for board, cell in BEST.items()}
-    data = {"V": dict.fromkeys(boards, 0.5), "policy": {b: own.get(b, b.index(".")) for b in boards}}
+    data = {"V": dict.fromkeys(every, 0.5), "policy": {b: own.get(b, b.index(".")) for b in boards}}
     refused(data, r"'X' are one's own stones, whoever began, and [0-9,]+ of [0-9,]+ keys are not positions")
     answers = {
         text: data["policy"][text if mover(text) == "X" else swapped(text)] for text in TEXTS if free(text)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.foreign.keys import spellings
+from ttt_cli.store.foreign.keys import FEW_BOARDS, MIN_BOARDS, spellings
 from ttt_cli.store.foreign.values import COUNT_FIELDS, POLICY_NAMES, VALUE_FIELDS, namings
 from ttt_cli.store.text import load_json, number_in, quoted
 
@@ -126,16 +126,20 @@ def _tables_inside(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
         parts = [(name, part) for name, part in inside if isinstance(part, dict) and part]
         if not parts or len(parts) > MAX_PARTS:
             return
-        tables = [
-            (name, part)
-            for name, part in parts
-            if len(part) == 3**rules.cells or (not any(namings([*part], rules)) and spellings([*part], rules))
-        ]
+        tables = [(name, part) for name, part in parts if _is_table(name, part, rules)]
         largest = max((part for _, part in _policies_or_all(parts)), key=len)
         if tables:
             yield _joined(tables, only=len(parts) == 1)
         elif len(largest) > len(value):
             yield Candidate([*largest], [*largest.values()])
+
+
+def _is_table(name: str, part: dict[str, Any], rules: Rules) -> bool:
+    """Whether an object's keys are boards; those of a policy may be all that have a free cell."""
+    if len(part) == 3**rules.cells:
+        return True
+    least = FEW_BOARDS if name.lower() in POLICY_NAMES else MIN_BOARDS
+    return not any(namings([*part], rules)) and bool(spellings([*part], rules, least=least))
 
 
 def _policies_or_all(parts: list[Part]) -> list[Part]:

@@ -23,6 +23,7 @@ from ttt_cli.engine.state_space import StateSpace
 SAMPLE = 200  # about how many keys are looked at before a form is tried on all
 PEEK = 20  # about how many of these are looked at first, since most forms fail on any
 MIN_BOARDS = 0.5  # the least share of keys that must be boards for a form, or a spelling, to be considered
+FEW_BOARDS = 0.2  # the least share of keys that must be positions where every board is a key
 MAX_EXTRAS = 3  # items of a key besides the board: a player, a cell as row and column
 OTHER_SIZES = {12: "3x4 or 4x3", 16: "4x4"}  # other boards of which tables can be read, by number of cells
 LAST_FIRST = "rows from bottom right"  # the order of the cells in a number that begins with the last one

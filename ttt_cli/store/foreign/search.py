@@ -30,8 +30,7 @@ from ttt_cli.store.text import quoted
 
 LEAD = 4.0  # how much higher the rank of the reading that is meant must be than that of any as common
 DOUBT = 2.0  # how much higher the score of a rarer reading must be for it to be a rival
-FEW_BOARDS = 0.2  # the least share of keys that must be positions where every board is a key
-STATED_BOARDS = 0.02  # the same for spellings that are tried only to say how many keys fit what was stated
+STATED_BOARDS = 0.02  # the least share for spellings tried only to say how many keys fit what was stated
 STRANGE = 0.1  # the largest share of keys that may fit no position where others would, or be no boards
 MAX_SPELLINGS = 24  # that are tried with the values
 MIN_NUMBERS = 200  # with fewer keys that are numbers it may be chance that some of them are boards
@@ -125,7 +124,7 @@ class _Search:
         :raises InvalidFileError: if in no spelling keys are positions.
         """
         has_all_boards = len(self.table.keys) == 3**self.rules.cells
-        possible = self.spelled(FEW_BOARDS if self.is_relative or has_all_boards else keys.MIN_BOARDS)
+        possible = self.spelled(keys.FEW_BOARDS if self.is_relative or has_all_boards else keys.MIN_BOARDS)
         complete = [way for way in possible if not way.misfits.any() and way.no_board.mean() <= STRANGE]
         if self.stated_of_keys:
             return self.stated_spellings(possible, bool(complete))
@@ -171,7 +170,7 @@ class _Search:
 
     def incomplete_spellings(self, possible: list[Spelling]) -> list[Spelling]:
         """Where none explains all keys, the likeliest spelling for each answer to whose stones are whose."""
-        few = [] if possible else self.spelled(FEW_BOARDS)
+        few = [] if possible else self.spelled(keys.FEW_BOARDS)
         possible = possible or [way for way in few if way.turn and way.lists_all]
         possible = [spelling for spelling in possible if spelling.first is not None]
         if len(self.table.keys) < MIN_NUMBERS:
