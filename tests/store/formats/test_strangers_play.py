@@ -427,6 +427,7 @@ def test_whose_games_count_is_asked_and_each_answer_is_that_program():
         found = judged(coin_tossed(), goes_by(MOVES), spelling={way: "1"})
         reasons = {item.why for item in found.rejected}
         assert reasons and all("not a position in this spelling" in why for why in reasons)
+    refused(coin_tossed(), r"nothing in the file fits values='x'", spelling={"mine": "1"}, values="x")
     inner = {"epsilon": 0.1, "q_table": coin_tossed()}
     reads_as(pickle.dumps(inner), goes_by(MOVES), spelling={"mine": "1"})
 

@@ -342,6 +342,8 @@ def _of_positions(spelling: Spelling, values: Values, owners: Int64s | None) -> 
     usual = spelling.turn or ("moved" if len(to_move) == 1 else "")
     usual = usual if player is None else "owner"
     measures = {"x": (1, 1), "o": (-1, -1), "mover": (1, -1), "moved": (-1, 1)}
+    if spelling.turn:  # boards that do not show which side is X have no values for X
+        measures = {"mover": measures["mover"], "moved": measures["moved"]}
     for measure, (with_x_to_move, with_o_to_move) in measures.items():
         slots = np.where(mover > 0, with_x_to_move, with_o_to_move) < 0
         signs = (with_o_to_move, -with_x_to_move)  # after a move the other side is to move
@@ -376,7 +378,7 @@ def _of_moves(
         left_out = np.stack([rows, cells], axis=1)[still_open & free & ~known]
         fields = {"indexes": at, "slots": cell, "numbers": summed, "occupied": occupied, "left_out": left_out}
         for measure, signs in {"mover": (1, 1), "x": (1, -1), "o": (-1, 1)}.items():
-            if measure == "mover" or not values.are_decisions:
+            if measure == "mover" or not (values.are_decisions or spelling.turn):
                 yield measure, "mover", words, {**fields, "signs": signs}
 
 

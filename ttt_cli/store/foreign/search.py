@@ -83,13 +83,14 @@ class _Search:
             raise questions.not_borne_out(self.stated, [reading.facets for reading in possible], self.where)
         ranked, rivals = decide(agreeing)
         best = ranked[0]
+        by_rank = sorted(agreeing, key=lambda reading: -reading.rank)
         is_misfit = best.spelling.misfits.any() and not self.stated_of_keys  # no spelling explains all keys
         if is_misfit:
-            by_rank = sorted(agreeing, key=lambda reading: reading.rank)
-            rivals = [*{_whose_stones(reading.spelling): reading for reading in by_rank}.values()][::-1]
+            by_stones = {_whose_stones(reading.spelling): reading for reading in [*by_rank[::-1], best]}
+            rivals = sorted(by_stones.values(), key=lambda reading: (reading is not best, -reading.rank))
         elif best.spelling.turn and best.spelling.misfits.any() and "turn" not in self.stated:
             # Where neither meaning of one's own stones fits all keys, the numbers do not tell which is meant.
-            rivals += islice((way for way in ranked if way.spelling.turn != best.spelling.turn), 1)
+            rivals += islice((way for way in by_rank if way.spelling.turn != best.spelling.turn), 1)
         if best.says_only:
             message = f"its numbers only say {best.says_only}: nothing has been learned"
             raise InvalidFileError(message, where=self.where)
@@ -360,7 +361,8 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
         others = [way for way in agreeing if {**way.facets, "values": ""} == {**best.facets, "values": ""}]
         undecided.append(min(others, key=lambda reading: reading.rarity))
     # Custom first, unless nothing fits the keys: then the likeliest.
-    undecided.sort(key=lambda way: -way.rank if way.spelling.misfits.any() else way.rarity)
+    fits = not best.spelling.misfits.any()
+    undecided.sort(key=lambda way: (False, way.rarity) if fits else (way is not best, -way.rank))
     # Keys that are no canonical forms may be those that were met first.
     space, known = best.spelling.space, best.spelling.indexes[~best.spelling.left_out]
     asked = {"rotations": ("rotations", "yes", "no"), "no": ("yes", "no"), UNTURNED: (UNTURNED, "no")}
