@@ -154,7 +154,8 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         share = percent(coverage.known / coverage.of, 1)
         reach = f"in {coverage.known:,} of {coverage.of:,} positions that can occur in its games"
         yield "experience", Text(f"{reach} ({share})")
-    yield "exploitability", Text(f"{verdict.exploitability:.6g} (NashConv {verdict.nash_conv:.6g})")
+    half, gains = (round(value, 12) for value in (verdict.exploitability, verdict.nash_conv))
+    yield "exploitability", Text(f"{half:z.6g} (NashConv {gains:z.6g})")
     if verdict.unbeatable:
         roles = "as X and as O, whoever plays against it"
         for side, case in cases:
