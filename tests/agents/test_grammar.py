@@ -95,7 +95,7 @@ def test_states_search_with_their_values(store: Path) -> None:
 
 def test_a_search_needs_values_on_a_known_scale(store: Path) -> None:
     library.save(State.empty(learner_of("menace", "default"), Rules()), store / "menace.json")
-    with pytest.raises(UsageError, match="menace cannot be searched on top of: it values no positions"):
+    with pytest.raises(UsageError, match="menace cannot look ahead: it values no positions"):
         resolve("menace:search=2", store)
 
 

@@ -77,7 +77,7 @@ def _searching(state: "State", depth: int, ties: str) -> Policy:
     scale = None if state.plays else state.learner.value_scale
     if scale is None:
         why = "its values are in units of another program" if state.plays else "it values no positions"
-        raise UsageError(f"{state.learner.name} cannot be searched on top of: {why}")
+        raise UsageError(f"{state.learner.name} cannot look ahead: {why}")
     searcher = state.policy.looking_ahead(depth) or LookingAhead(state.policy, depth, scale)
     return searcher if ties == "random" else BreakingTies(searcher, ties)
 

@@ -58,7 +58,7 @@ def get(name: str) -> Format | None:
     with guarded(name, "the plug-in fails: "):
         form = kind()
     if not (isinstance(form, Format) and hasattr(form, "name") and hasattr(form, "about")):
-        raise TttError("the plug-in's class is no Format with name and about", where=name)
+        raise TttError("the plug-in's class is not a Format with a name and an about", where=name)
     return form
 
 
