@@ -39,7 +39,7 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
     assert (refused.code, "started by a version" in refused.err) == (3, True)
     again = ttt("train", "td", "-n", "10", "-o", "td.json")
     assert again.code == 0
-    assert "the run stopped after 256 of 1,000 games can no longer be resumed" in again.err
+    assert "the run that stopped after 256 of 1,000 games can no longer be resumed" in again.err
 
 
 def test_resuming_needs_the_store_and_the_program_to_be_typed_again() -> None:

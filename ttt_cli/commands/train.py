@@ -240,7 +240,7 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
         raise InvalidFileError(fault, where=str(origin), hint=hint)
     if (unfinished := state.unfinished) is not None and origin == path:
         stopped = f"after {unfinished.games:,} of {unfinished.details['planned']:,} games"
-        env.say(f"the run stopped {stopped} can no longer be resumed")
+        env.say(f"the run that stopped {stopped} can no longer be resumed")
     return replace(state, learner=state.learner.with_params(**given))
 
 
