@@ -271,7 +271,7 @@ def fill_uniform(numbers: Floats, seed: np.uint64, first: int) -> None:
         numbers[place] = ((bits ^ bits >> SHIFTS[2]) >> SURPLUS) * 2.0**-53
 
 
-fill_uniform.name, fill_uniform.seconds = "random numbers", 1.0
+fill_uniform.name, fill_uniform.seconds = "random number generator", 1.0
 
 
 def play_shard(
