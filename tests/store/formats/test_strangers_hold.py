@@ -95,16 +95,16 @@ def test_a_policy_beside_the_values_that_led_to_it_is_what_is_played():
 
 
 def test_a_policy_for_boards_that_no_game_reaches_is_its_own_players():
-    """It lists all boards, on each of which X is to move; not its values are what it plays by."""
+    """It lists all boards, on each of which 1 is to move; not its values are what it plays by."""
     every = [*map("".join, product(".XO", repeat=9))]
     boards = [board for board in every if not winner(board) and "." in board]
     own = {board if mover(board) == "X" else swapped(board): cell for board, cell in BEST.items()}
-    data = {"V": dict.fromkeys(every, 0.5), "policy": {b: own.get(b, b.index(".")) for b in boards}}
-    refused(data, r"'X' are one's own stones, whoever began, and [0-9,]+ of [0-9,]+ keys are not positions")
-    answers = {
-        text: data["policy"][text if mover(text) == "X" else swapped(text)] for text in TEXTS if free(text)
-    }
-    reads_as(data, follows(answers), spelling={"mine": "X"})
+    policy = {board: own.get(board, board.index(".")) for board in boards}
+    spelled = {board: "".join(symbols(board, "1", "2", "0")) for board in every}
+    data = {"V": dict.fromkeys(spelled.values(), 0.5), "policy": {spelled[b]: policy[b] for b in boards}}
+    refused(data, r"say: who moves first: [^?]*'1' are one's own stones, whoever began, and [^?]*\? \(answer")
+    answers = {text: policy[text if mover(text) == "X" else swapped(text)] for text in TEXTS if free(text)}
+    reads_as(data, follows(answers), spelling={"mine": "1"})
 
 
 def test_keys_of_another_board_name_it():

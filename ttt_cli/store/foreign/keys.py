@@ -128,6 +128,13 @@ class Spelling:
         """Whether all open positions are among the keys, as in a list of all boards."""
         return bool(np.isin(np.flatnonzero(~self.space.terminal), self.indexes).all())
 
+    def is_part_of(self, other: "Spelling") -> bool:
+        """Whether another spelling, the same but for the form, reads all the boards that this one reads."""
+        same = {**self.facets, "board": other.form} == other.facets and len(self.extras) == len(other.extras)
+        return (
+            same and self.lost > other.lost and bool((self.left_out | (self.indexes == other.indexes)).all())
+        )
+
     def differs(self, other: "Spelling") -> bool:
         """Whether another spelling finds other boards in these keys, open ones of both sides."""
         common = ~self.left_out & ~other.left_out
@@ -181,7 +188,9 @@ def spellings(
                 boards, extras = frame.parts([*map(split, keys)], rules)
                 of_all = _spelled(frame.form, boards, extras, rules, relative)
                 result += [spelling for spelling in of_all if spelling.left_out.mean() <= 1 - least]
-    return sorted(result, key=lambda spelling: (spelling.lost, spelling.rarity))
+    result.sort(key=lambda spelling: (spelling.lost, spelling.rarity))
+    # A number may be the same board as its digits, but for those with leading zeros.
+    return [way for at, way in enumerate(result) if not any(way.is_part_of(other) for other in result[:at])]
 
 
 def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
