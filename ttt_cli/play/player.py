@@ -35,6 +35,11 @@ class Player:
         """Its policy now; None for a person."""
         return policy_in_play(self.agent, self.learner.state) if self.agent and self.learner else self.plays
 
+    @property
+    def exploration(self) -> float:
+        """How often it moves at random, as its author's program does."""
+        return exploration(self.agent, self.agent.loaded.state) if self.agent and self.agent.loaded else 0.0
+
 
 def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Player]:
     """Return the players for these agents; agents of the same file share a learner.

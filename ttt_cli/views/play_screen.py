@@ -54,11 +54,16 @@ class PlayScreen:
 
     def heading(self) -> str:
         """Name the game and its players."""
-        x, o = (self.called(self.session.player(side)) for side in Side)
+        x, o = (self._introduced(self.session.player(side)) for side in Side)
         number = self.session.score.games + (not self.session.over)
         rules = self.session.rules
         game = "" if rules == STANDARD else f"; {rules.describe()}"
         return f"Game {number:,}: X is {x}, O is {o}{game}"
+
+    def _introduced(self, player: Player) -> str:
+        """A player's name, with the share of its moves that is random."""
+        share = player.exploration
+        return f"{self.called(player)} ({percent(share, 0)} random)" if share else self.called(player)
 
     def board(self, cursor: Cell | None = None, advice: Advice | None = None, compact: bool = False) -> Text:
         game, notes = self.session.game, advice.notes if advice else None

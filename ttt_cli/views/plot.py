@@ -102,7 +102,7 @@ def picture(curves: Mapping[str, Sequence[Sequence[Row]]], heading: str, kind: s
             axes.set_xlim(left=0)
             axes.set_ylim(-0.03, 1.03)
             axes.xaxis.set_major_formatter(lambda value, place: short(round(value)))
-            axes.yaxis.set_major_formatter(lambda value, place: f"{value:.0%}")
+            axes.yaxis.set_major_formatter(lambda value, place: f"{100 * value:.0f} %")
         figure.suptitle(heading)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
         stream = io.BytesIO()
