@@ -81,7 +81,9 @@ def as_text(name: str) -> str:
 
 def refuse_binary(data: bytes, where: str) -> None:
     """Raise InvalidFileError for archives, UTF-16 and other known kinds of binary files."""
-    fault = next((text for mark, text in _MARKS.items() if data.startswith(mark)), "")
+    fault = ""
+    if data.startswith((*_MARKS,)):
+        fault = next(text for mark, text in _MARKS.items() if data.startswith(mark))
     if not fault and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
         wide = "UTF-16BE" if data[0] == 0 else "UTF-16LE"
         fault = f"is {wide}, not UTF-8; convert it: iconv -f {wide} -t UTF-8 FILE >FILE.txt"
@@ -155,10 +157,9 @@ def _refuse_syntax(data: bytes, where: str, line: int, error: json.JSONDecodeErr
     message = next(known, f"is not valid JSON: {error.msg}")
     if constant := _CONSTANT.match(error.doc, error.pos):
         message = f"{constant[0]} is not a JSON number"
-    if printed := data.lstrip()[:2] in (b"{'", b"{("):
-        message = "is a printed Python dict, not JSON"
-    place = f"{where}, line {error.lineno + line - 1}, column {error.colno}"
-    hint = _PRINTED.replace("FILE", shlex.quote(where)) * printed
+    hint, place = "", f"{where}, line {error.lineno + line - 1}, column {error.colno}"
+    if data.lstrip()[:2] in (b"{'", b"{("):
+        message, hint = "is a printed Python dict, not JSON", _PRINTED.replace("FILE", shlex.quote(where))
     raise InvalidFileError(message, where=place, hint=hint) from None
 
 
