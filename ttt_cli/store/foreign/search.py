@@ -85,9 +85,11 @@ class _Search:
         best = ranked[0]
         by_rank = sorted(agreeing, key=lambda reading: -reading.rank)
         is_misfit = best.spelling.misfits.any() and not self.stated_of_keys  # no spelling explains all keys
-        if is_misfit:
-            by_stones = {_whose_stones(reading.spelling): reading for reading in [*by_rank[::-1], best]}
-            rivals = sorted(by_stones.values(), key=lambda reading: (reading is not best, -reading.rank))
+        if is_misfit:  # the likeliest reading for each answer to whose stones are whose
+            by_stones: dict[tuple[str, str], Reading] = {}
+            for reading in (best, *by_rank):
+                by_stones.setdefault(_whose_stones(reading.spelling), reading)
+            rivals = [*by_stones.values()]
         elif best.spelling.turn and best.spelling.misfits.any() and "turn" not in self.stated:
             # Where neither meaning of one's own stones fits all keys, the numbers do not tell which is meant.
             rivals += islice((way for way in by_rank if way.spelling.turn != best.spelling.turn), 1)
@@ -360,9 +362,10 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
     if len({reading.facets["values"] for reading in undecided}) > 1:  # the usual meaning, however it plays
         others = [way for way in agreeing if {**way.facets, "values": ""} == {**best.facets, "values": ""}]
         undecided.append(min(others, key=lambda reading: reading.rarity))
-    # Custom first, unless nothing fits the keys: then the likeliest.
-    fits = not best.spelling.misfits.any()
-    undecided.sort(key=lambda way: (False, way.rarity) if fits else (way is not best, -way.rank))
+    if best.spelling.misfits.any():  # nothing fits the keys: the likeliest first
+        undecided.sort(key=lambda way: (way is not best, -way.rank))
+    else:  # custom first
+        undecided.sort(key=lambda way: way.rarity)
     # Keys that are no canonical forms may be those that were met first.
     space, known = best.spelling.space, best.spelling.indexes[~best.spelling.left_out]
     asked = {"rotations": ("rotations", "yes", "no"), "no": ("yes", "no"), UNTURNED: (UNTURNED, "no")}
