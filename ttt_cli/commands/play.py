@@ -19,6 +19,9 @@ from ttt_cli.store.formats.format import Loaded, Options
 from ttt_cli.store.games import try_log
 from ttt_cli.views.numbers import counted, percent
 
+#: Seconds between the moves of ``--watch``.
+DELAY = 0.4
+
 LEVELS = {
     "easy": "takes a win if there is one",
     "medium": "blocks yours, too",
@@ -38,7 +41,7 @@ def play(
     games: Annotated[int | None, number("Stop after N games.", "--games", "-n")] = None,
     watch: Annotated[bool, flag("--watch", "Show the board while machines play.")] = False,
     delay: Annotated[
-        float | None, option("SECONDS", "Pause between moves of --watch; default: 0.4.", min=0, max=60)
+        float | None, option("SECONDS", f"Pause between moves of --watch; default: {DELAY}.", min=0, max=60)
     ] = None,
     learn: Annotated[
         bool | None, flag("--learn/--no-learn", "Learn from games; default: only those with people.")
@@ -75,7 +78,8 @@ def play(
     session = Session(agents[0].rules, players, seed=seed, alternate=not named)
     if people:
         return play_with_people(env, session, games)
-    return play_machines(env, session, games, watch=watch, delay=0.4 if delay is None else delay, learn=learn)
+    delay = DELAY if delay is None else delay
+    return play_machines(env, session, games, watch=watch, delay=delay, learn=learn)
 
 
 def _choose_opponent(env: Environment) -> str:
