@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import partial
 from itertools import islice
-from operator import length_hint
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
@@ -194,7 +193,6 @@ class TableLearner(Learner[AnyTable]):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> AnyTable:
         table = self.empty(rules, symmetric)
-        table.reserve(length_hint(entries) // rules.cells)
         value = "[value, visits from 1]" if len(table.learned) == 2 else "a whole number other than 0"
         keys = "moves, by their cells" if table.by_move else 'sides, "x" and "o"'
         read_batches(entries, partial(self.read, table), f"{value} for some of the {keys}")

@@ -21,7 +21,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -177,25 +177,6 @@ def _with_table(state: State, entries: Iterable[Entry]) -> State:
     return replace(state, learner=learner, table=table)
 
 
-@dataclass(frozen=True)
-class _InOrder:
-    """Entries that must be in order, and a bound on their number, for which a table reserves memory."""
-
-    entries: Iterable[Entry]
-    bound: int
-
-    def __iter__(self) -> Iterator[Entry]:
-        last = ""
-        for entry in self.entries:
-            if entry[0] <= last:
-                raise OtherLayoutError
-            last = entry[0]
-            yield entry
-
-    def __length_hint__(self) -> int:
-        return self.bound
-
-
 class NativeFormat(Format):
     """A native format: how the header and the entries, one a line, are laid out."""
 
@@ -227,7 +208,8 @@ class NativeFormat(Format):
 
     def read(self, source: Source, options: Options) -> Loaded:
         try:
-            return self._read(source, options, whole=False)
+            if not options.trust_edits:
+                return self._read(source, options, whole=False)
         except OtherLayoutError:
             if source.size > scaled(LIMIT):
                 why = "is not as this program writes it: cut off, damaged or edited"
@@ -249,8 +231,7 @@ class NativeFormat(Format):
             if options.table:
                 if source.size > 8 * BLOCK:  # a second or more
                     logging.getLogger("ttt_cli").info("reading %s, %.0f MB", where, source.size / 1e6)
-                least = len('"":{"1":1},\n') + state.rules.cells
-                state = _with_table(state, entries if whole else _InOrder(entries, source.size // least))
+                state = _with_table(state, entries)
         except TttError as error:
             place = error.where if error.where.startswith(where) else f"{where}: {error.where}"
             fault = InvalidFileError(error.message, where=place, hint=error.hint)
