@@ -167,7 +167,6 @@ def foreign(paths: str) -> list[str]:
 
 STRANGERS = foreign(CORPUS) + commands("""
     import samples/stranger.json:values=x -o for-x.json --json
-    import samples/value-table.csv --learner q -o q.json --json
     import corpus/o_begins.json:spelling.first=O -o first.json --json
     export corpus/matchboxes_first.json -f policy-csv -o policy.csv
     train q --preset article --games 1000 --seed 1 -o article.json --json

@@ -16,8 +16,6 @@ from ttt_cli.engine.policy import Modified, Policy, PolicyTable, best, first, la
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.learners.base import Learner
-from ttt_cli.learners.table import Table
 
 LEARNED = "first-learned"
 """As ``ties``: the first, but any where nothing has been learned, that is, all values are 0."""
@@ -130,21 +128,6 @@ class BreakingTies(Modified):
         everything: Bools = np.any(chosen, axis=1)
         known = self.player.known(positions)
         return uniform(break_ties(chosen, self._ties, everything if known is None else known))
-
-
-def values_by_move(learner: Learner[Any], table: Table, plays: Plays | None) -> Floats:
-    """float64[n, cells], the values of moves to the mover in an imported table, NaN where it has none.
-
-    :param plays: None: as the learner, whose table of positions also knows what won and drawn ones are worth.
-    """
-    space = StateSpace.of(table.rules)
-    if learner.values_of == "moves":
-        values = learner.policy(table).values(space)
-        assert values is not None
-        return values
-    rows = table.rows[table.find(space)]
-    values = rows["value"] if plays is None else np.where(rows["visits"] > 0, rows["value"], np.nan)
-    return values_of_moves(values, space, plays or Plays(tables="own"))
 
 
 def values_of_moves(values: Floats, space: StateSpace, plays: Plays) -> Floats:

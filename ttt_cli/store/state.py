@@ -18,7 +18,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.curves import Row, from_record
-from ttt_cli.store.plays import BreakingTies, Plays, policy_by, values_by_move
+from ttt_cli.store.plays import BreakingTies, Plays, policy_by, values_of_moves
 from ttt_cli.store.runs import Run
 from ttt_cli.user_code import guarded, is_ours
 
@@ -82,7 +82,14 @@ class State:
     @cached_property
     def values(self) -> Floats:
         """float64[n, cells], the values of moves to the mover in an imported table, NaN where it has none."""
-        return values_by_move(self.learner, self.table, self.plays)
+        space = StateSpace.of(self.rules)
+        if self.learner.values_of == "moves":
+            values = self.learner.policy(self.table).values(space)
+            assert values is not None
+            return values
+        assert self.plays is not None
+        rows = self.table.rows[self.table.find(space)]
+        return values_of_moves(np.where(rows["visits"] > 0, rows["value"], np.nan), space, self.plays)
 
     def in_own_units(self) -> "State":
         """The same experience in the learner's own units, which can go on learning."""

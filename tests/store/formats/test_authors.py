@@ -281,18 +281,6 @@ def index_of(text: str) -> int:
     return int("".join(symbols(text[::-1], "1", "2", "0")), 3)
 
 
-def test_converted_probabilities_play_as_the_authors_program():
-    learned = {
-        index_of(text): number / 500 for number, text in enumerate(random.Random(1).sample(TEXTS, 500))
-    }
-    chances, values = (
-        read(value_csv(*learned.items()), "values.csv", learner=name).state for name in ("td", "q")
-    )
-    assert np.isfinite(values.values).sum() > 500
-    found = values.policy_with_ties("first").probabilities(SPACE)
-    assert np.array_equal(found, chances.policy.probabilities(SPACE))
-
-
 def test_values_come_back():
     boards = random.Random(1).sample(TEXTS, 500)
     learned = {index_of(text): number / 1000 for number, text in enumerate(boards)}

@@ -12,8 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
 
-import numpy as np
-
 from ttt_cli.documents import Count, aside
 from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.position import Position
@@ -21,9 +19,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.learners import learner_class
-from ttt_cli.learners.base import Learner
-from ttt_cli.store.plays import Plays, entries_of, values_by_move
+from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
@@ -55,8 +51,8 @@ class Rejected:
 class Options:
     """What the user states about a file.
 
-    :ivar learner: the method whose table a foreign file becomes; None: the one that fits best. An empty file
-        is read for ``graph`` only.
+    :ivar learner: the method whose table a foreign file must be; None: any. An empty file is read for
+        ``graph`` only.
     :ivar visits: the visits of each entry if the file does not say.
     :ivar strict: whether to refuse a file of which anything would be repaired, left out, or kept though odd.
     :ivar stated: how to read a file of unknown origin, under the names of an agent's options: ``values``,
@@ -295,10 +291,19 @@ class Format:
 def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: Options) -> Loaded:
     """Make a state with a single run, whose id is the file's digest.
 
-    :raises UsageError: if it cannot become a table of the learner that the options name.
+    :raises UsageError: if it is no table of the learner that the options name.
     :raises InvalidFileError: naming a wrong entry, or, if ``strict``, everything that is wrong.
     """
-    learner, table = _table_for(foreign, format_name, source.where, options)
+    learner = learner_of(foreign.learner, foreign.choice)
+    if options.learner not in (None, learner.name):
+        message = f"a {format_name} file becomes a table of {learner.name}, not {options.learner}"
+        raise UsageError(message, where="--learner")
+    try:
+        table = learner.from_entries(foreign.rules, False, foreign.entries.items())
+    except InvalidFileError as error:
+        raise InvalidFileError(
+            error.message, where=f"{source.where}: {error.where}", hint=error.hint
+        ) from None
     digest = sha256(source.data).hexdigest()
     games = None if foreign.results is None else sum(foreign.results.values())
     details = {"format": format_name, **({"spelled": foreign.spelled} if foreign.spelled else {})}
@@ -312,28 +317,6 @@ def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: 
     state = State(learner, foreign.rules, False, table, (run,), foreign.plays)
     report = [*foreign.repaired], rejected, [*foreign.notes, *kept], odd
     return Loaded(state, Path(source.where), format_name, f"sha256:{digest}", options, *report)
-
-
-def _table_for(foreign: ForeignTable, name: str, where: str, options: Options) -> tuple[Learner[Any], Any]:
-    """The learner that the options name, and its table."""
-    learner = learner_of(foreign.learner, foreign.choice)
-    try:
-        table = learner.from_entries(foreign.rules, False, foreign.entries.items())
-    except InvalidFileError as error:
-        raise InvalidFileError(error.message, where=f"{where}: {error.where}", hint=error.hint) from None
-    if options.learner in (None, foreign.learner):
-        return learner, table
-    target = learner_class(options.learner)
-    if (learner.values_of, target.name) != ("positions", "q"):
-        message = f"a {name} file cannot become a table of {options.learner}"
-        hint = f"it becomes one of {foreign.learner}{' or q' if learner.values_of == 'positions' else ''}"
-        raise UsageError(message, where="--learner", hint=hint)
-    values = values_by_move(learner, table, foreign.plays)
-    if foreign.plays is None:  # chances of 0 to 1 become values of -1 to 1
-        values = np.where(values == 0.5, np.nan, 2 * values - 1)
-    entries = entries_of(values, True, StateSpace.of(foreign.rules), options.visits)
-    converted = learner_of(target, foreign.choice)
-    return converted, converted.from_entries(foreign.rules, False, entries.items())
 
 
 def sift(
