@@ -104,6 +104,7 @@ RULES = '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions"
         ('{"schema":"ttt-policy"}', "has no valid rules"),
         (RULES.replace('"rows":3', '"rows":0') + "{}}}", "rules: rows must be"),
         (RULES + '{"5":1}}}', "position '.........': expected"),
+        (RULES + '{"5":{"probability":"1","value":true}}}}', "position '.........': expected"),
         (RULES + '{"0":{"probability":1,"value":null}}}}', "'.........': '0' is not a cell from 1 to 9"),
     ],
 )
@@ -127,6 +128,7 @@ def test_damaged_archives_are_refused(ttt: Run) -> None:
         ("probabilities", np.full((5478, 9), "x"), "expected float64 of shape"),
         ("probabilities", np.zeros((3, 9)), "expected float64 of shape"),
         ("values", np.array([{}]), "holds Python objects"),
+        ("positions", np.array(["XXXOO...."] * 5478), "holds only positions in which the game is over"),
     ):
         np.savez("bad.npz", **{**whole, name: array})
         found = ttt("evaluate", "./bad.npz", "random")

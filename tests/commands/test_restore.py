@@ -46,6 +46,16 @@ def test_a_state_that_is_gone_is_brought_back(replaced: Run):
     assert Path("state_store/q.json").read_bytes() == b""
 
 
+def test_whatever_a_state_replaced_is_brought_back(ttt: Run):
+    ttt("train", "q", "--games", "9")
+    for made in ("export minimax -o p.json -f policy-json", "train td --games 5 --curve c.json"):
+        assert ttt(*made.split()).code == 0
+    for name in ("p.json", "c.json"):
+        before = Path(name).read_bytes()
+        assert "is kept as" in ttt("merge", "q", "-o", name).err
+        assert ttt("restore", f"{name}.bak").code == 0 and Path(name).read_bytes() == before
+
+
 def test_a_name_with_a_board_means_the_state_for_it(ttt: Run):
     board = ("--board", "2x3", "--line", "2")
     for game in (board, ("--games", "5")):

@@ -331,10 +331,12 @@ def accept(path: Path) -> bool:
 def restore(backup: Path, path: Path) -> Path | None:
     """Put a backup of the file at ``path`` back in its place; return the backup of the file that was there.
 
-    :raises InvalidFileError: if it cannot be read.
+    :raises InvalidFileError: if it is damaged.
     """
     with lock(path, "restored"):
-        load(backup)  # refuses what is damaged
+        found = verify(backup)
+        if found.unfit:
+            raise InvalidFileError(found.rejected[0].why, where=f"{backup}, {found.rejected[0].where}")
         replaced = path.exists()
         write_bytes(path, Source(backup).blocks(), keep_backup=True)
     return newest(path) if replaced else None

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy, are_sound
@@ -59,11 +58,10 @@ class FilePolicy(Policy):
         :raises InvalidFileError: if a position is not open, repeated, or has no probabilities of its moves.
         """
         self.rules, self._where, space = positions.rules, where, enumerated(positions.rules)
-        codes = _codes(positions)
-        self._codes, order, times = np.unique(codes, return_index=True, return_counts=True)
-        self._probabilities, self._values = probabilities[order], values[order]
-        repeated = np.zeros(len(codes), np.bool_)
-        repeated[order[times > 1]] = True
+        self._probabilities, self._values = probabilities, values
+        self._rows = {text: row for row, text in enumerate(positions.texts())}
+        repeated = np.ones(len(positions), np.bool_)
+        repeated[list(self._rows.values())] = False
         unsound = ~are_sound(probabilities, positions.legal, TOLERANCE)
         for wrong, why in (
             (~positions.reachable | positions.terminal, "is not an open position that a game leads to"),
@@ -74,10 +72,10 @@ class FilePolicy(Policy):
                 text = positions.text(int(wrong.argmax()))
                 raise InvalidFileError(why, where=f"{where}, position {text!r}")
         # A policy without all open positions can be asked only about its own.
-        self.external = space is None or len(order) < int(np.count_nonzero(~space.terminal))
+        self.external = space is None or len(self) < int(np.count_nonzero(~space.terminal))
 
     def __len__(self) -> int:
-        return len(self._codes)
+        return len(self._rows)
 
     def probabilities(self, positions: Positions) -> Floats:
         """As ``Policy.probabilities``; raises TttError at an open position that is not in the file."""
@@ -90,21 +88,13 @@ class FilePolicy(Policy):
         """The rows of ``numbers`` for open positions, and ``ended`` for others."""
         answers = np.full((len(positions), self.rules.cells), ended)
         (still_open,) = np.nonzero(~positions.terminal)
-        codes = _codes(positions[still_open])
-        rows = np.minimum(np.searchsorted(self._codes, codes), len(self) - 1)
-        missing = still_open[self._codes[rows] != codes]
-        if len(missing):
-            what = f"holds no move for {positions.text(int(missing[0]))!r}"
+        try:
+            rows = [self._rows[text] for text in positions[still_open].texts()]
+        except KeyError as error:
             hint = "it may hold only the positions that its player can face"
-            raise TttError(what, where=self._where, hint=hint)
+            raise TttError(f"holds no move for {error.args[0]!r}", where=self._where, hint=hint) from None
         answers[still_open] = numbers[rows]
         return answers
-
-
-def _codes(positions: Positions) -> NDArray[Any]:
-    """A number for each position, or on large boards a byte string, to sort and search."""
-    keys = positions.keys
-    return keys[:, 0] if keys.shape[1] == 1 else keys.astype(">u8").view(f"S{8 * keys.shape[1]}")[:, 0]
 
 
 def _rows(policy: Policy, positions: Positions) -> Iterator[tuple[str, int, float, float | None]]:
@@ -239,9 +229,12 @@ class PolicyJson(Format):
             place = f"position {text[:80]!r}"
             try:
                 for cell, move in moves.items():
-                    value = nan if move["value"] is None else float(move["value"])
-                    yield place, text, cell, float(move["probability"]), value
-            except (KeyError, TypeError, ValueError, AttributeError):
+                    chance, value = move["probability"], move["value"]
+                    value = nan if value is None else value
+                    if not {type(chance), type(value)} <= {int, float}:
+                        raise TypeError
+                    yield place, text, cell, chance, value
+            except (KeyError, TypeError, AttributeError):
                 what = 'expected {"CELL": {"probability": NUMBER, "value": NUMBER or null}, …}'
                 raise InvalidFileError(what, where=f"{where}, {place}") from None
 
@@ -279,6 +272,8 @@ class Npz(Format):
         rules = options.rules or _game_of(where, shape[1])
         positions = _positions(f"{where}, array positions", rules, texts.tolist())
         still_open = np.flatnonzero(~positions.terminal)
+        if not len(still_open):
+            raise InvalidFileError("holds only positions in which the game is over", where=where)
         return FilePolicy(where, positions[still_open], *(found[still_open] for found in numbers))
 
     def write(self, player: ExportSource) -> list[bytes]:
