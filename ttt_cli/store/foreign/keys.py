@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, cycle, permutations
 from typing import NamedTuple
 
@@ -161,18 +162,22 @@ class Spelling:
             yield replace(self, order=f"{along} from {down} {side}", indexes=indexes)
 
 
+@lru_cache(maxsize=2)  # a table is looked at again with the answers to first questions
 def spellings(
-    keys: Sequence[str], rules: Rules, *, relative: bool = False, least: float = MIN_BOARDS
+    keys: tuple[str, ...], rules: Rules, *, relative: bool = False, least: float = MIN_BOARDS
 ) -> list[Spelling]:
     """The spellings under which at least a share ``least`` of the keys are positions, those that leave out
     the fewest first; where ``relative``, stones may be mine and theirs even where X and O would fit."""
-    keys = [key.replace("\\n", "\n") for key in keys]  # as `repr` writes it
-    sample = keys[:: max(1, len(keys) // SAMPLE)]
+    texts = [key.replace("\\n", "\n") for key in keys]  # as `repr` writes it
+    sample = texts[:: max(1, len(texts) // SAMPLE)]
     # A position has a key for each cell and side at most; with many keys, cells have fewer names.
     fewest = max(len(sample) / (2 * rules.cells), (rules.cells + 1) * (len(sample) > 16 * rules.cells))
     result, seen = [], set()
     for split in _splitters(rules):
         items = [*map(split, sample)]
+        if (whole := str(items)) in seen:
+            continue
+        seen.add(whole)
         peeked = items[:: max(1, len(items) // PEEK)]  # the first may be the odd ones out
         for frame in _frames(items, rules):
             if frame.parts(peeked, rules)[0].count("") >= len(peeked) * MIN_BOARDS:
@@ -185,7 +190,7 @@ def spellings(
             seen.add(parts)
             of_sample = _spelled(frame.form, boards, (), rules, relative)
             if any(spelling.left_out.mean() < 1 - least for spelling in of_sample):
-                boards, extras = frame.parts([*map(split, keys)], rules)
+                boards, extras = frame.parts([*map(split, texts)], rules)
                 of_all = _spelled(frame.form, boards, extras, rules, relative)
                 result += [spelling for spelling in of_all if spelling.left_out.mean() <= 1 - least]
     result.sort(key=lambda spelling: (spelling.lost, spelling.rarity))
