@@ -1,85 +1,62 @@
-"""Make each call on the operating system fail in turn, or be the last one of a killed process."""
+"""Make a call on the operating system fail, or be the last one of a killed process."""
 
 import errno
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 from ttt_cli.errors import TttError
-
-CALLS = ["open", "write", "fsync", "replace", "link", "mkdir", "ftruncate"]
 
 
 class Killed(BaseException):
     """Stands for SIGKILL."""
 
 
-FAILURES = [errno.ENOSPC, KeyboardInterrupt, Killed]
-"""What may happen at a call; a signal comes after its effect."""
+FAULTS = [(name, what) for name in ("fsync", "replace") for what in (errno.ENOSPC, KeyboardInterrupt, Killed)]
+"""A call that a save makes, and what may happen there; a signal comes after its effect."""
+
+
+def disturbed(name: str, what: type[BaseException] | int, work: Callable[[], object]) -> BaseException | None:
+    """Do ``work``, where this happens at the first such call: the error that it ends with."""
+    real = getattr(os, name)
+
+    def call(*args: object, **options: object) -> object:
+        if what is Killed:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if isinstance(what, int):
+            raise OSError(what, os.strerror(what))
+        real(*args, **options)
+        raise what
+
+    with patch.object(os, name, call):
+        if what is Killed:
+            return None if in_child(work) == 0 else Killed()
+        try:
+            work()
+        except (TttError, KeyboardInterrupt) as error:
+            return error
+    return None
 
 
 @contextmanager
-def fault_at(number: int, what: type[BaseException] | int) -> Iterator[list[str]]:
-    """Let this happen at the ``number``-th call on ``os`` in the body; yield the names of the calls."""
+def calls_of(*names: str) -> Iterator[list[str]]:
+    """The names of those calls on ``os`` that the body makes."""
     seen: list[str] = []
-    real = {name: getattr(os, name) for name in CALLS}
 
-    def failing(name: str) -> Callable[..., object]:
+    def recorded(name: str) -> Callable[..., object]:
+        real = getattr(os, name)
+
         def call(*args: object, **options: object) -> object:
             seen.append(name)
-            if len(seen) != number:
-                return real[name](*args, **options)
-            if what is Killed:
-                os.kill(os.getpid(), signal.SIGKILL)
-            if isinstance(what, int):
-                raise OSError(what, os.strerror(what))
-            with suppress(OSError):
-                real[name](*args, **options)
-            raise what
+            return real(*args, **options)
 
         return call
 
-    try:
-        for name in real:
-            setattr(os, name, failing(name))
+    with patch.multiple(os, **{name: recorded(name) for name in names}):
         yield seen
-    finally:
-        for name, function in real.items():
-            setattr(os, name, function)
-
-
-def at_each_call(
-    what: type[BaseException] | int,
-    folder: Path,
-    prepare: Callable[[Path], object],
-    work: Callable[[Path], object],
-) -> Iterator[tuple[Path, BaseException | None]]:
-    """Do ``work`` in a folder of its own for each of the calls that it makes, at which this happens, and once
-    undisturbed: yields the folder, and the error, ``Killed``, or None where the work ended well."""
-    number, ended = 0, False
-    while not ended:
-        number += 1
-        place, failed = folder / str(number), None
-        place.mkdir()
-        prepare(place)
-
-        def disturbed(number: int = number, place: Path = place) -> list[str]:
-            with fault_at(number, what) as calls:
-                work(place)
-            return calls
-
-        try:
-            if what is Killed:
-                ended = in_child(disturbed) == 0
-                failed = None if ended else Killed()
-            else:
-                ended = len(disturbed()) < number
-        except (TttError, KeyboardInterrupt) as error:
-            failed = error
-        yield place, failed
-    assert failed is None and number > 4
 
 
 def forked(work: Callable[[], object]) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.store.faults import FAILURES, Killed, at_each_call, fault_at, in_child, litter
+from tests.store.faults import FAULTS, Killed, calls_of, disturbed, in_child, litter
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import BusyError, InvalidFileError, TttError
 from ttt_cli.play.online_learner import OnlineLearner
@@ -122,26 +122,20 @@ def test_a_write_protected_file_or_folder_is_respected():
         assert path.read_bytes() == OLD and names(Path(folder)) == {"q.json"}
 
 
-@pytest.mark.parametrize("what", FAILURES, ids=str)
-def test_a_save_that_fails_anywhere_is_whole_or_not_at_all(what, tmp_path):
-    def ready(folder):
-        for name, content in (("q.json", OLD), ("q.json.bak", OLDER), (DEAD, b"half")):
-            (folder / name).write_bytes(content)
-
-    def save(folder):
-        write_bytes(folder / "q.json", NEW, keep_backup=True)
-
-    for folder, failed in at_each_call(what, tmp_path, ready, save):
-        path = folder / "q.json"
-        now = path.read_bytes()
-        assert now == NEW if failed is None else now in (OLD, NEW)
-        assert {OLDER, OLD} <= {kept.read_bytes() for kept in folder.glob("q.json*")}
-        if isinstance(failed, TttError):
-            assert str(folder) in failed.where and now != NEW
-        if not isinstance(failed, Killed):
-            assert set(litter(folder)) <= {DEAD}
-        write_bytes(path, OLDER)
-        assert litter(folder) == []
+@pytest.mark.parametrize(("name", "what"), FAULTS)
+def test_a_save_that_fails_anywhere_is_whole_or_not_at_all(name, what, tmp_path):
+    path = tmp_path / "q.json"
+    for other, content in (("q.json", OLD), ("q.json.bak", OLDER), (DEAD, b"half")):
+        (tmp_path / other).write_bytes(content)
+    failed = disturbed(name, what, lambda: write_bytes(path, NEW, keep_backup=True))
+    assert failed is not None and path.read_bytes() in (OLD, NEW)
+    assert {OLDER, OLD} <= {kept.read_bytes() for kept in tmp_path.glob("q.json*")}
+    if isinstance(failed, TttError):
+        assert str(tmp_path) in failed.where and path.read_bytes() == OLD
+    if not isinstance(failed, Killed):
+        assert set(litter(tmp_path)) <= {DEAD}
+    write_bytes(path, OLDER)
+    assert litter(tmp_path) == []
 
 
 def test_content_is_synced_before_it_counts_and_names_after(path, monkeypatch):
@@ -151,18 +145,18 @@ def test_content_is_synced_before_it_counts_and_names_after(path, monkeypatch):
         raise OSError(errno.EPERM, "no hard links here")
 
     path.write_bytes(OLD)
-    with fault_at(0, Killed) as calls:
+    with calls_of("fsync", "replace") as calls:
         write_bytes(path, NEW)
-    assert [name for name in calls if name in ("fsync", "replace")] == ["fsync", "replace", "fsync"]
-    with fault_at(0, Killed) as calls, monkeypatch.context() as patch:
-        patch.setattr(os, "link", no_links)
+    assert calls == ["fsync", "replace", "fsync"]
+    monkeypatch.setattr(os, "link", no_links)
+    with calls_of("fsync", "replace") as calls:
         write_bytes(path, OLD, keep_backup=True)
     assert path.with_name("q.json.bak").read_bytes() == NEW
-    assert [name for name in calls if name in ("fsync", "replace")] == ["fsync", "fsync", "replace", "fsync"]
+    assert calls == ["fsync", "fsync", "replace", "fsync"]
     log = path.with_name("games.jsonl")
-    with fault_at(0, Killed) as calls:
+    with calls_of("write", "fsync") as calls:
         append_line(log, GAME)
-    assert [name for name in calls if name in ("write", "fsync")][-3:] == ["write", "fsync", "fsync"]
+    assert calls[-3:] == ["write", "fsync", "fsync"]
 
 
 def test_leftovers_of_dead_processes_alone_are_removed(path):
@@ -198,28 +192,24 @@ def test_lines_are_added_whole_or_not_at_all(tmp_path, monkeypatch):
     assert log.read_bytes() == GAME + b'\n{"id":2}\n' and not path.exists()
 
 
-@pytest.mark.parametrize("what", FAILURES, ids=str)
-def test_games_are_recorded_and_learned_once_whatever_fails(what, tmp_path):
+@pytest.mark.parametrize(("name", "what"), FAULTS)
+def test_games_are_recorded_and_learned_once_whatever_fails(name, what, tmp_path):
     rules = Rules(2, 2, 2)
     empty = State.empty(learner_of("td", "default"), rules)
-    taught = teach(empty, [GameRecord((1, 2, 3), "x", "a", "b", rules)]).state
+    library.save(teach(empty, [GameRecord((1, 2, 3), "x", "a", "b", rules)]).state, tmp_path / "td.json")
 
-    def ready(folder):
-        library.save(taught, folder / "td.json")
+    def play():
+        record_game(tmp_path, GameRecord((1, 2, 3), "x", "td", "human", rules, teaches=("td.json",)))
+        OnlineLearner(tmp_path, tmp_path / "td.json", "td", empty).catch_up()
 
-    def play(folder):
-        record_game(folder, GameRecord((1, 2, 3), "x", "td", "human", rules, teaches=("td.json",)))
-        OnlineLearner(folder, folder / "td.json", "td", empty).catch_up()
-
-    def finished(folder):
-        lines = (folder / LOG).read_bytes().split(b"\n")[:-1] if (folder / LOG).exists() else []
+    def finished():
+        lines = (tmp_path / LOG).read_bytes().split(b"\n")[:-1] if (tmp_path / LOG).exists() else []
         return {orjson.loads(line)["id"] for line in lines}
 
-    for folder, failed in at_each_call(what, tmp_path, ready, play):
-        before = finished(folder)
-        assert failed is not None or len(before) == 1
-        play(folder)
-        assert before < finished(folder) and len(finished(folder)) == len(before) + 1
-        state = library.load(folder / "td.json").state
-        assert finished(folder) < state.learned_games and state.games == len(finished(folder)) + 1
-        assert litter(folder) == []
+    assert disturbed(name, what, play) is not None
+    before = finished()
+    play()
+    assert before < finished() and len(finished()) == len(before) + 1
+    state = library.load(tmp_path / "td.json").state
+    assert finished() < state.learned_games and state.games == len(finished()) + 1
+    assert litter(tmp_path) == []
