@@ -20,6 +20,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # nohup: children would i
     signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # children would compile all that they import, each of them
+sys.dont_write_bytecode = False  # nor these processes all tests anew each time
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and lines would be folded
 os.unsetenv("COLUMNS")  # so does readline, which Python does not notice but children would
 

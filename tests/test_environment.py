@@ -12,9 +12,8 @@ import numpy as np
 import orjson
 import pytest
 from hypothesis import example, given
-from hypothesis import strategies as st
 
-from tests.ttt import Run, Terminal
+from tests.ttt import TEXTS, Run, Terminal
 from ttt_cli.documents import Document, json_text, put
 from ttt_cli.engine import kernel
 from ttt_cli.environment import Environment, command_line, printable
@@ -58,7 +57,7 @@ def test_a_document_is_one_line_and_indented_for_a_terminal() -> None:
             put(environment(json=True), Result([{"win": number}]))
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
+@given(TEXTS)
 @example("\x7f")
 @example("\x1b\x9b")
 def test_escaped_json_is_safe_and_equal(text: str) -> None:
@@ -67,7 +66,7 @@ def test_escaped_json_is_safe_and_equal(text: str) -> None:
     assert orjson.loads(shown) == {"text": text}
 
 
-@given(st.text())
+@given(TEXTS)
 def test_only_printable_characters_are_left(text: str) -> None:
     shown = printable(text)
     assert shown.isprintable()

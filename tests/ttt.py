@@ -12,10 +12,15 @@ from typing import IO, Any
 
 import orjson
 import pytest
+from hypothesis import strategies as st
 
 from ttt_cli.app import run
 from ttt_cli.environment import Environment
 
+TEXTS = st.lists(
+    st.sampled_from("aXO. \n\0\x7f\x1b\x9bé²\u202e\u2028🎲") | st.integers(0, 0xD7FF).map(chr)
+).map("".join)
+"""Any texts. What ``st.text()`` draws from takes seconds to make in a new checkout."""
 ROOT = Path(__file__).parents[1]
 PROGRAM = [sys.executable, "-m", "ttt_cli"]
 GAME_KEYS = "1\n2\n9\n8\n7\n6\n4\n3\n5\n"

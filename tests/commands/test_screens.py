@@ -1,10 +1,11 @@
 """Every screen fits its width: 80 columns, and 50, folded between words."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from tests.commands.test_schema import CALLS
+from tests.commands.test_schema import CALLS, FEW
 from tests.ttt import Run
 
 MORE = """
@@ -17,10 +18,10 @@ tournament q.article minimax:depth=2 minimax:ties=trap
 analyze X...O.... --agent q --agent q.article
 solve --board 5x5 --line 4 --nodes 5
 diff q q.article
-evaluate x.json
+evaluate few.json:values=mover
 study q --seeds 2 --games 100 --vary alpha=0.1,0.5 -o study.csv
 curve study.csv
-verify imported.json state_store/q.json x.json study.csv
+verify imported.json state_store/q.json few.json:values=mover study.csv
 train q --board 9x9
 """.strip().splitlines()
 SCREENS = [*(line.partition(" ")[2] for line in CALLS), *MORE]
@@ -30,6 +31,7 @@ KEYS = "x\n1\n5\nh\n2\n9\nfoo bar this is not a key\nu\n1\n2\n3\n4\n6\n7\n8\n9\n
 @pytest.mark.parametrize("width", [80, pytest.param(50, marks=pytest.mark.long)])
 def test_no_line_is_wider_than_the_screen(ttt: Run, width: int):
     """But for a single word, such as a path, which stays whole."""
+    Path("few.json").write_text(FEW)
     screen = {"terminal": True, "TERM": "dumb", "COLUMNS": str(width)}
     calls = [(line.split(), "") for line in SCREENS]
     calls += [(["play", "q", "--games", "1"], KEYS)]
@@ -45,6 +47,8 @@ def test_no_line_is_wider_than_the_screen(ttt: Run, width: int):
 
 def test_words_and_numbers_are_never_cropped(ttt: Run):
     """Rather a table is split, or gets wider than the screen."""
+
+    Path("few.json").write_text(FEW)
 
     def words(line: str, columns: int) -> set[str]:
         """But for bars, and for opponents with options."""

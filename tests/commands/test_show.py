@@ -3,17 +3,18 @@
 import re
 from pathlib import Path
 
-from ttt_cli.commands.show import MAX_RUNS
+MAX_RUNS = 3
 
 
 def test_the_runs_with_most_games_are_listed(ttt, monkeypatch):
+    monkeypatch.setattr("ttt_cli.commands.show.MAX_RUNS", MAX_RUNS)
     name, board = "td.2x3-3", ("--board", "2x3")
     for number in range(2):
         ttt("play", "--x", "td", "--o", "random", *board, "--games", 2, "--seed", number, "--learn")
     for number in range(MAX_RUNS + 2):
         ttt("train", "td", *board, "--games", 10 + number, "--seed", number)
     lines = [line for line in ttt("show", name).out.splitlines() if line.startswith("run")]
-    assert len(lines) == MAX_RUNS + 1 and " 21 games against self" in lines[0]
+    assert len(lines) == MAX_RUNS + 1 and " 14 games against self" in lines[0]
     assert re.fullmatch(r"run +and 4 more, \d+ games; --json lists them", lines[-1])
     monkeypatch.setattr("ttt_cli.store.formats.native.BLOCK", 10)
     assert len((shown := ttt("show", name, "--json")).json["runs"]) == MAX_RUNS + 4

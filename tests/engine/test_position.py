@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.ttt import TEXTS
 from ttt_cli import Position, Rules
 from ttt_cli.errors import NotationError
 
 
-@given(st.text(alphabet="XO.xo-_/ \n", max_size=14) | st.text(max_size=12))
+@given(st.lists(st.sampled_from("XO.xo-_/ \n"), max_size=14).map("".join) | TEXTS)
 def test_any_text_is_refused_or_has_one_normal_form(text: str):
     try:
         position = Position.parse(text)

@@ -52,9 +52,9 @@ def test_every_learner_conforms(check: Callable[[Learner], None], learner: Learn
 def test_the_uncompiled_kernel_gives_the_same_bytes(learner: Learner):
     """On a growing board too, where compiled code would write beyond an array without a word."""
     cases = [{}, {"opponent": resigning()}, {"rules": Rules(4, 4, 4)}]
-    compiled = [content(learner, after(learner, 30, **case)) for case in cases]
+    compiled = [content(learner, after(learner, 8, **case)) for case in cases]
     with uncompiled():
-        assert [content(learner, after(learner, 30, **case)) for case in cases] == compiled
+        assert [content(learner, after(learner, 8, **case)) for case in cases] == compiled
 
 
 def broken(value: Any) -> list[Any]:

@@ -161,9 +161,9 @@ def test_games_in_lockstep_are_learned_one_after_the_other(name: str):
     """Replaying what was played against a fixed side gives the same bytes, also of a side that gives up."""
     learner, rules, journal = learner_of(name, "default"), Rules(4, 4, 4), []
     table, replayed = (learner.empty(rules, learner.symmetric_only) for _ in range(2))
-    games = Shard(0, 200, np.random.default_rng(3), Uniform(rules), journal=journal)
-    assert learner.train(table, games).sum() == 200
-    assert len({played.moves for played in journal}) > 150
+    games = Shard(0, 50, np.random.default_rng(3), Uniform(rules), journal=journal)
+    assert learner.train(table, games).sum() == 50
+    assert len({played.moves for played in journal}) > 40
     for number, played in enumerate(journal):
         learner.learn(replayed, played, games.sides(number))
     assert content(learner, replayed) == content(learner, table)
@@ -172,7 +172,7 @@ def test_games_in_lockstep_are_learned_one_after_the_other(name: str):
 @pytest.mark.parametrize("name", ["q", "td", "graph", "book", "menace"])
 def test_no_uniform_number_is_too_large_to_choose_a_move(name: str):
     """Those just below epsilon, and just below 1, are stretched to all but 1."""
-    for epsilon in np.linspace(0.01, 0.99, 99).tolist():
+    for epsilon in np.linspace(0.05, 0.95, 10).tolist():
         learner = learner_class(name).from_params(epsilon=epsilon)
         table, results = empty_table(learner), np.zeros(3, np.int64)
         history, luck = np.full((2, 9), loop.NOT_YET, np.int8), np.full((2, 9), np.nextafter(1.0, 0.0))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store.pickles import samples
+from tests.ttt import TEXTS
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import pickles
 from ttt_cli.store.formats.pickled import is_pickle
@@ -71,8 +72,8 @@ def test_pickles_by_hand_are_read_as_python_reads_them(data):
     assert read(data) == document(pickle.loads(data))
 
 
-KEYS = st.tuples(st.integers(-(2**80), 2**80) | st.text(max_size=5), st.tuples(st.booleans()))
-SCALARS = st.none() | st.booleans() | st.integers(-(2**80), 2**80) | st.floats(allow_nan=False) | st.text()
+KEYS = st.tuples(st.integers(-(2**80), 2**80) | TEXTS, st.tuples(st.booleans()))
+SCALARS = st.none() | st.booleans() | st.integers(-(2**80), 2**80) | st.floats(allow_nan=False) | TEXTS
 VALUES = st.recursive(
     SCALARS | st.binary() | st.binary().map(bytearray),
     lambda inner: (
