@@ -72,6 +72,13 @@ def test_a_policy_file_is_a_player_but_no_state(ttt: Run) -> None:
     ttt("export", "minimax", "-o", "policy.csv")
     over = ttt("export", "./policy.csv", "-f", "policy-json", "-o", "policy.csv")
     assert over.code == 2 and "policy.csv: is the input file" in over.err
+    for report in (
+        "evaluate ./policy.csv --mistakes",
+        "evaluate random ./policy.csv -n 1 --games-to",
+        "diff random ./policy.csv --csv",
+    ):
+        over = ttt(*report.split(), "policy.csv")
+        assert over.code == 2 and "policy.csv: is the input file" in over.err
     for command in ("show policy.csv", "import policy.csv -o s.json"):
         found = ttt(*command.split())
         assert found.code == 3 and "holds a policy" in found.err, command

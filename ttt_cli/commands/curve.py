@@ -1,6 +1,6 @@
 """``ttt curve``: learning curves, in the terminal or as a picture."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -24,12 +24,21 @@ from ttt_cli.views.plot import picture, text_plot
 
 @dataclass(frozen=True)
 class Curve:
-    """The learning curve of a player."""
+    """The learning curve of a player, or the medians of several."""
 
     file: Path
     points: list[Row]
     name: str = aside()
-    verdict: str = aside("")
+    runs: Sequence[Sequence[Row]] = aside()
+
+    @property
+    def verdict(self) -> str:
+        """What became of the players, if there are several."""
+        last = [rows[-1].unbeatable for rows in self.runs]
+        if len(last) == 1:
+            return ""
+        unknown = "whether they are unbeatable is not known"
+        return unknown if None in last else f"{last.count(1)} of {len(last)} unbeatable"
 
 
 @dataclass(frozen=True)
@@ -71,37 +80,23 @@ def curve(
     if studies and len(files) > 1:
         alone = command_line("ttt", "curve", studies[0])
         raise UsageError("a study is drawn by itself", where=str(studies[0]), hint=alone)
-    curves, samples, heading = _of_study(studies[0]) if studies else _of_players(paths)
+    if studies:
+        study = read_study(studies[0], learner_class)
+        settings = {
+            study.named(group): [study.runs[key] for key in keys] for group, keys in study.groups.items()
+        }
+        curves = [Curve(studies[0], middle(runs), name, runs) for name, runs in settings.items()]
+        seeds = max(map(len, settings.values()))
+        shown = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
+        heading = f"{', '.join(dict.fromkeys(learner for learner, _ in study.calls))}: {shown}"
+    else:
+        distinct = len({path.stem for path in paths}) == len(paths)
+        curves = [curve for path in paths for curve in _read(path, path.stem if distinct else str(path))]
+        heading = f"How strong {curves[0].name if len(curves) == 1 else 'players'} became by training"
+    samples = {curve.name: list(zip(*curve.runs, strict=True)) for curve in curves}
     if out is not None and not write_report(env, out, picture(samples, heading, kind)):
         return None
     return Curves(curves, out)
-
-
-def _of_players(paths: Sequence[Path]) -> tuple[list[Curve], Mapping[str, Sequence[Sequence[Row]]], str]:
-    """Return the curves in some files, a row per seed for each of their points, and a heading."""
-    distinct = len({path.stem for path in paths}) == len(paths)
-    curves = [curve for path in paths for curve in _read(path, path.stem if distinct else str(path))]
-    samples = {curve.name: [(row,) for row in curve.points] for curve in curves}
-    who = curves[0].name if len(curves) == 1 else "players"
-    return curves, samples, f"How strong {who} became by training"
-
-
-def _of_study(path: Path) -> tuple[list[Curve], Mapping[str, Sequence[Sequence[Row]]], str]:
-    """Return the median curve of each setting of a study, the rows of its seeds, and a heading."""
-    study = read_study(path, learner_class)
-    settings = {study.named(group): [study.runs[key] for key in keys] for group, keys in study.groups.items()}
-    curves = [Curve(path, middle(runs), name, _verdict(runs)) for name, runs in settings.items()]
-    samples = {name: list(zip(*runs, strict=True)) for name, runs in settings.items()}
-    learners = ", ".join(dict.fromkeys(learner for learner, _ in study.calls))
-    seeds = max(len(runs) for runs in settings.values())
-    shown = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
-    return curves, samples, f"{learners}: {shown}"
-
-
-def _verdict(runs: Sequence[Sequence[Row]]) -> str:
-    last = [rows[-1].unbeatable for rows in runs]
-    unknown = "whether they are unbeatable is not known"
-    return unknown if None in last else f"{last.count(1)} of {len(last)} unbeatable"
 
 
 def _read(path: Path, name: str) -> Iterator[Curve]:
@@ -113,7 +108,7 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
         rows = read(path)
         if not rows:
             raise InvalidFileError("the curve has no points yet", where=str(path))
-        yield Curve(path, rows, name)
+        yield Curve(path, rows, name, [rows])
         return
     state = library.load(path, Options(table=False)).state
     curves = state.curves
@@ -122,4 +117,4 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
         more = command_line("ttt", "train", learner, "-o", path, "--curve", f"{path.stem}-curve.csv")
         raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{more} records one")
     for number, rows in enumerate(curves, 1):
-        yield Curve(path, rows, f"{name}, part {number}" if len(curves) > 1 else name)
+        yield Curve(path, rows, f"{name}, part {number}" if len(curves) > 1 else name, [rows])

@@ -58,7 +58,7 @@ def explore(
     positions = covered(policy)
     verdict = judge(policy)
     content = page(policy, player.name, facts_of(rules, verdict, player.games), positions)
-    if not write_report(env, out, content, source=player.source):
+    if not write_report(env, out, content):
         return None
     address = Path(out).resolve().as_uri()
     opened = show and webbrowser.open(address)

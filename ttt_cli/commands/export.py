@@ -17,7 +17,7 @@ from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.evaluation.matchup import both_sides, own_play
 from ttt_cli.evaluation.walk import OutgrownError
-from ttt_cli.shell.common import locked, output_file, refuse_source, resolved, save_state, write_report
+from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, save_state, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store.formats import FORMATS, all_formats, get, plugged_formats
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportSource, Format, Loaded
@@ -98,11 +98,11 @@ def export(
         chunks = [b"".join(chunks)]
         env.remark(_otherwise(agent, form, chunks[0]))
     if form.name == FORMAT and player.state is not None and out != "-":
-        refuse_source(out, agent.source)
+        refuse_sources(env, out)
         path = output_file(env, out)
         with locked(env, path, "exported to"):
             save_state(env, player.state, path)
-    elif not write_report(env, out, chunks, source=agent.source):
+    elif not write_report(env, out, chunks):
         return None
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
 

@@ -58,27 +58,25 @@ def save_state(env: Environment, state: State, path: Path) -> None:
         env.say(f"the previous file is kept as {backup}")
 
 
-def write_report(
-    env: Environment, out: str | Path, content: bytes | Iterable[bytes], *, source: Path | None = None
-) -> bool:
+def write_report(env: Environment, out: str | Path, content: bytes | Iterable[bytes]) -> bool:
     """Write a table, a picture, a page or an export to a file, or to stdout if ``out`` is ``-``.
 
-    :param source: the file that it was made from.
     :returns: whether it was written to a file.
-    :raises UsageError: if the file is the source, a learned state or a log of games.
+    :raises UsageError: if the file is that of a player, a learned state or a log of games.
     """
     chunks = [content] if isinstance(content, bytes) else content
     if str(out) == "-":
         env.stdout.flush()
         env.stdout.buffer.writelines(chunks)
         return False
-    refuse_source(out, source)
+    refuse_sources(env, out)
     library.refuse_loss(Path(out))
     write_bytes(Path(out), chunks)
     return True
 
 
-def refuse_source(out: str | Path, source: Path | None) -> None:
-    """Raise a ``UsageError`` if a file would overwrite the one that it is made from."""
-    if source is not None and Path(out).exists() and Path(out).samefile(source):
-        raise UsageError("is the input file", where=str(out), hint="-o another file")
+def refuse_sources(env: Environment, out: str | Path) -> None:
+    """Raise a ``UsageError`` if a file would overwrite that of a player in this call."""
+    for player in env.players:
+        if player.source and Path(out).exists() and Path(out).samefile(player.source):
+            raise UsageError("is the input file", where=str(out), hint="-o another file")

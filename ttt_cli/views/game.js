@@ -35,49 +35,38 @@ async function gameOf(packed) {
   const trail = (moves) => moves.reduce((texts, cell) => [...texts, after(texts[texts.length - 1], cell)], [start]);
 
   // ---- Data ---------------------------------------------------------------------------------------------
-  // The described positions, by number: their codes in base 3, and the places of their first moves in chances, scores
-  // and values. And the numbers by code.
-  const { chances, scores, values } = data, unknown = new Set(data.unknown);
-  const codes = [], starts = [], numbers = new Map();
+  // The described positions, each with the place of its first move in chances, scores and values.
+  const { chances, scores, values } = data, unknown = new Set(data.unknown), places = new Map();
   let moves = 0;
-  data.boards.forEach((steps, ply) => {
-    let code = 0;
-    for (const step of steps) {
-      code += step;
-      numbers.set(code, codes.length);
-      codes.push(code);
-      starts.push(moves);
-      moves += cells - ply;
-    }
-  });
-  const textOf = (number) => codes[number].toString(3).padStart(cells, "0").replace(/./g, (digit) => ".OX"[digit]);
-  const OPEN = -1, ENDED = -2;
-  // The number of a described position, or ENDED; undefined for any other.
-  function numberOf(text) {
-    if (text.length !== cells || /[^.XO]/.test(text)) return undefined;
-    if (winningLine(text) || !text.includes(".")) return ENDED;
-    return numbers.get([...text].reduce((code, stone) => code * 3 + ".OX".indexOf(stone), 0));
+  for (const text of data.positions) {
+    places.set(text, moves);
+    moves += cells - stones(text);
   }
-  const ended = (text) => numberOf(text) === ENDED;
+  const OPEN = -1, ENDED = -2;
+  // The place of a described position, or ENDED; undefined for any other.
+  function placeOf(text) {
+    if (text.length !== cells || /[^.XO]/.test(text)) return undefined;
+    return winningLine(text) || !text.includes(".") ? ENDED : places.get(text);
+  }
+  const ended = (text) => placeOf(text) === ENDED;
   // Likewise, or OPEN for a position that is not described, but all of whose successors are: the other side moves.
   function find(text) {
-    const isKnown = (cell) => numberOf(after(text, cell)) !== undefined;
-    return numberOf(text) ?? (free(text).every(isKnown) ? OPEN : undefined);
+    const isKnown = (cell) => placeOf(after(text, cell)) !== undefined;
+    return placeOf(text) ?? (free(text).every(isKnown) ? OPEN : undefined);
   }
 
   // The score of a position that is over or described, for its mover.
   function scoreOf(text) {
-    const number = numberOf(text);
-    if (number !== ENDED) return Math.max(...scores.slice(starts[number], starts[number] + cells - stones(text)));
+    const first = placeOf(text);
+    if (first !== ENDED) return Math.max(...scores.slice(first, first + cells - stones(text)));
     if (!winningLine(text)) return 0;
     return misere ? 1 : -1;
   }
   // The moves of a position; score, result and plies to the end from the mover's side. Chances are null where the
   // agent is not the one to move.
   function movesOf(text) {
-    const number = find(text);
-    if (number === ENDED) return [];
-    const own = number !== OPEN, first = starts[number];
+    const first = find(text), own = first !== OPEN;
+    if (first === ENDED) return [];
     const moves = free(text).map((cell, nth) => {
       const score = own ? scores[first + nth] : -scoreOf(after(text, cell)) || 0; // 0 rather than -0
       const end = score === 0 ? cells : cells + 1 - Math.abs(score);
@@ -155,11 +144,10 @@ async function gameOf(packed) {
     return find(text) === undefined ? undefined : search(text)?.moves;
   }
 
-  const mistakes = data.mistakes.map(([number, cell, reach]) => {
-    const text = textOf(number);
+  const mistakes = data.mistakes.map(([text, cell, reach]) => {
     return { text, cell, reach, move: movesOf(text).find((move) => move.cell === cell) };
   });
-  const isUnknown = (text) => unknown.has(find(text));
+  const isUnknown = (text) => unknown.has(text);
   return {
     data, rows, cols, cells, start, winningLine, mover, opponent, victor, after, trail, find, ended, isUnknown, movesOf,
     beating, pathTo, mistakes,

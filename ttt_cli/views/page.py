@@ -9,7 +9,7 @@ import base64
 import hashlib
 import html
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -35,9 +35,6 @@ from ttt_cli.views.numbers import counted, percent
 MAX_WALKED = 2_000_000
 """The most positions for each side on the page of a board without a state space."""
 
-MAX_CELLS = 32
-"""The largest board whose positions fit a browser's numbers, which are exact up to 2^53."""
-
 INSTEAD = "ttt play needs no page"
 
 
@@ -49,8 +46,6 @@ def covered(policy: Policy) -> Positions:
     """
     if (space := enumerated(policy.rules)) is not None:
         return space[~space.terminal]
-    if policy.rules.cells > MAX_CELLS:
-        raise UsageError(f"a page holds boards of up to {MAX_CELLS} cells", hint=INSTEAD)
     try:
         return own_play(policy, budget=MAX_WALKED)[0]
     except OutgrownError as error:
@@ -83,22 +78,17 @@ def page(policy: Policy, name: str, facts: Sequence[tuple[str, str]], described:
 def page_data(policy: Policy, name: str, described: Positions) -> dict[str, Any]:
     """Return the data of a page, which ``game.js`` reads.
 
-    ``boards``: for each number of stones the positions in base 3 (``.`` 0, ``O`` 1, ``X`` 2), each as its
-    difference from the previous one.
-    ``whole``: whether these are all open positions of the game; otherwise, those with the agent to move.
+    ``positions``: their texts. ``whole``: whether these are all open positions of the game; otherwise, those
+    with the agent to move.
     ``chances``, ``scores``, ``values``: for each free cell of each position, the probability of the move
     (null: the agent was not asked; all 0: it resigns), its score (see ``engine.scores``; unless ``whole``,
     its proved value -1, 0 or 1), and the agent's own value or null.
-    ``unknown``: the numbers of the positions about which the agent knows nothing.
+    ``unknown``: the positions about which the agent knows nothing.
     ``mistakes``, ``mistaken``: see ``_mistakes``.
 
     :raises UsageError: if the value of a move could not be proved.
     """
     whole = enumerated(policy.rules) is not None
-    numbers = {text: number for number, text in enumerate(described.texts())}
-    digits = str.maketrans(".OX", "012")
-    codes = np.array([int(text.translate(digits), 3) for text in numbers], np.int64)
-    layers = np.split(codes, np.searchsorted(described.plies, np.arange(1, described.cells + 1)))
     shown = within_reach(policy) if policy.external and whole else policy
     chances, scores, values, known = [], [], [], []
     for part in described.parts(WALK_BATCH):
@@ -110,16 +100,16 @@ def page_data(policy: Policy, name: str, described: Positions) -> dict[str, Any]
         chances.append(played[legal])
         scores.append(_scores(part, whole)[legal])
         values.append(own[legal] if whole and own is not None else np.zeros(0))
-    mistakes, mistaken = _mistakes(policy, numbers)
+    mistakes, mistaken = _mistakes(policy)
     return {
         "agent": {"name": name},
         "rules": policy.rules.fields(),
-        "boards": [np.diff(layer, prepend=0) for layer in layers],
+        "positions": described.texts(),
         "whole": whole,
         "chances": np.concatenate(chances).astype(np.float32),  # fewer digits, but no other chance becomes 0
         "scores": np.concatenate(scores),
         "values": np.concatenate(values).astype(np.float32).round(4),
-        "unknown": np.flatnonzero(~np.concatenate(known)),
+        "unknown": described[~np.concatenate(known)].texts(),
         "mistakes": mistakes,
         "mistaken": mistaken,
     }
@@ -136,18 +126,18 @@ def _scores(positions: Positions, whole: bool) -> Scores:
     return values
 
 
-def _mistakes(policy: Policy, numbers: Mapping[str, int]) -> tuple[list[list[float]], int]:
+def _mistakes(policy: Policy) -> tuple[list[list[Any]], int]:
     """Return the mistakes that the player's own play can reach, worst first, and the number of positions with
-    mistakes. Each mistake is a list: the number of its position, its cell (-1: resigns), and the probability
+    mistakes. Each mistake is a list: its position, its cell (-1: resigns), and the probability
     of reaching the position against random play. Of symmetric mistakes, only the worst is listed."""
     blunders = find_blunders(policy, [Uniform(policy.rules)])
     texts, cells = blunders.positions.texts(), blunders.moves["cell"].tolist()
     canonical = classes(blunders.positions)
-    mistakes: dict[Any, list[float]] = {}
+    mistakes: dict[Any, list[Any]] = {}
     for row in np.flatnonzero(blunders.reachable).tolist():
         cell = cells[row]
         move = cell if cell == RESIGNS else int(canonical.moves[row, cell])
-        mistake = [numbers[texts[row]], cell, float(blunders.reach[row, 0])]
+        mistake = [texts[row], cell, float(blunders.reach[row, 0])]
         mistakes.setdefault((canonical.positions.text(row), move), mistake)
     return [*mistakes.values()], len(blunders.positions[blunders.reachable].distinct())
 
