@@ -27,8 +27,8 @@ class Curve:
     """The learning curve of a player, or the medians of several."""
 
     file: Path
+    name: str
     points: list[Row]
-    name: str = aside()
     runs: Sequence[Sequence[Row]] = aside()
 
     @property
@@ -85,7 +85,7 @@ def curve(
         settings = {
             study.named(group): [study.runs[key] for key in keys] for group, keys in study.groups.items()
         }
-        curves = [Curve(studies[0], middle(runs), name, runs) for name, runs in settings.items()]
+        curves = [Curve(studies[0], name, middle(runs), runs) for name, runs in settings.items()]
         seeds = max(map(len, settings.values()))
         shown = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
         heading = f"{', '.join(dict.fromkeys(learner for learner, _ in study.calls))}: {shown}"
@@ -108,7 +108,7 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
         rows = read(path)
         if not rows:
             raise InvalidFileError("the curve has no points yet", where=str(path))
-        yield Curve(path, rows, name, [rows])
+        yield Curve(path, name, rows, [rows])
         return
     state = library.load(path, Options(table=False)).state
     curves = state.curves
@@ -117,4 +117,4 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
         more = command_line("ttt", "train", learner, "-o", path, "--curve", f"{path.stem}-curve.csv")
         raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{more} records one")
     for number, rows in enumerate(curves, 1):
-        yield Curve(path, rows, f"{name}, part {number}" if len(curves) > 1 else name, [rows])
+        yield Curve(path, f"{name}, part {number}" if len(curves) > 1 else name, rows, [rows])
