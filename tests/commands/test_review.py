@@ -31,7 +31,7 @@ def test_the_document(ttt):
     found = ttt("review", "--json").json
     assert (found["game"], found["result"], found["turning_point"]) == ("aa", "x", 8)
     slip = {"cell": 6, "side": "o", "before": "win", "after": "loss", "best": [9], "proven": True}
-    assert found["moves"][7] == slip
+    assert slip.items() <= found["moves"][7].items()
     assert found["accuracy"] == {"x": 0.0, "o": 0.25}
     record_game(STORE, DRAWN)
     assert ttt("review", "--json").json["turning_point"] is None

@@ -112,7 +112,7 @@ def test_a_line_explained() -> None:
     assert [step.cell + 1 for step in steps] == list(line)
     assert steps[0].probability is None  # the opponent's
     mistake = steps[1]
-    assert (mistake.probability, mistake.before, mistake.after, mistake.perfect) == (1.0, 0, -1, (4,))
+    assert (mistake.probability, mistake.before, mistake.after, mistake.best) == (1.0, 0, -1, (4,))
     assert all(step.before == step.after for step in steps if step is not mistake)
     policy = tables.changed(policy, "X........", {})
     steps = explain(policy, Side.O, judge(policy).as_o.line or ())

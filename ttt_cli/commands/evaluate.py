@@ -16,11 +16,11 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.evaluation.match import GAMES, Games, Match, Sample, play_match
 from ttt_cli.evaluation.matchup import both_sides
-from ttt_cli.evaluation.review import Step
+from ttt_cli.evaluation.review import MoveReview
 from ttt_cli.evaluation.review import explain as explained
-from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
+from ttt_cli.evaluation.verdict import find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
-from ttt_cli.shell.common import resolved, write_report
+from ttt_cli.shell.common import refuse_sources, resolved, write_report
 from ttt_cli.shell.options import AgentName, Seed, Walked, argument, complete, file_help, flag, number, option
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
@@ -78,9 +78,17 @@ def evaluate(
         raise UsageError("needs --games", where="--seed")
     lines: dict[Side, tuple[int, ...]] = {}
     if not matched:
-        exact = exact or mistakes is not None
-        verdict = _judge(env, player, others, budget, games, exact=exact)
-        if verdict is not None:
+        against = [(other.name, other.policy) for other in others]
+        try:
+            with progress(env, budget, title="walk", unit="positions") as tick:
+                verdict = judge(player.policy, against, budget=budget, tick=tick)
+        except (OutgrownError, UnsteadyError) as error:
+            if exact or mistakes is not None:
+                raise
+            who = f"{error.where}: " if error.where else ""
+            fewer = "" if games else " (--games N plays fewer)"
+            env.say(f"{who}{error.message}; {games or GAMES:,} games are played instead{fewer}")
+        else:
             _remark_ties(env, player, others[0])
             explanation = _explain(player, verdict.lines) if explain else None
             result = Exact(player.fields(), verdict, player.rules, check is not None, explanation)
@@ -105,7 +113,7 @@ def evaluate(
 more_help = file_help
 
 
-def _explain(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> dict[str, list[Step] | None]:
+def _explain(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> dict[str, list[MoveReview] | None]:
     """Return each losing line move by move, by role."""
     return {
         f"as_{side.key}": explained(player.policy, side, lines[side]) if side in lines else None
@@ -135,35 +143,6 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
         env.remark([f"{what}; against {other.name} {rates}"])
 
 
-def _judge(
-    env: Environment,
-    player: Agent,
-    others: Sequence[Agent],
-    budget: int,
-    games: int | None,
-    *,
-    exact: bool,
-) -> Verdict | None:
-    """Return the verdict, or None with a notice that a match is played instead.
-
-    :param games: the games of that match, if the user says so.
-    :param exact: whether to raise an error rather than return None.
-    :raises OutgrownError: if too much can happen to visit all of it.
-    :raises UnsteadyError: if a player's choices vary from one question to the next.
-    """
-    against = [(other.name, other.policy) for other in others]
-    try:
-        with progress(env, budget, title="walk", unit="positions") as tick:
-            return judge(player.policy, against, budget=budget, tick=tick)
-    except (OutgrownError, UnsteadyError) as error:
-        if exact:
-            raise
-        who = f"{error.where}: " if error.where else ""
-        fewer = "" if games else " (--games N plays fewer)"
-        env.say(f"{who}{error.message}; {games or GAMES:,} games are played instead{fewer}")
-        return None
-
-
 def _matches(
     env: Environment,
     player: Agent,
@@ -177,6 +156,7 @@ def _matches(
     player loses in a role that need not lose becomes its line in ``lines``."""
     matches = []
     if games_to is not None:
+        refuse_sources(env, games_to)
         refuse_loss(games_to)
     with (
         nullcontext() if games_to is None else writing(games_to) as file,

@@ -1,12 +1,12 @@
 """The review of a game: the value of each move, and where the game was lost."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from ttt_cli.documents import Cell, Count, Share, Worth
+from ttt_cli.documents import Cell, Count, Share, Worth, optional
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.perfect import NODES, UNPROVEN, negated, values_of
 from ttt_cli.engine.policy import Policy
@@ -29,12 +29,12 @@ class MoveReview:
     :ivar probability: of the move by the player whose losing line is explained; None for its opponent.
     """
 
-    DOCUMENT: ClassVar[tuple[str, ...]] = ("cell", "side", "before", "after", "best", "proven")
+    DOCUMENT: ClassVar = ("position", "side", "cell", "probability", "before", "after", "best", "proven")
 
     here: Analysis
     cell: Cell | None
     after: Worth | None
-    probability: Share | None = None
+    probability: Share | None = optional()
 
     @property
     def position(self) -> Board:
@@ -78,15 +78,6 @@ class MoveReview:
     def lost_value(self) -> bool:
         """Whether the move is known to have given up game value."""
         return self.before is not None and self.after is not None and self.after < self.before
-
-
-@dataclass(frozen=True)
-class Step(MoveReview):
-    """A move of a line by which a player loses; ``perfect`` lists the cells that keep the value."""
-
-    DOCUMENT = ("position", "to_move", "cell", "probability", "perfect", "before", "after")
-
-    to_move, perfect = MoveReview.side, MoveReview.best
 
 
 @dataclass(frozen=True)
@@ -167,7 +158,7 @@ def review(game: Game, *, nodes: int = FEW_NODES) -> Review:
     return Review(game, tuple(moves), proved(values[-1]) if game.resigned else None)
 
 
-def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
+def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[MoveReview]:
     """Explain a line of play (cells from 1) in which ``policy`` plays ``side``; if the line ends on an open
     board, the policy resigns there."""
     game = Game(policy.rules)
@@ -183,5 +174,5 @@ def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
         if move.side is side:
             asked = Positions.batch([move.position], game.rules)
             chance = 1.0 if move.cell is None else float(policy.probabilities(asked)[0, move.cell])
-        steps.append(Step(move.here, move.cell, move.after, chance))
+        steps.append(replace(move, probability=chance))
     return steps

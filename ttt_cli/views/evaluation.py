@@ -19,7 +19,7 @@ from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.match import Match, Sample
-from ttt_cli.evaluation.review import Step
+from ttt_cli.evaluation.review import MoveReview
 from ttt_cli.evaluation.verdict import Blunders, Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
 from ttt_cli.views.numbers import bar, cells, counted, percent
@@ -44,7 +44,7 @@ class _Evaluation(Document):
     result: Verdict | Sample
     rules: Rules
     checked: bool
-    explanation: dict[str, list[Step] | None] | None = optional()
+    explanation: dict[str, list[MoveReview] | None] | None = optional()
 
     @property
     def code(self) -> ExitCode:
@@ -182,7 +182,7 @@ def _worst(rules: Rules, case: WorstCase) -> Text:
     return Text.assemble((how, "red"), " to a best response: ", (line, "bold"))
 
 
-def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -> None:
+def _show_line(env: Environment, name: str, side: Side, steps: Sequence[MoveReview]) -> None:
     moves = [step.cell for step in steps if step.cell is not None]
     resigned = len(moves) < len(steps)
     played = f"{cells(moves)} resigns".strip() if resigned else cells(moves)
