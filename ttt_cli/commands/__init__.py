@@ -35,7 +35,7 @@ HEADINGS = {
 
 IGNORED = {
     "store": ("schema", "solve"),
-    **dict.fromkeys(["board", "line"], ("curve", "restore", "review", "schema")),
+    **dict.fromkeys(["board", "line"], ("review", "schema")),
     "learner": ("review", "schema", "solve"),
 }
 """Common options that some commands accept but ignore, and therefore leave out of their help."""

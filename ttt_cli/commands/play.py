@@ -85,7 +85,7 @@ def play(
 def _choose_opponent(env: Environment) -> str:
     """Let a person choose among the levels and the states of the store for this game."""
     opponents, rules = {**LEVELS, "q": "has learned nothing yet"}, given_rules(env)
-    if library.find(env.store, "q", rules) is not None:
+    if any(path.exists() for path in library.candidates(env.store, "q", rules)):
         del opponents["q"]
     for path in stored_files(env.store):
         with suppress(TttError):
