@@ -13,7 +13,7 @@ import orjson
 import pytest
 from hypothesis import example, given
 
-from tests.ttt import TEXTS, Run, Terminal
+from tests.ttt import TEXTS, Terminal
 from ttt_cli.documents import Document, json_text, put
 from ttt_cli.engine import kernel
 from ttt_cli.environment import Environment, command_line, printable
@@ -124,13 +124,6 @@ def test_compiling_is_announced_with_a_spinner_at_a_terminal() -> None:
     assert "walk" in (shown := env.stderr.getvalue()) and "Kcompiling td" not in shown  # as a notice
     with piped.compiling(None, "q", 0.2):
         assert piped.stderr.getvalue() == "compiling q, once, about 1 s\n"
-
-
-def test_commands_listen_to_the_compiler(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "announce", None, raising=False)
-    assert ttt("show", "minimax").code == 0
-    with kernel.announce("search", 2.0):
-        pass
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -21,6 +21,15 @@ TEXTS = st.lists(
     st.sampled_from("aXO. \n\0\x7f\x1b\x9bé²\u202e\u2028🎲") | st.integers(0, 0xD7FF).map(chr)
 ).map("".join)
 """Any texts. What ``st.text()`` draws from takes seconds to make in a new checkout."""
+
+
+def some(cases: Iterable[Any]) -> list[Any]:
+    """Every third of many cases; the others are long tests."""
+    return [
+        case if at % 3 == 0 else pytest.param(case, marks=pytest.mark.long) for at, case in enumerate(cases)
+    ]
+
+
 ROOT = Path(__file__).parents[1]
 PROGRAM = [sys.executable, "-m", "ttt_cli"]
 GAME_KEYS = "1\n2\n9\n8\n7\n6\n4\n3\n5\n"

@@ -45,6 +45,7 @@ def test_no_line_is_wider_than_the_screen(ttt: Run, width: int):
             assert len(line) <= width or " " not in line.strip(), (arguments, line)
 
 
+@pytest.mark.long
 def test_words_and_numbers_are_never_cropped(ttt: Run):
     """Rather a table is split, or gets wider than the screen."""
 

@@ -35,13 +35,13 @@ def test_the_table_has_medians_and_ranges(ttt):
 
 
 def test_a_study_continues_where_its_file_ends(ttt):
-    ttt(*CALL)
+    ttt(*CALL, "--workers", 1)
     whole = Path("study.csv").read_bytes()
     lines = whole.splitlines(keepends=True)
     seed_three = [number for number, line in enumerate(lines) if b",0.5,3," in line]
     Path("study.csv").write_bytes(b"".join(lines[:2] + lines[3 : seed_three[0] + 2]))  # two lack rows
     assert ttt("verify", "study.csv").out.count("lacks") == 2
-    result = ttt(*CALL)
+    result = ttt(*CALL, "--workers", 3)
     assert "2 of 6 trainings" in result.err
     assert Path("study.csv").read_bytes() == whole
     assert "0 of 6 trainings" in ttt(*CALL).err

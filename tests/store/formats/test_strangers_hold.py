@@ -94,6 +94,7 @@ def test_a_policy_beside_the_values_that_led_to_it_is_what_is_played():
     refused({"Q": ROWS, "V": POSITIONS}, "values of the same kind")
 
 
+@pytest.mark.long
 def test_a_policy_for_boards_that_no_game_reaches_is_its_own_players():
     """It lists all boards, on each of which 1 is to move; not its values are what it plays by."""
     every = [*map("".join, product(".XO", repeat=9))]
