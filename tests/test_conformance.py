@@ -2,11 +2,12 @@
 
 import random
 from dataclasses import replace
+from math import fsum
 from pathlib import Path
 
 import pytest
 
-from ttt_cli import PlainLearner, conformance, parameter
+from ttt_cli import PlainLearner, Rules, Table, conformance, parameter
 from ttt_cli.conformance import CHECKS, fault
 from ttt_cli.learners import from_file
 
@@ -96,11 +97,20 @@ def test_broken_learners_are_found_out(kind: type[PlainLearner], check: str, sai
     assert said in found, found
 
 
+@pytest.mark.long
 def test_the_example_passes(capsys: pytest.CaptureFixture[str]):
     assert conformance.main([EXAMPLE]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[-1] == "mc: all checks pass" and len(told) == len(CHECKS) + 1
     assert all(line.startswith("ok    ") for line in told[:-1])
+
+
+def test_sums_of_plain_tables_are_exact_and_never_minus_zero():
+    terms = [1e16, 1.0, -1e16, 1e-20, 3.5]
+    parts = [Table(Rules(), {"." * 9: [term, 3]}.items()) for term in terms]
+    assert MonteCarlo().merge(Table(Rules()), parts) == {"." * 9: [fsum(terms), 15]}
+    zero = Table(Rules(), {"." * 9: [-0.0, 1]}.items())
+    assert str([*MonteCarlo().to_entries(zero)]) == "[('.........', [0.0, 1])]"
 
 
 def test_learners_of_means_conform():

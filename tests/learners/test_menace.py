@@ -14,6 +14,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.growth import FIRST
+from ttt_cli.learners.loop import own_cells
 from ttt_cli.learners.menace import Menace
 from ttt_cli.learners.table import Table, complete_table
 
@@ -81,7 +82,7 @@ def test_a_game_changes_the_boxes_it_passed(played: Game, x_change: int, o_chang
         table = empty_table(learner)
         learner.learn(table, played, sides)
         expected = np.zeros_like(changes(table))
-        moves = table.own_cells(played)
+        moves = own_cells(played, True)
         for ply, (node, cell) in enumerate(zip(places(*played.texts()), moves, strict=False)):
             if "xo"[ply % 2] in sides and BOXES[node]:
                 expected[node, cell] = (x_change, o_change)[ply % 2]

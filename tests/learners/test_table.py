@@ -174,12 +174,13 @@ def test_no_uniform_number_is_too_large_to_choose_a_move(name: str):
     """Those just below epsilon, and just below 1, are stretched to all but 1."""
     for epsilon in np.linspace(0.05, 0.95, 10).tolist():
         learner = learner_class(name).from_params(epsilon=epsilon)
-        table, results = empty_table(learner), np.zeros(3, np.int64)
-        history, luck = np.full((2, 9), loop.NOT_YET, np.int8), np.full((2, 9), np.nextafter(1.0, 0.0))
-        luck[0] = np.nextafter(epsilon, 0.0)
-        batch = loop.Batch(loop.PLAY, 3, 0, history, luck, np.zeros((2, 2), np.uint64), results)
-        learner.play(table, loop.Opponent(), batch)
-        assert all(table.game(cells).resigned is False for cells in history), epsilon
+        table, choose = empty_table(learner), learner.parts[0]
+        records = [array.view(np.recarray) for array in table.buffers]
+        chance = epsilon, loop.BELOW_ONE / epsilon, loop.BELOW_ONE / (1 - epsilon)
+        for number in (np.nextafter(epsilon, 0.0), np.nextafter(1.0, 0.0)):
+            with np.errstate(over="ignore"):  # integers wrap in compiled code
+                option, rest = choose(*records, learner.rule(table), FIRST, 0, chance, number)
+            assert 0 <= option < 9 and 0 <= rest < 1
 
 
 @pytest.mark.long

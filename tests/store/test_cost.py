@@ -151,7 +151,7 @@ def test_a_reformatted_file_costs_in_proportion_to_its_size(layout: int, tmp_pat
 @pytest.mark.parametrize("learner", ["q", "ntuple", "book"])
 def test_merging_many_files_takes_the_memory_of_a_few(learner: str, ttt: Run):
     state, peaks = trained(learner, games=50), {}
-    files = [f"{number}{state.learner.suffix}" for number in range(10)]
+    files = [f"{number}{state.learner.suffix}" for number in range(12)]
     for number, file in enumerate(files):  # the same experience under other names
         run, table = replace(state.runs[0], kind="import", id=f"{number:024}"), state.table
         if learner == "book":  # of a run that has one game in common with every other
@@ -160,10 +160,10 @@ def test_merging_many_files_takes_the_memory_of_a_few(learner: str, ttt: Run):
             empty = state.learner.empty(state.rules, False)
             table = state.learner.merge_overlapping(empty, [state.table], run.id)
         Path(file).write_bytes(library.content(replace(state, runs=(run,), table=table)))
-    for count in (2, 4, 10):  # at first imports take memory too
+    for count in (2, 6, 12):  # at first imports take memory too
         tracemalloc.start()
         merged = ttt("merge", *files[:count], "--allow-overlap", "-o", f"all{files[0][1:]}", "--json")
         peaks[count] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert merged.json["games"] == 50 * count
-    assert peaks[10] < 1.3 * peaks[4]
+    assert peaks[12] < 1.3 * peaks[6]

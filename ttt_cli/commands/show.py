@@ -263,12 +263,12 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
     import numpy as np
 
     state = loaded.state
-    countable = enumerated(state.rules) or state.seen  # positions whose moves can be counted
     imported = bool(state.runs) and all(run.kind == "import" for run in state.runs)
-    if countable is None or imported:
+    if state.seen is None or imported:
         (positions, moves), units = state.entries, state.learner.units
     else:
-        positions, moves, units = state.positions, 0, ("position", "move")
+        positions, moves, units = len(state.seen), 0, ("position", "move")
+        countable = enumerated(state.rules) or state.seen  # positions whose moves can be counted
         if len(countable) > 500_000:  # a second or more
             env.say(f"counting the moves of {len(countable):,} positions")
         for part in countable.parts():

@@ -238,6 +238,9 @@ class Search(Policy):
         scores = self.scores(positions, exact=True)
         return np.where(positions.legal, np.clip(scores, -1.0, 1.0), np.nan)
 
+    def looking_ahead(self, depth: int) -> Policy:
+        return Search(self.rules, depth=depth, network=self.network)
+
     def scores(self, positions: Positions, *, exact: bool = False) -> Floats:
         """float64[k, cells]: the score of each move, -inf if it is illegal.
 

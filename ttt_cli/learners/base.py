@@ -68,6 +68,12 @@ class Shard:
         return "x" if (self.first + game) % 2 == 0 else "o"
 
 
+def mean_of(value: Floats, weight: Int64s, other: Floats, others_weight: Int64s) -> Floats:
+    """The mean of two values by their weights; where only one has weight, that value as it is."""
+    mean = (weight * value + others_weight * other) / np.maximum(weight + others_weight, 1) + 0.0  # no -0.0
+    return np.where(others_weight == 0, value, np.where(weight == 0, other, mean))
+
+
 def as_bits(sides: str) -> int:
     """The sides that learn, as kernels take them: 1 X, 2 O, 3 both."""
     return ("x" in sides) + 2 * ("o" in sides)

@@ -229,35 +229,26 @@ class Book(TableLearner[BookTable]):
         tagged = combined(np.add, [by_run.get(run, NO_ROWS), by_run[""]])
         table.runs = {**by_run, run: tagged, "": NO_ROWS}
 
-    def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
-        """A row that several parts have of one run keeps the largest count; untagged counts add up."""
-        return self._merge(base, parts, len(parts))
+    def merge(self, base: BookTable, parts: Sequence[BookTable], mixed: str = "") -> BookTable:
+        """A row that several parts have of one run keeps the largest count; untagged counts add up.
 
-    def _merge(self, base: BookTable, parts: Iterable[BookTable], count: int) -> BookTable:
+        :param mixed: a run; if it is named, all counts add up in it.
+        """
         merged, by_run = deepcopy(base), {run: [rows] for run, rows in base.gather().items()}
         keys, seen = base.runs[""]
-        by_run[""] = [(keys, seen * (1 - count))]
+        by_run[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
             moves = merged.moves_of(merged.include_table(part))[1]
             for run, (keys, seen) in part.gather().items():
                 at, stages = np.divmod(keys, merged.stages)
-                by_run.setdefault(run, []).append((moves[at] * merged.stages + stages, seen))
-        how = {run: np.maximum if run else np.add for run in by_run}
+                rows = moves[at] * merged.stages + stages, seen
+                by_run.setdefault(mixed or run, []).append(rows)
+        how = {run: np.maximum if run and not mixed else np.add for run in by_run}
         merged.set_rows({run: combined(how[run], rows) for run, rows in by_run.items()})
         return merged
 
     def merge_overlapping(self, base: BookTable, parts: Sequence[BookTable], run: str) -> BookTable:
-        """The sums of all counts, tagged with the one run."""
-
-        def untagged() -> Iterator[BookTable]:
-            for part in parts:  # one at a time
-                table = deepcopy(part)
-                table.set_rows({"": combined(np.add, [*table.gather().values()])})
-                yield table
-
-        merged = self._merge(base, untagged(), len(parts))
-        self.tag_run(merged, run)
-        return merged
+        return self.merge(base, parts, run)
 
     # ---- Files ----
 

@@ -24,7 +24,7 @@ least often (counter-based exploration, as in ``learners.q``), or in well-known 
 it makes one of the best moves.
 
 A game is entered when it is over. The author enters each ply before the next move is chosen. That could only
-matter to walks that start anew at the empty board, and in 150,000 games of his training it never did.
+matter to walks that start anew at the empty board, and in 150,000 games of the article it never did.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,10 +36,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s, Uint32s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s
 from ttt_cli.engine.bits import ONE, ZERO, lowest_cell, popcount
-from ttt_cli.engine.kernel import Inlined, Part, u32
-from ttt_cli.engine.policy import ROUNDING, Answer, Answering, Policy, first, uniform
+from ttt_cli.engine.kernel import Inlined, Kernel, Part, prefer_uncompiled, u32
+from ttt_cli.engine.policy import ROUNDING, Answer, Answering, Policy, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, UsageError
@@ -51,16 +51,15 @@ from ttt_cli.learners.entries import (
     parse_keys,
     places_of_members,
     read_batches,
+    report,
     require,
 )
 from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, Growth, predecessor
-from ttt_cli.learners.loop import RARE, Chance, Chosen, Played
+from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of
 from ttt_cli.learners.table import Column, Table, largest_of
 from ttt_cli.learners.table_learner import TableLearner, looked_up
 
 DISCOUNT = 0.9
-
-ALL = np.uint64(2**64 - 1)
 
 MEMBERS = {"next", "seen", "visits"}
 """The members of an entry."""
@@ -92,13 +91,9 @@ class Graph(TableLearner[Table]):
         """``visits``: how often the position came up. ``seen``: the node's place in the order of first sight,
         -1 if the position is not a node; for the empty board, which is always first, the number of nodes.
 
-        Derived: ``score``; ``tried``, the number of edges; ``best``, the edges to the mover's best score, as
-        bits by their places among the moves; ``low``, the row after the first edge to the smallest score, 0
-        if none is below +1; ``high``, the row after the first edge to the largest, 0 if none is above -1."""
-        # The small columns come first, so that records are packed.
-        small = Column("tried", "u1"), Column("seen", "i4", -1), Column("low", "u4"), Column("high", "u4")
-        score = Column("score", "f8", (0.0, 1.0, -1.0, 0.0))
-        return *small, Column("visits", "i8", learned=True), score, Column("best", "u8")
+        Derived: ``score``; and ``tried``, the number of edges."""
+        visits, score = Column("visits", "i8", learned=True), Column("score", "f8", (0.0, 1.0, -1.0, 0.0))
+        return Column("tried", "u1"), Column("seen", "i4", -1), visits, score
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
         """``order``: the place of an edge among its node's in the order of first sight, from 1; 0 for a move
@@ -124,21 +119,11 @@ class Graph(TableLearner[Table]):
 
     def derive(self, table: Table) -> None:
         table.link()
-        rows, after = table.rows, table.moves["after"]
-        for name in ("tried", "best", "low", "high"):
-            rows[name] = 0
-        rows["score"] = rows["end"]
-        for side, nodes, edges, at, starts, scores in backwards(table):
-            for name, sign in (("low", -side), ("high", side)):
-                most, first_edges = largest_of(sign * scores, at)
-                rows[name][nodes] = np.where(most > -1, after[edges[first_edges]], OPEN)
-            most, backed_up = largest_of(scores, at)
-            places = (edges - rows["first"][nodes[at]].astype(np.int64)).astype(np.uint64)
-            bits = (ONE << places) * (most[at] == scores)
-            rows["best"][nodes] = np.bitwise_or.reduceat(bits, starts)
+        rows = table.rows
+        rows["tried"], rows["score"] = 0, rows["end"]
+        for side, nodes, _, at, _, scores in backwards(table):
+            _, backed_up = largest_of(np.abs(scores) if self.choice == "article" else scores, at)
             rows["tried"][nodes] = np.bincount(at)
-            if self.choice == "article":
-                _, backed_up = largest_of(np.abs(scores), at)
             rows["score"][nodes] = side * DISCOUNT * scores[backed_up] + 0.0
 
     def policy(self, table: Table) -> Policy:
@@ -229,11 +214,10 @@ class Graph(TableLearner[Table]):
             seen[FIRST] = len(places)
         self.derive(table)
         owners, edges = edges_of(table)
-        dangling = np.flatnonzero(seen[table.moves["after"][edges]] < 0)
-        if len(dangling):
-            cell = int(table.moves["cell"][edges[dangling[0]]]) + 1
-            text = table.positions(owners[dangling]).text(0)
-            raise entry_error(text, f'"next" holds {cell}, but the position after it has no entry')
+        dangling = seen[table.moves["after"][edges]] < 0
+        cells = (table.moves["cell"][edges[dangling]] + 1).tolist()
+        for text, cell in zip(table.positions(owners[dangling]).texts(), cells, strict=True):
+            report(entry_error(text, f'"next" holds {cell}, but the position after it has no entry'))
         return table
 
     def read(self, table: Table, keys: list[str], entries: list[Any]) -> None:
@@ -287,33 +271,14 @@ def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64
             yield side, nodes, edges[here], at, starts, side * scores
 
 
-def authors_walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:
-    """Walk as the author's machine does, from many rows at once.
-
-    :returns: int64[k] each: the rows found, 0 if none, and the number of steps taken.
-    """
-    rows, plies = table.rows, table.positions(start).plies.astype(np.int64)
-    targets, steps = np.zeros((2, len(start)), np.int64)
-    (walking,) = np.nonzero(rows["tried"][start])
-    at, side = start[walking], 1 - 2 * (plies[walking] % 2)
-    for step in range(longest_walk(table.rules.cells)):
-        mine = np.where(side > 0, rows["high"][at], rows["low"][at])
-        theirs = np.where(side > 0, rows["low"][at], rows["high"][at])
-        found = side * rows["score"][mine] > 0
-        targets[walking[found]], steps[walking[found]] = mine[found], step
-        walking, at, side = walking[~found], np.maximum(theirs, FIRST)[~found], -side[~found]
-    return targets, steps
-
-
 def authors_moves(table: Table, rows: Int64s, positions: Positions) -> Bools:
     """bool[k, cells]: what the author's machine chooses from in these rows' positions."""
-    targets, steps = authors_walk(table, rows)
-    target_stones, cells = table.positions(targets).stones, positions.legal.copy()
-    preferred = np.where((positions.movers > 0) == (steps == 0), 2, 1)[:, None]
-    for stone in (3 - preferred, preferred):  # the preferred stone's cell replaces the other's
-        lowest = first(positions.legal & (target_stones == stone))
-        known = (targets > 0) & lowest.any(axis=1)
-        cells[known] = lowest[known]
+    places, cells = np.full(len(rows), -1), positions.legal.copy()
+    with prefer_uncompiled():
+        walk_from(*table.buffers, rows, positions.plies, places)
+    (found,) = np.nonzero(places >= 0)
+    moves = table.rows["first"][rows[found]] + places[found]
+    cells[found] = np.arange(cells.shape[1]) == table.moves["cell"][moves][:, None]
     return cells
 
 
@@ -361,52 +326,52 @@ def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """An untried move; if there is none, one of the best, or when exploring one of the least visited."""
     epsilon, below, above = chance
-    free, start = rows[row].number, rows[row].first
-    candidates = ALL >> np.uint64(64 - free)
-    if rows[row].tried < free:
-        for place in range(free):
-            if moves[start + place].order > 0:
-                candidates &= ~(ONE << np.uint64(place))
-    elif u >= epsilon:
-        u, candidates = (u - epsilon) * above, np.uint64(rows[row].best)
-    else:
-        u *= below
-        if rows[row].visits < RARE - 1:
-            fewest = rows[moves[start].after].visits
-            for place in range(1, free):
-                fewest = min(fewest, rows[moves[start + place].after].visits)
-            for place in range(free):
-                if rows[moves[start + place].after].visits > fewest:
-                    candidates &= ~(ONE << np.uint64(place))
+    free, start, sign = rows[row].number, rows[row].first, 1 - 2 * (ply & 1)
+    untried, exploring, rare = rows[row].tried < free, u < epsilon, rows[row].visits < RARE - 1
+    candidates, least = ZERO, np.inf
+    for place in range(free):
+        move = moves[start + place]
+        if untried:
+            cost = 1.0 * (move.order > 0)
+        elif exploring:
+            cost = 1.0 * rows[move.after].visits * rare
+        else:
+            cost = -sign * rows[move.after].score
+        if cost < least:
+            candidates, least = ZERO, cost
+        if cost == least:
+            candidates |= ONE << np.uint64(place)
+    if not untried:
+        u = u * below if exploring else (u - epsilon) * above
     return pick(candidates, u)
 
 
 @Part
-def longest_walk(cells: int) -> int:
-    """The steps after which a walk has been at the empty board twice for one side, so would never end."""
-    return 3 * (cells + 1)
+def first_of_largest(rows: Any, moves: Any, row: int, sign: int) -> int:
+    """The row after the first edge to the largest score times ``sign``; 0 if none is above -1."""
+    largest, earliest, found = -1.0, 0, u32(OPEN)
+    for place in range(rows[row].number):
+        move = moves[rows[row].first + u32(place)]
+        score = sign * rows[move.after].score
+        if move.order > 0 and (score > largest or (score == largest and move.order < earliest)):
+            largest, earliest, found = score, move.order, move.after
+    return found
 
 
-@Inlined
-def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
-    """The cell to which the author's walk leads; when exploring, any cell."""
-    epsilon, below, above = chance
+@Part
+def authors_walk(rows: Any, moves: Any, row: int, ply: int) -> int:
+    """The place of the move to which the author's walk leads, or -1."""
     free, start = rows[row].number, rows[row].first
-    legal, chosen = ALL >> np.uint64(64 - free), -1
-    if u < epsilon:
-        return pick(legal, u * below)
-    u = (u - epsilon) * above
-    target, at, sign, steps = u32(0), row, 1 - 2 * (ply & 1), 0
-    while rows[row].tried > 0 and target == 0 and steps < longest_walk(ply + free):
-        mine, theirs = rows[at].high, rows[at].low
-        if sign < 0:
-            mine, theirs = theirs, mine
+    target, at, sign, steps, chosen = u32(OPEN), row, 1 - 2 * (ply & 1), 0, -1
+    # After this many steps the walk has been at the empty board twice for one side.
+    while rows[row].tried > 0 and target == OPEN and steps < 3 * (ply + free + 1):
+        mine = first_of_largest(rows, moves, at, sign)
         if sign * rows[mine].score > 0:
             target = mine
         else:
-            at = theirs if theirs > 0 else u32(FIRST)
-            sign, steps = -sign, steps + 1
-    if target != 0:
+            at, sign, steps = first_of_largest(rows, moves, at, -sign), -sign, steps + 1
+            at = at if at > 0 else u32(FIRST)
+    if target != OPEN:
         preferred, other = np.uint64(rows[target].x), np.uint64(rows[target].o)
         if (ply & 1 == 0) != (steps == 0):
             preferred, other = other, preferred
@@ -414,7 +379,24 @@ def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance
             for place in range(free - 1, -1, -1):
                 if stones >> np.uint64(moves[start + place].cell) & ONE != ZERO:
                     chosen = place
-    return pick(legal if chosen < 0 else ONE << np.uint64(chosen), u)
+    return chosen
+
+
+@Kernel
+def walk_from(rows: Any, moves: Any, starts: Int64s, plies: Int8s, places: Int64s) -> None:
+    """Fill in the place of the move to which the author's walk from each row leads."""
+    for at in range(len(starts)):
+        places[at] = authors_walk(rows, moves, starts[at], plies[at])
+
+
+@Inlined
+def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
+    """The cell to which the author's walk leads, else any; when exploring, any cell."""
+    epsilon, below, above = chance
+    if u < epsilon:
+        return any_of(below * rows[row].number, u)
+    place = authors_walk(rows, moves, row, ply)
+    return (u32(place), u) if place >= 0 else any_of(rows[row].number, (u - epsilon) * above)
 
 
 @Inlined
@@ -467,26 +449,13 @@ def back_up_from(rows: Any, moves: Any, rule: Rule, path: Any, plies: int, new: 
 @Part
 def rescore(rows: Any, moves: Any, row: int, ply: int, article: bool) -> bool:
     """Rescore a node by its successors, which have ``ply`` stones; return whether its score changes."""
-    start, low, high, best, sign = rows[row].first, u32(OPEN), u32(OPEN), ZERO, 2 * (ply & 1) - 1
-    least, most, top = 1.0, -1.0, -2.0
-    low_order, high_order = 0, 0  # of the edges to ``low`` and ``high``
+    sign, largest, earliest, score = 2 * (ply & 1) - 1, -np.inf, 0, 0.0
     for place in range(rows[row].number):
-        move = moves[start + u32(place)]
-        order, after = move.order, move.after
-        if order > 0:
-            score = rows[after].score
-            if score < least or (score == least and order < low_order):
-                low, least, low_order = after, score, order
-            if score > most or (score == most and order < high_order):
-                high, most, high_order = after, score, order
-            if sign * score > top:
-                top, best = sign * score, ZERO
-            if sign * score == top:
-                best |= ONE << np.uint64(place)
-    low_is_larger = -least > most or (-least == most and low_order < high_order)
-    rows[row].low, rows[row].high, rows[row].best = low, high, best
-    backed_up = least if low_is_larger else most
-    score = DISCOUNT * backed_up if article else DISCOUNT * (sign * top)
+        move = moves[rows[row].first + u32(place)]
+        after = rows[move.after].score
+        size = abs(after) if article else sign * after
+        if move.order > 0 and (size > largest or (size == largest and move.order < earliest)):
+            largest, earliest, score = size, move.order, DISCOUNT * after
     changed = score != rows[row].score
     rows[row].score = score
     return changed

@@ -1,4 +1,4 @@
-"""The game loop, in which every method that keeps a table plays and learns.
+"""The game loop, in which every built-in method plays and learns, and how it plays batches of games.
 
 A method gives two parts, plain functions that the loop calls:
 
@@ -11,9 +11,9 @@ may serve the next decisions. ``learn`` updates the table from a finished game. 
 says whether X learns, the second whether O does. ``rule`` is whatever constants and arrays the method needs.
 """
 
-from collections.abc import Callable
+from abc import abstractmethod
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ttt_cli.engine.policy import Policy, drawn, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.learners.base import Shard
+from ttt_cli.learners.base import Learner, Shard, as_bits
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import complete_table
 
@@ -75,11 +75,11 @@ class Batch(NamedTuple):
     """Consecutive games of a run.
 
     :ivar mode: ``PLAY``, ``ASK`` or ``REPLAY``.
-    :ivar sides: 1 X learns, 2 O, 3 both; 0: each in every other game, in the run's first one X.
+    :ivar sides: 1 X learns, 2 O, 3 both; 0: X in games 0, 2, 4 … of the run, O in the others.
     :ivar number: the number of the first game in the run.
     :ivar history: int8[games, cells], the cells played; where the opponent is asked, and in replays, moves
         that are already there are made.
-    :ivar luck: float64[games, draws], uniform numbers.
+    :ivar seed: of the uniform numbers, ``draws`` for each game.
     :ivar waiting: uint64[games, 2], filled by ``ASK``: the stones of X and O where the opponent is to move,
         or ``OVER``.
     :ivar results: int64[3], counts of games won by O, drawn, won by X.
@@ -89,7 +89,8 @@ class Batch(NamedTuple):
     sides: int
     number: int
     history: Int8s
-    luck: Floats
+    seed: np.uint64
+    draws: int
     waiting: Uint64s
     results: Int64s
 
@@ -134,11 +135,10 @@ def game_loop(
         :param exploration: epsilon at first, epsilon in the end, and the games after which it is half way.
         :param trail: uint32[cells + 1] each, scratch for the rows and the moves of a game.
         """
-        (path, taken), (mode, sides, number, history, luck, waiting, results) = trail, batch
+        (path, taken), (mode, sides, number, history, seed, draws, waiting, results) = trail, batch
         start, end, half = exploration
         replaying = mode == REPLAY
         scripted = mode != PLAY or sides == 0  # moves may be the opponent's, or in the history
-        draws = 0 if replaying else luck.shape[1]
         for game in range(history.shape[0]):
             if game == 0 or start != end:
                 epsilon = end + (start - end) * (half / (half + number + game))
@@ -149,7 +149,7 @@ def game_loop(
             while rows[row].number > 0:
                 free, first = rows[row].number, rows[row].first
                 if ply < draws:
-                    u = float(luck[game, ply])
+                    u = float(uniform_number(seed, game * draws + ply))
                 own = (learning >> (ply & 1)) & 1
                 if scripted and (replaying or history[game, ply] != NOT_YET):
                     option = u32(0)
@@ -185,6 +185,16 @@ def game_loop(
                 learn(rows, moves, rule, (path, taken, ply), learning, result)
 
     return Kernel(play_games, name, SYMMETRIC=symmetric)
+
+
+@Inlined
+def uniform_number(seed: np.uint64, place: int) -> Any:
+    """The uniform number of a seed at a place, or those at an array of places: SplitMix64 (Steele, Lea and
+    Flood, Fast splittable pseudorandom number generators, 2014)."""
+    bits = seed + np.uint64(place + 1) * STEP
+    bits = (bits ^ bits >> SHIFTS[0]) * MIX[0]
+    bits = (bits ^ bits >> SHIFTS[1]) * MIX[1]
+    return ((bits ^ bits >> SHIFTS[2]) >> SURPLUS) * 2.0**-53
 
 
 @Inlined
@@ -227,14 +237,6 @@ def shares(weight: float, cells: int) -> Floats:
     return weight / np.arange(cells, 0, -1)
 
 
-def replayed(cells: int, moves: Int8s, sides: int) -> Batch:
-    """The batch that replays one game, to learn from it."""
-    history = np.full((1, cells), NOT_YET, np.int8)
-    history[0, : len(moves)] = moves
-    no_luck, waiting, results = np.zeros((1, 0)), np.zeros((1, 2), np.uint64), np.zeros(3, np.int64)
-    return Batch(REPLAY, sides, 0, history, no_luck, waiting, results)
-
-
 @lru_cache(maxsize=4)
 def answers(rules: Rules, symmetric: bool, opponent: Policy) -> Floats:
     """float64[rows, cells]: the thresholds of a policy's moves in the rows of a complete table, legal moves
@@ -256,70 +258,83 @@ def probabilities_and_legal(policy: Policy, positions: Positions, symmetric: boo
     return in_classes.project(policy.probabilities(positions)), in_classes.legal
 
 
-@Kernel
-def fill_uniform(numbers: Floats, seed: np.uint64, first: int) -> None:
-    """Fill float64[n] with the uniform numbers of a seed from place ``first`` on, by SplitMix64 (Steele, Lea
-    and Flood, Fast splittable pseudorandom number generators, 2014).
-
-    NumPy's generators are called once for each number, which took a tenth of the time of a game; this loop
-    becomes vector code, since each number is a hash of the seed and its place.
-    """
-    for place in range(numbers.shape[0]):
-        bits = seed + np.uint64(first + place + 1) * STEP
-        bits = (bits ^ bits >> SHIFTS[0]) * MIX[0]
-        bits = (bits ^ bits >> SHIFTS[1]) * MIX[1]
-        numbers[place] = ((bits ^ bits >> SHIFTS[2]) >> SURPLUS) * 2.0**-53
+T = TypeVar("T")
 
 
-fill_uniform.name, fill_uniform.seconds = "random number generator", 1.0
+class BatchLearner(Learner[T]):
+    """A learner that plays its games, and replays recorded ones, in batches."""
+
+    one_number: ClassVar[bool] = False
+    """Whether one uniform number may serve a game of self-play, as ``choose`` returns what is left of it."""
+
+    @abstractmethod
+    def play(self, table: T, opponent: Opponent, batch: Batch) -> None:
+        """Play or replay the games of a batch, and learn from them."""
+
+    def train(self, table: Any, shard: Shard) -> Int64s:
+        """Play the games in batches. Where an opponent's answers cannot be listed, a batch is played ply by
+        ply, the opponent being asked about all of its games at once, and learned at the end. Such batches
+        grow with the games learned, so that no learner plays from an empty table for long; by an author's
+        rule they are single games."""
+        rules, results, done, opponent = table.rules, np.zeros(3, np.int64), 0, Opponent(self.watches)
+        cells, lockstep = rules.cells, shard.opponent is not None and not table.complete
+        if shard.opponent is not None and table.complete:
+            opponent = Opponent(self.watches, answers(rules, table.symmetric, shard.opponent))
+        draws = 1 if shard.opponent is None and self.one_number and cells <= ONE_NUMBER else cells
+        mode, sides = ASK if lockstep else PLAY, 3 if shard.opponent is None else 0
+        seed = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64)
+        size = min(LOCKSTEP if lockstep else CHUNK * cells // draws, shard.games)
+        history, waiting = np.empty((size, cells), np.int8), np.empty((size, 2), np.uint64)
+        while done < shard.games:
+            number, count = shard.first + done, min(size, shard.games - done)
+            if lockstep:
+                count = 1 if self.choice == "article" else min(count, 1 + number // 8)
+            batch = Batch(mode, sides, number, history[:count], seed, draws, waiting[:count], results)
+            batch.history.fill(NOT_YET)
+            with np.errstate(over="ignore"):  # the numbers of the next batch follow
+                seed += np.uint64(count * draws) * STEP
+            done += count
+            self.play(table, opponent, batch)
+            if shard.opponent is not None and lockstep:
+                while len(games := np.flatnonzero(waiting[:count, 0] != OVER)):
+                    positions = Positions(rules, *waiting[games].T)
+                    asked, places = positions.condensed()
+                    played, _ = probabilities_and_legal(shard.opponent, asked, table.symmetric)
+                    numbers = uniform_number(batch.seed, games * draws + positions.plies)
+                    chosen = drawn(thresholds(played)[places], numbers)
+                    history[games, positions.plies] = np.where(chosen < 0, RESIGNED, chosen)
+                    self.play(table, opponent, batch)
+                self.play(table, opponent, batch._replace(mode=REPLAY))
+            if shard.journal is not None:
+                shard.journal.extend(game_of(rules, own, table.symmetric) for own in batch.history)
+        return results
+
+    def learn(self, table: Any, game: Game, sides: str = "xo") -> None:
+        if self.learns_resigned or not game.resigned:
+            history, waiting = np.full((1, table.rules.cells), NOT_YET, np.int8), np.zeros((1, 2), np.uint64)
+            history[0, : len(game.moves)] = own_cells(game, table.symmetric)
+            results = np.zeros(3, np.int64)
+            batch = Batch(REPLAY, as_bits(sides), 0, history, np.uint64(0), 0, waiting, results)
+            self.play(table, Opponent(), batch)
 
 
-def play_shard(
-    shard: Shard,
-    rules: Rules,
-    play: Callable[[Batch], None],
-    game: Callable[[Int8s], Game],
-    *,
-    draws: int,
-    lockstep: bool,
-    at_once: bool = False,
-    symmetric: bool = False,
-) -> Int64s:
-    """Play the games of a shard in batches; returns the counts of ``Learner.train``.
+def own_cells(game: Game, symmetric: bool) -> Int8s:
+    """int8[plies]: the cells of a game's moves, if ``symmetric`` those on the canonical forms."""
+    cells = np.array(game.moves, np.int8)
+    if not symmetric:
+        return cells
+    in_classes = classes(Positions.reached(game.texts()[: len(cells)], game.rules))
+    return in_classes.moves[np.arange(len(cells)), cells]
 
-    :param play: plays or replays a batch.
-    :param game: makes a game of its row of the history.
-    :param draws: the number of uniform numbers for each game.
-    :param lockstep: whether a batch is played ply by ply, the opponent being asked about all of its games at
-        once, and learned at the end. Batches grow with the games learned, so that no learner plays from an
-        empty table for long.
-    :param at_once: whether to learn from each game before the next even in lockstep, as authors' rules do.
-    :param symmetric: whether games are played on canonical forms.
-    """
-    results, cells, done = np.zeros(3, np.int64), rules.cells, 0
-    mode, sides = ASK if lockstep else PLAY, 3 if shard.opponent is None else 0
-    seed = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64)
-    size = min(LOCKSTEP if lockstep else CHUNK * cells // draws, shard.games)
-    history, luck = np.empty((size, cells), np.int8), np.empty((size, draws))
-    waiting = np.empty((size, 2), np.uint64)
-    while done < shard.games:
-        number, count = shard.first + done, min(size, shard.games - done)
-        if lockstep:
-            count = 1 if at_once else min(count, 1 + number // 8)
-        batch = Batch(mode, sides, number, history[:count], luck[:count], waiting[:count], results)
-        batch.history.fill(NOT_YET)
-        fill_uniform(batch.luck.reshape(-1), seed, done * draws)
-        done += count
-        play(batch)
-        if shard.opponent is not None and lockstep:
-            while len(games := np.flatnonzero(batch.waiting[:, 0] != OVER)):
-                positions = Positions(rules, *batch.waiting[games].T)
-                asked, places = positions.condensed()
-                played, _ = probabilities_and_legal(shard.opponent, asked, symmetric)
-                chosen = drawn(thresholds(played)[places], batch.luck[games, positions.plies])
-                batch.history[games, positions.plies] = np.where(chosen < 0, RESIGNED, chosen)
-                play(batch)
-            play(batch._replace(mode=REPLAY))
-        if shard.journal is not None:
-            shard.journal.extend(map(game, batch.history))
-    return results
+
+def game_of(rules: Rules, own: Int8s, symmetric: bool) -> Game:
+    """A game with these ``own_cells``, negative after the end; resigned if it is not over then."""
+    game = Game(rules)
+    for cell in own[own >= 0]:
+        on_form: Any = range(rules.cells)
+        if symmetric:
+            on_form = classes(Positions.batch([game.position], rules)).moves[0]
+        game.push(next(legal for legal in game.legal_moves if on_form[legal] == cell))
+    if not game.is_over:
+        game.resign()
+    return game

@@ -29,10 +29,10 @@ policy searches two plies ahead by these values (``engine.alpha_beta``); ``ntupl
 **Merging.** Weights are averaged by their visits, like other values; the sums N and A add up.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
@@ -40,20 +40,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.alpha_beta import Search
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint64s
-from ttt_cli.engine.bits import ONE
+from ttt_cli.engine.arrays import Floats, Int32s, Int64s
+from ttt_cli.engine.bits import ONE, ZERO
 from ttt_cli.engine.board import Board, board_of, completing_cells
-from ttt_cli.engine.game import Game
-from ttt_cli.engine.kernel import Kernel, Part
-from ttt_cli.engine.network import Network, gain, network, place, squashed, total
+from ttt_cli.engine.kernel import Inlined, Part, u32
+from ttt_cli.engine.network import Network, gain, network, squashed, total
+from ttt_cli.engine.network import place as place_stone
 from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import enumerated
-from ttt_cli.learners.base import Entry, Learner, Shard, as_bits, parameter
+from ttt_cli.learners.base import Entry, mean_of, parameter
 from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_batches, require
-from ttt_cli.learners.loop import ASK, NOT_YET, OVER, RESIGNED, Batch, play_shard, replayed
-from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
+from ttt_cli.learners.growth import FIRST, OPEN
+from ttt_cli.learners.loop import (
+    Batch,
+    BatchLearner,
+    Chance,
+    Chosen,
+    Opponent,
+    Played,
+    choose_best,
+    game_loop,
+)
+from ttt_cli.learners.table import MOVE, ROW
 
 BLOCK = 3
 """Rows and columns of a block."""
@@ -103,12 +111,10 @@ def sets_of(rules: Rules) -> list[frozenset[int]]:
 class Shape(NamedTuple):
     """The network of a board.
 
-    :ivar sets: the cells of each set, in corresponding order where sets are symmetric.
     :ivar network: with weights of 0.
     :ivar keys: bytes[weights], the keys of the weights in files, ascending.
     """
 
-    sets: list[list[int]]
     network: Network
     keys: NDArray[np.bytes_]
 
@@ -144,7 +150,7 @@ def shape_of(rules: Rules) -> Shape:
     keys, slots = np.unique(key_of, return_inverse=True)
     first_slots = [starts[kind] for kind in kind_of]
     net = network(rules.cells, sets, first_slots, slots.reshape(-1).astype(np.int32), np.zeros(len(keys)))
-    return Shape(sets, net, keys)
+    return Shape(net, keys)
 
 
 class NTupleTable:
@@ -155,6 +161,8 @@ class NTupleTable:
     :ivar sums: float64[n], the sums of the errors.
     :ivar sizes: float64[n], the sums of their absolute values.
     """
+
+    complete = symmetric = False
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -167,12 +175,19 @@ class NTupleTable:
         return shape_of(self.rules).network._replace(weights=self.weights)
 
 
-Learned = tuple[Int64s, Floats, Floats]
-"""The ``visits``, ``sums`` and ``sizes`` of a table."""
+Rule = tuple[Board, Network, Int32s, tuple[Int64s, Floats, Floats], float]
+"""The rules and the network; by plies the patterns, int32[cells + 1, 2, t]; the ``visits``, ``sums`` and
+``sizes`` of a table; and the step size."""
 
-Boards = tuple[Uint64s, Int32s, Floats]
-"""By plies: stones, uint64[cells + 1, 2], and patterns, int32[cells + 1, 2, t], 0 for the empty board; and
-scratch, float64[cells]."""
+
+def boards(rules: Rules) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A row and its moves for the board at each ply of a game, that of the empty board first."""
+    cells = rules.cells
+    rows = np.zeros(FIRST + cells + 1, np.dtype([("x", np.uint64), ("o", np.uint64), *ROW], align=True))
+    moves = np.zeros(cells * (cells + 1), np.dtype([*MOVE, ("value", np.float64)], align=True))
+    rows["first"][FIRST:] = cells * np.arange(cells + 1)
+    rows["number"][FIRST], moves["cell"][:cells] = cells, np.arange(cells)
+    return rows, moves
 
 
 @Part
@@ -181,64 +196,74 @@ def rounded(change: float) -> Any:
 
 
 @Part
-def best_reply(
-    stones: Uint64s, patterns: Int32s, side: int, left: int, game: Board, net: Network, values: Floats
-) -> Any:
-    """Fill ``values`` with what each move is worth to the side to move, -2 on other cells; return the best.
-
-    :param stones: uint64[2], of X and O.
-    :param patterns: int32[2, t].
-    :param left: the number of free cells.
-    """
-    values[:] = -2.0
-    own, other = stones[side], stones[1 - side]
-    completing = completing_cells(own, other, game)
-    threats = own & other  # none
+def rate_moves(rows: Any, moves: Any, rule: Rule, row: int, ply: int) -> Any:
+    """Rate each move of a board for the side to move; return the largest value."""
+    (game, net, by_ply, _, _), side, first = rule, ply & 1, rows[row].first
+    patterns = by_ply[ply]
+    own, other = np.uint64(rows[row].x), np.uint64(rows[row].o)
+    if side:
+        own, other = other, own
+    completing, threats = completing_cells(own, other, game), ZERO
     if not completing and not game.misere:
         threats = completing_cells(other, own, game)
     base, best = total(net, patterns[side]), -2.0
-    for cell in range(len(values)):
+    for move in range(first, first + rows[row].number):
+        cell = moves[move].cell
         stone = ONE << np.uint64(cell)
-        if (own | other) & stone:
-            continue
         if completing & stone:
             value = -1.0 if game.misere else 1.0
         elif threats & ~stone:  # not blocked
             value = -1.0
-        elif left == 1:
+        elif rows[row].number == 1:
             value = 0.0
         else:
             value = squashed(base + gain(net, patterns[side], cell))
-        values[cell] = value
+        moves[move].value = value
         best = max(best, value)
     return best
 
 
 @Part
-def put(stones: Uint64s, patterns: Int32s, ply: int, side: int, cell: int, net: Network) -> None:
-    """Fill in the stones and the patterns after a side's move on a cell."""
+def next_board(rows: Any, moves: Any, rule: Rule, parent: int, move: int, ply: int) -> int:
+    """Fill in the row of the board after a move, its moves and its patterns; return the row."""
+    (game, net, patterns, _, _), side, cell = rule, ply & 1, moves[move].cell
+    row, number, x, o = u32(parent + 1), 0, np.uint64(rows[parent].x), np.uint64(rows[parent].o)
+    stone, completing = ONE << np.uint64(cell), completing_cells(o if side else x, x if side else o, game)
+    rows[row].x, rows[row].o = (x, o | stone) if side else (x | stone, o)
+    rows[row].end = 0
+    if completing & stone:
+        rows[row].end = 2 * side - 1 if game.misere else 1 - 2 * side
+    else:
+        for place in range(rows[parent].number):
+            left = moves[rows[parent].first + place].cell
+            if left != cell:
+                moves[rows[row].first + number].cell = left
+                number += 1
+    rows[row].number = number
     for either in range(2):
-        stones[ply + 1, either] = stones[ply, either]
         for at in range(patterns.shape[2]):
             patterns[ply + 1, either, at] = patterns[ply, either, at]
-    stones[ply + 1, side] |= ONE << np.uint64(cell)
-    place(net, patterns[ply + 1], side, cell)
+    place_stone(net, patterns[ply + 1], side, cell)
+    return row
 
 
-@Part
-def learn_from(
-    plies: int, sides: int, game: Board, net: Network, learned: Learned, boards: Boards, rate: float
-) -> None:
-    """Learn from the moves of these sides (1 X, 2 O, 3 both), backwards through a finished game."""
-    visits, sums, sizes = learned
-    stones, patterns, values = boards
+@Inlined
+def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
+    """Any of the moves of the largest value; when exploring, any move."""
+    rate_moves(rows, moves, rule, row, ply)
+    return choose_best(rows, moves, rule, row, ply, chance, u)
+
+
+@Inlined
+def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
+    """Backwards through the game, move the value of each board towards minus that of the best reply."""
+    (path, _, plies), (_, net, patterns, (visits, sums, sizes), rate) = game, rule
     number = len(net.starts)
     for after in range(plies - 1, 0, -1):
-        side = (after - 1) % 2
+        side = (after - 1) & 1
         if not sides >> side & 1:
             continue
-        left = len(values) - after
-        target = -best_reply(stones[after], patterns[after], 1 - side, left, game, net, values)
+        target = -rate_moves(rows, moves, rule, path[after], after)
         pattern = patterns[after, side]
         error = target - squashed(total(net, pattern))
         step = rate / number * error
@@ -251,90 +276,12 @@ def learn_from(
             sizes[slot] += abs(error)
 
 
-@Part
-def choose(values: Floats, lowest: float, number: float) -> int:
-    """The cell that a uniform number picks among those worth at least ``lowest``."""
-    fitting = 0
-    for cell in range(len(values)):
-        fitting += int(values[cell] >= lowest)
-    left = min(int(number * fitting), fitting - 1)  # the number may have been rounded to 1
-    for cell in range(len(values)):
-        if values[cell] >= lowest:
-            if left == 0:
-                return cell
-            left -= 1
-    return -1
-
-
-@Kernel
-def play_games(
-    game: Board, net: Network, learned: Learned, boards: Boards, epsilon: float, rate: float, batch: Batch
-) -> None:
-    """Play or replay a batch of games, and learn from each."""
-    stones, patterns, values = boards
-    mode, sides, first, history, luck, waiting, results = batch
-    cells = len(values)
-    for number in range(len(history)):
-        row, result, resigned, plies = history[number], 0, False, cells
-        learning = sides if sides else 1 + ((first + number) & 1)
-        waiting[number, 0] = OVER
-        for ply in range(cells):
-            side, cell = ply % 2, int(row[ply])
-            if cell == NOT_YET and mode == ASK and not learning >> side & 1:
-                waiting[number, 0], waiting[number, 1] = stones[ply, 0], stones[ply, 1]
-                break
-            if cell == RESIGNED:
-                resigned, result = True, 2 * side - 1
-                break
-            if cell == NOT_YET:
-                best = best_reply(stones[ply], patterns[ply], side, cells - ply, game, net, values)
-                drawn = luck[number, ply]
-                if drawn < epsilon:
-                    cell = choose(values, -1.0, drawn / epsilon)
-                else:
-                    cell = choose(values, best, (drawn - epsilon) / (1.0 - epsilon))
-                row[ply] = cell
-            wins = completing_cells(stones[ply, side], stones[ply, 1 - side], game) >> np.uint64(cell) & ONE
-            put(stones, patterns, ply, side, cell, net)
-            if wins:
-                plies, result = ply + 1, 2 * side - 1 if game.misere else 1 - 2 * side
-                break
-        if mode != ASK:
-            results[result + 1] += 1
-            if not resigned:
-                learn_from(plies, learning, game, net, learned, boards, rate)
-
-
-play_games.name, play_games.seconds = "ntuple", 4.0
-
-
-class NTuplePolicy(Search):
-    """A search by the network of a table."""
-
-    def __init__(self, table: NTupleTable, *, depth: int = PLIES) -> None:
-        super().__init__(table.rules, depth=depth, network=table.network)
-        self._table, self._visited = table, table.visits > 0
-
-    def looking_ahead(self, depth: int) -> Policy:
-        return NTuplePolicy(self._table, depth=depth)
-
-    def known(self, positions: Positions) -> Bools:
-        """bool[k]: whether weights of all patterns of a position have been learned."""
-        shape, stones = shape_of(self.rules), positions.stones
-        known = np.full(len(positions), self._visited.any())
-        digits = np.where(stones == 0, 0, 1 + ((stones == 1) == (positions.movers[:, None] > 0)))
-        for cells, start in zip(shape.sets, shape.network.starts.tolist(), strict=True):
-            pattern = sum(digits[:, cell].astype(np.int64) * 3**at for at, cell in enumerate(cells))
-            known &= self._visited[shape.network.slots[start + pattern]] | (positions.plies == 0)
-        return known & ~positions.terminal
-
-
 @dataclass(frozen=True)
-class NTuple(Learner[NTupleTable]):
+class NTuple(BatchLearner[NTupleTable]):
     """N-tuple network."""
 
     name: ClassVar[str] = "ntuple"
-    kernel_version: ClassVar[int] = 3
+    kernel_version: ClassVar[int] = 4
     units: ClassVar[tuple[str, str]] = ("pattern", "weight")
     choices: ClassVar[tuple[str, ...]] = ("default",)
     default_games: ClassVar[int] = 200_000
@@ -349,49 +296,30 @@ class NTuple(Learner[NTupleTable]):
     def empty(self, rules: Rules, symmetric: bool = False) -> NTupleTable:
         return NTupleTable(rules)
 
-    def train(self, table: NTupleTable, shard: Shard) -> Int64s:
-        rules = table.rules
-
-        def game(cells: Int8s) -> Game:
-            return Game.of(rules, cells[cells >= 0], resigned=RESIGNED in cells)
-
-        play = self._kernel(table)
-        return play_shard(shard, rules, play, game, draws=rules.cells, lockstep=shard.opponent is not None)
-
-    def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:
-        if not game.resigned:
-            moves = np.array(game.moves, np.int8)
-            self._kernel(table)(replayed(table.rules.cells, moves, as_bits(sides)))
-
-    def _kernel(self, table: NTupleTable) -> Callable[[Batch], None]:
+    def play(self, table: NTupleTable, opponent: Opponent, batch: Batch) -> None:
         cells, net, learned = table.rules.cells, table.network, (table.visits, table.sums, table.sizes)
         patterns = np.zeros((cells + 1, 2, len(net.starts)), np.int32)
-        boards = np.zeros((cells + 1, 2), np.uint64), patterns, np.zeros(cells)
-        rates = float(self.epsilon), float(self.alpha)
-        return partial(play_games, board_of(table.rules), net, learned, boards, *rates)
+        rule: Rule = board_of(table.rules), net, patterns, learned, float(self.alpha)
+        play_games = game_loop("ntuple", choose, learn, next_board, OPEN, False, False)
+        exploration = float(self.epsilon), float(self.epsilon), 1.0
+        trail = np.zeros(cells + 1, np.uint32), np.zeros(cells + 1, np.uint32)
+        growth = rule  # what next_board takes
+        play_games(*boards(table.rules), growth, rule, exploration, opponent, batch, trail)
 
     def policy(self, table: NTupleTable) -> Policy:
-        return NTuplePolicy(deepcopy(table))
-
-    def seen(self, table: NTupleTable) -> Positions | None:
-        space = enumerated(table.rules)
-        return None if space is None else space[self.policy(table).known(space)]
+        network = table.network._replace(weights=table.weights.copy())
+        return Search(table.rules, depth=PLIES, network=network)
 
     def merge(self, base: NTupleTable, parts: Sequence[NTupleTable]) -> NTupleTable:
-        merged, weights, sums, sizes = deepcopy(base), WeightedMean(), ExactSums(), ExactSums()
+        merged = deepcopy(base)
         for part in parts:
             (at,) = np.nonzero(part.visits > base.visits)
-            grown = part.visits[at] - base.visits[at]
-            weights.add(at, part.weights[at], grown)
+            before, grown = (table.visits[at] - base.visits[at] for table in (merged, part))
+            merged.weights[at] = rounded(mean_of(merged.weights[at], before, part.weights[at], grown))
+            for name in ("sums", "sizes"):
+                total, others, old = (getattr(table, name)[at] for table in (merged, part, base))
+                getattr(merged, name)[at] = np.where(before == 0, others, total + (others - old))
             merged.visits[at] += grown
-            for exact, totals, before in ((sums, part.sums, base.sums), (sizes, part.sizes, base.sizes)):
-                exact.add(at, totals[at])
-                exact.add(at, -before[at])
-        weights.write(merged.weights)
-        merged.weights, at = rounded(merged.weights), weights.places
-        for exact, totals in ((sums, merged.sums), (sizes, merged.sizes)):
-            exact.add(at, totals[at])
-            totals[at] = exact.totals(at)
         return merged
 
     def to_entries(self, table: NTupleTable) -> Iterator[Entry]:

@@ -4,13 +4,12 @@ values a move. How such a learner plays and trains, and how tables are merged an
 
 from abc import abstractmethod
 from bisect import bisect
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import zip_longest
-from math import fsum, isfinite, nan
+from math import isfinite, nan
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -205,10 +204,12 @@ class PlainLearner(Learner[Table]):
 
 
 def _plain(entry: Any) -> Any:
-    """An entry as JSON holds it: Python's lists and numbers instead of NumPy's."""
+    """An entry as JSON holds it: Python's lists and numbers instead of NumPy's, and no -0.0."""
     if isinstance(entry, np.generic | np.ndarray):
-        return entry.tolist()
-    return list(map(_plain, entry)) if isinstance(entry, list | tuple) else entry
+        entry = entry.tolist()
+    if isinstance(entry, list | tuple):
+        return list(map(_plain, entry))
+    return entry + 0.0 if isinstance(entry, float) else entry
 
 
 def _exact(number: Any) -> Any:
@@ -220,16 +221,13 @@ def _means(base: Table, parts: Sequence[Table]) -> dict[str, list[Any]]:
     """The means of what the parts have learned since the base, weighted by visits. A value that only one part
     has learned stays as it is."""
     merged = {key: [float(value), visits] for key, (value, visits) in base.items()}
-    learned = defaultdict[str, list[tuple[float, int]]](list)
     for part in parts:
         for key, (value, visits) in part.items():
-            merged.setdefault(key, [0.0, 0])
-            if (weight := visits - base.get(key, (0, 0))[1]) > 0:
-                learned[key].append((float(value), weight))
-    for key, terms in learned.items():
-        weights = sum(weight for _, weight in terms)
-        mean = fsum(weight * value for value, weight in terms) / weights
-        merged[key] = [terms[0][0] if len(terms) == 1 else mean, merged[key][1] + weights]
+            (mean, counted), before = merged.get(key, (0.0, 0)), base.get(key, (0.0, 0))[1]
+            if visits > before:
+                both = counted - before, visits - before
+                mean = (both[0] * mean + both[1] * value) / sum(both) if both[0] else float(value)
+                merged[key] = [mean, counted + both[1]]
     return merged
 
 

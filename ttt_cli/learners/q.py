@@ -72,7 +72,7 @@ class Q(TableLearner[Table]):
     """Values of moves: real-time dynamic programming, or Q-learning (Watkins, 1989)."""
 
     name: ClassVar[str] = "q"
-    kernel_version: ClassVar[int] = 3
+    kernel_version: ClassVar[int] = 4
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 1_000_000
     explores_in_play: ClassVar[bool] = True

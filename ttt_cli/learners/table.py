@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE, hashed
-from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -344,26 +343,6 @@ class Table:
     def all_positions(self, positions: Positions) -> Positions:
         """These positions, or in a table of classes all members of their classes."""
         return orbit(positions) if self.symmetric else positions
-
-    def own_cells(self, game: Game) -> Int8s:
-        """int8[plies]: the cells of a game's moves, in a table of classes those on the canonical forms."""
-        cells = np.array(game.moves, np.int8)
-        if not self.symmetric:
-            return cells
-        in_classes = classes(Positions.reached(game.texts()[: len(cells)], self.rules))
-        return in_classes.moves[np.arange(len(cells)), cells]
-
-    def game(self, own_cells: Int8s) -> Game:
-        """A game with these ``own_cells``, negative after the end; resigned if it is not over then."""
-        game = Game(self.rules)
-        for own_cell in own_cells[own_cells >= 0]:
-            own: Any = range(self.rules.cells)
-            if self.symmetric:
-                own = classes(Positions.batch([game.position], self.rules)).moves[0]
-            game.push(next(cell for cell in game.legal_moves if own[cell] == own_cell))
-        if not game.is_over:
-            game.resign()
-        return game
 
 
 def predecessors(positions: Positions) -> Positions:

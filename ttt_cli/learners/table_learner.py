@@ -11,14 +11,13 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int64s
-from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.policy import Answer, Answering, Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners import loop
-from ttt_cli.learners.base import Entry, Learner, Shard, as_bits
+from ttt_cli.learners.base import Entry, mean_of
 from ttt_cli.learners.entries import (
     MAX_COUNT,
     are_lists,
@@ -33,9 +32,8 @@ from ttt_cli.learners.entries import (
     require,
 )
 from ttt_cli.learners.growth import OPEN, add_row, nothing_to_add
-from ttt_cli.learners.loop import Batch, Opponent
+from ttt_cli.learners.loop import Batch, BatchLearner, Opponent
 from ttt_cli.learners.table import Column, Table, chunks
-from ttt_cli.learners.weighted_mean import WeightedMean
 
 AnyTable = TypeVar("AnyTable", bound=Table)
 
@@ -57,14 +55,12 @@ def looked_up(
     return shared, np.where(positions.legal, in_classes.lift(values), np.nan), known
 
 
-class TableLearner(Learner[AnyTable]):
+class TableLearner(BatchLearner[AnyTable]):
     """A method by its columns and its parts of the game loop."""
 
     table_kind: ClassVar[type[Table]] = Table
     unseen_up_to: ClassVar[int] = OPEN
     """Which positions get rows in a growing table: ``OPEN``, those that are open; ``DRAWN``, all."""
-    one_number: ClassVar[bool] = False
-    """Whether one uniform number may serve a game of self-play, as ``choose`` returns what is left of it."""
     half_way: ClassVar[float] = 1.0
     """The number of games after which epsilon has fallen half way to ``epsilon_end``."""
 
@@ -117,32 +113,11 @@ class TableLearner(Learner[AnyTable]):
 
     # ---- Learning ----
 
-    def train(self, table: AnyTable, shard: Shard) -> Int64s:
-        cells, self_play, opponent = table.rules.cells, shard.opponent is None, Opponent(self.watches)
-        if shard.opponent is not None and table.complete:
-            opponent = Opponent(self.watches, loop.answers(table.rules, table.symmetric, shard.opponent))
-        return loop.play_shard(
-            shard,
-            table.rules,
-            partial(self.play, table, opponent),
-            table.game,
-            draws=1 if self_play and self.one_number and cells <= loop.ONE_NUMBER else cells,
-            lockstep=not (self_play or table.complete),
-            at_once=self.choice == "article",
-            symmetric=table.symmetric,
-        )
-
-    def learn(self, table: AnyTable, game: Game, sides: str = "xo") -> None:
-        if self.learns_resigned or not game.resigned:
-            batch = loop.replayed(table.rules.cells, table.own_cells(game), as_bits(sides))
-            self.play(table, Opponent(), batch)
-
     def play(self, table: AnyTable, opponent: Opponent, batch: Batch) -> None:
         """Play or replay games by ``loop.game_loop``, first making room for all that they can add."""
         self.updated(table).reserve(len(batch.history))
-        name = self.name if self.choice == "default" else f"{self.name}.{self.choice}"
         growing = (nothing_to_add, -1) if table.complete else (add_row, self.unseen_up_to)
-        play_games = loop.game_loop(name, *self.parts, *growing, self.learns_resigned, table.symmetric)
+        play_games = loop.game_loop(self.name, *self.parts, *growing, self.learns_resigned, table.symmetric)
         method = table.growth, self.rule(table), self.exploration(table, batch.number)
         path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
         play_games(*table.buffers, *method, opponent, batch, (path, taken))
@@ -150,13 +125,11 @@ class TableLearner(Learner[AnyTable]):
     # ---- Merging ----
 
     def merge(self, base: AnyTable, parts: Sequence[AnyTable]) -> AnyTable:
-        merged, means = deepcopy(base), WeightedMean()
+        merged = deepcopy(base)
         for part in parts:  # in one pass: a part may only now be read from its file
             rows = merged.include_table(part)
             for at in chunks(np.arange(len(rows))):
-                _add_learned(merged, rows[at], part, at, base, means)
-        if len(merged.learned) == 2:
-            means.write(merged.entries[merged.learned[0]])
+                _add_learned(merged, rows[at], part, at, base)
         self.derive(merged)
         return merged
 
@@ -237,20 +210,18 @@ class TableLearner(Learner[AnyTable]):
         return table.all_positions(table.positions(rows))
 
 
-def _add_learned(
-    merged: Table, merged_rows: Int64s, part: Table, part_rows: Int64s, base: Table, means: WeightedMean
-) -> None:
-    """Add what some rows of a part have learned since the base: counts to the same rows of the merged table,
-    values to ``means``."""
+def _add_learned(merged: Table, merged_rows: Int64s, part: Table, part_rows: Int64s, base: Table) -> None:
+    """Add what some rows of a part have learned since the base to the same rows of the merged table: counts,
+    and values weighted by these."""
     into, source = merged_rows, part_rows  # indices of entries
     if part.by_move:
         into, source = merged.moves_of(merged_rows)[1], part.moves_of(part_rows)[1]
     *mean, count = part.learned
-    learned, in_base = part.entries[count][source], into < len(base.entries)
-    learned[in_base] -= base.entries[count][into[in_base]]
-    if mean:
-        learned = np.maximum(learned, 0)
-        width = learned.shape[1] if learned.ndim > 1 else 1
-        places = (width * into[:, None] + np.arange(width)).ravel()
-        means.add(places, part.entries[mean[0]][source].ravel(), learned.ravel())
+    before, learned = merged.entries[count][into], part.entries[count][source]
+    in_base = into < len(base.entries)
+    for counts in (before, learned):
+        counts[in_base] -= base.entries[count][into[in_base]]
+    for name in mean:
+        learned, values = np.maximum(learned, 0), merged.entries[name]
+        values[into] = mean_of(values[into], before, part.entries[name][source], learned)
     merged.entries[count][into] += learned

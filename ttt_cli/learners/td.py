@@ -68,7 +68,7 @@ class Td(TableLearner[Table]):
     """Values of positions, one table a side: real-time dynamic programming, or TD learning."""
 
     name: ClassVar[str] = "td"
-    kernel_version: ClassVar[int] = 3
+    kernel_version: ClassVar[int] = 4
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 300_000
     explores_in_play: ClassVar[bool] = True
