@@ -2,7 +2,6 @@
 proof. A value that is not proved within the limits stays unknown."""
 
 from functools import lru_cache
-from threading import Lock
 
 import numpy as np
 
@@ -20,13 +19,6 @@ NODES = 20_000
 """The limit of nodes for the value of a position."""
 
 
-_solver_of = lru_cache(maxsize=2)(Solver)
-"""The solver of rules, which keeps what it has proved."""
-
-_solving = Lock()
-"""A solver is not thread-safe, and threads may ask for values at the same time."""
-
-
 @lru_cache(maxsize=8)
 def game_value(rules: Rules) -> int | None:
     """The value of the game for X: +1 a win, 0 a draw, -1 a loss; None if it is not proved."""
@@ -40,17 +32,29 @@ def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
     space = enumerated(positions.rules)
     if space is not None:
         return np.sign(solve(space)[space.rows(positions)])
-    with _solving:
-        return _solver_of(positions.rules).values(positions, nodes=nodes)
+    return Solver(positions.rules).values(positions, nodes=nodes)
+
+
+def solved(positions: Positions, *, nodes: int = NODES) -> tuple[Int8s, Int8s]:
+    """int8[k], int8[k, cells]: the values of positions, as ``values_of``, and of their moves for the mover,
+    ``UNPROVEN`` if illegal. What is proved for one position does not depend on the others."""
+    rules = positions.rules
+    move_values = np.full((len(positions), rules.cells), UNPROVEN, np.int8)
+    if enumerated(rules) is not None:
+        rows, cells = np.nonzero(positions.legal)
+        move_values[rows, cells] = -values_of(positions.play(rows, cells))
+        return values_of(positions), move_values
+    values, still_open = positions.outcomes, np.flatnonzero(~positions.terminal)
+    order = np.arange(rules.cells, dtype=np.int8)
+    values[still_open], move_values[still_open] = Solver(rules).move_values(
+        positions[still_open], nodes=nodes, order=order, rule=proof_search.ALL, move_nodes=nodes
+    )
+    return values, move_values
 
 
 def move_values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
-    """int8[k, cells]: the value of each move for the mover; ``UNPROVEN`` if unknown, or if it is illegal."""
-    move_values = np.full((len(positions), positions.rules.cells), UNPROVEN, np.int8)
-    rows, cells = np.nonzero(positions.legal)
-    values = values_of(positions.play(rows, cells), nodes=nodes)
-    move_values[rows, cells] = negated(values)
-    return move_values
+    """int8[k, cells]: the second of ``solved``."""
+    return solved(positions, nodes=nodes)[1]
 
 
 def negated(values: Int8s) -> Int8s:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from ttt_cli.documents import Cell, Count, Share, Worth, note
-from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of, values_of
+from ttt_cli.engine.perfect import NODES, UNPROVEN, solved
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
@@ -61,7 +61,7 @@ class Analysis:
 
 def analyse(positions: Positions, *, nodes: int = NODES) -> list[Analysis]:
     """Analyse positions: by the state space if there is one, else by proofs of at most ``nodes`` each."""
-    values, moves = values_of(positions, nodes=nodes), move_values_of(positions, nodes=nodes)
+    values, moves = solved(positions, nodes=nodes)
     plies = None if enumerated(positions.rules) is None else move_plies(positions)
     analyses = []
     for row, (text, legal) in enumerate(zip(positions.texts(), positions.legal, strict=True)):
