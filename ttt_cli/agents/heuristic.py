@@ -6,7 +6,7 @@ import numpy as np
 
 from ttt_cli.agents.registry import FLAG, AgentType, one_of
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import Policy, counted, first, uniform
+from ttt_cli.engine.policy import Policy, first, uniform
 from ttt_cli.engine.positions import Positions, completing
 from ttt_cli.engine.rules import Rules
 
@@ -38,7 +38,7 @@ class Heuristic(Policy):
 
 def _prefer(chosen: Bools, otherwise: Bools) -> Bools:
     """bool[k, cells]: the rows of ``chosen``; where they have no cell, those of ``otherwise``."""
-    return np.where(counted(chosen)[:, None] > 0, chosen, otherwise)
+    return np.where(np.any(chosen, axis=1, keepdims=True), chosen, otherwise)
 
 
 AGENT = AgentType(

@@ -20,9 +20,6 @@ HALF = np.uint64(32)
 MIX_X, MIX_O, MIX = map(np.uint64, (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9))
 """Odd numbers with random-looking bits."""
 
-HASHED_CELLS = 16
-"""The upper half of a hash identifies a position on boards of up to this many cells."""
-
 
 @Part
 def popcount(board: Bitboard) -> Any:
@@ -47,10 +44,10 @@ lowest_cell.plain = lambda board: (int(board) & -int(board)).bit_length() - 1
 
 @Part
 def hashed(x: Bitboard, o: Bitboard) -> Any:
-    """The hash of a position, or of a batch. Its upper half holds the stones of ``HASHED_CELLS`` cells."""
+    """The hash of a position, or of a batch."""
     mixed = x * MIX_X ^ o * MIX_O
     mixed = (mixed ^ mixed >> HALF) * MIX
-    return mixed >> HALF | (x ^ o << np.uint64(HASHED_CELLS)) << HALF
+    return mixed ^ mixed >> HALF
 
 
 @Part

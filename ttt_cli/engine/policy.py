@@ -244,12 +244,7 @@ def are_sound(rows: Floats, legal: Bools, tolerance: float) -> Bools:
 
 def uniform(chosen: Bools) -> Floats:
     """float64[n, cells]: equal probabilities for the chosen cells of each row; zeros if there are none."""
-    return chosen * (1 / np.maximum(counted(chosen)[:, None], 1))
-
-
-def counted(chosen: Bools) -> Int8s:
-    """int8[n]: the number of chosen cells in each row; several times as fast as ``sum`` on short rows."""
-    return np.einsum("ij->i", chosen.view(np.int8))
+    return chosen * (1 / np.maximum(np.count_nonzero(chosen, axis=1)[:, None], 1))
 
 
 def best(values: Floats | Int8s, legal: Bools) -> Bools:

@@ -36,12 +36,6 @@ UNTIL_FOUND = 2
 ATTACK, UNPAIRED, DEFENCE = 0, 1, 2
 """Rows of ``weights``: by the attacker's live lines, by those that pairs leave, and by the defender's."""
 
-STAMP = 1 << 3
-"""The unit of the stamp in an entry's note."""
-
-WAYS = 4
-"""The number of neighbouring places of the table in which a position may be."""
-
 TRIES = 64
 """The number of stones that a search for a forced win tries."""
 
@@ -49,8 +43,11 @@ ENTRY = np.dtype(
     [
         ("attacker", "u8"),  # the stones of the canonical form
         ("defender", "u8"),
-        ("note", "i8"),  # stamp * STAMP + outcome * 2 + whether the attacker is to move
-    ]
+        ("stamp", "i4"),  # of the search that stored it; 0: none
+        ("outcome", "i1"),
+        ("attacks", "?"),  # whether the attacker is to move
+    ],
+    align=True,
 )
 
 SEARCH = np.dtype(
@@ -70,7 +67,7 @@ SEARCH = np.dtype(
         ("node_limit", "i8"),  # where ``nodes`` ends the search
         ("stop", "?"),  # whether to end at once
         ("unanswered", "i8"),  # the questions without an answer so far
-        ("stamp", "i8"),  # entries with a smaller stamp count as empty; from 1
+        ("stamp", "i4"),  # entries with another stamp count as empty; from 1
     ]
 )
 
@@ -331,28 +328,6 @@ def list_moves(
 
 
 @Part
-def look_up(attacks: bool, attacker: Bitboard, defender: Bitboard, context: Context) -> tuple[int, int]:
-    """The place of a canonical form in the table, and its outcome.
-
-    If the table does not have it, the outcome is OPEN and the place is where to store it: an empty place, or
-    the place of the position with the most stones, which is the cheapest to search again.
-    """
-    _, _, table, search = context
-    start: Any = np.int64(hashed(attacker, defender)) & (len(table) - WAYS)
-    chosen, most = start, -1
-    for place in range(start, start + WAYS):
-        entry = table[place]
-        if entry.note < search.stamp * STAMP:
-            return place, OPEN
-        if entry.attacker == attacker and entry.defender == defender and entry.note & 1 == attacks:
-            return place, (entry.note & (STAMP - 1)) >> 1
-        stones = popcount(entry.attacker | entry.defender)
-        if stones > most:
-            chosen, most = place, stones
-    return chosen, OPEN
-
-
-@Part
 def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, context: Context) -> int:
     """The outcome of a node; OPEN if the search ends before it is known.
 
@@ -366,9 +341,10 @@ def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, context: Contex
     if outcome != OPEN:
         return outcome
     key_a, key_d, _ = canonical_form(sources, attacker, defender)
-    _, known = look_up(attacks, key_a, key_d, context)
-    if known != OPEN:
-        return known
+    entry = table[np.int64(hashed(key_a, key_d)) & (len(table) - 1)]
+    same = entry.attacker == key_a and entry.defender == key_d and entry.attacks == attacks
+    if same and entry.stamp == search.stamp:
+        return entry.outcome
     outcome, listed = list_moves(attacks, attacker, defender, choice, potential, context)
     moves = search.moves[popcount(attacker | defender)]
     if outcome == OPEN:
@@ -382,9 +358,8 @@ def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, context: Contex
             if reply == wanted:
                 outcome = wanted
                 break
-    place, _ = look_up(attacks, key_a, key_d, context)
-    entry = table[place]
-    entry.attacker, entry.defender, entry.note = key_a, key_d, search.stamp * STAMP + (outcome << 1 | attacks)
+    entry.attacker, entry.defender, entry.attacks = key_a, key_d, attacks
+    entry.outcome, entry.stamp = outcome, search.stamp
     return outcome
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s
-from ttt_cli.engine.policy import Policy, counted
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -188,7 +188,7 @@ def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions
         rows = open_rows[start : start + WALK_BATCH]
         batch = positions[rows]
         played: NDArray[Any] = batch.legal if policy is None else policy.probabilities(batch)
-        counts[rows] = counted(played > 0)
+        counts[rows] = np.count_nonzero(played > 0, axis=1)
         moves = np.flatnonzero(played > 0)
         cells.append(cell_of.take(moves))
         if policy is not None:

@@ -11,7 +11,6 @@ import numpy as np
 from ttt_cli.engine.arrays import Int8s, Int64s, Uint64s
 from ttt_cli.engine.bits import (
     HALF,
-    HASHED_CELLS,
     ONE,
     ZERO,
     canonical_form,
@@ -54,14 +53,12 @@ class Growth(NamedTuple):
 @Part
 def find(rows: Any, growth: Growth, x: np.uint64, o: np.uint64) -> int:
     """The row of a position, or ``OPEN``."""
-    slots, lines = growth.slots, growth.lines
+    slots = growth.slots
     mask, mixed = np.uint64(slots.shape[0] - 1), hashed(x, o)
     slot = mixed & mask
     while slots[slot] != ZERO:
         row = u32(slots[slot] & LOWER)
-        if (slots[slot] ^ mixed) >> HALF == ZERO and (
-            lines.shape[0] <= HASHED_CELLS or (rows[row].x == x and rows[row].o == o)
-        ):
+        if (slots[slot] ^ mixed) >> HALF == ZERO and rows[row].x == x and rows[row].o == o:
             return row
         slot = slot + ONE & mask
     return u32(OPEN)
