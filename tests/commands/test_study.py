@@ -108,3 +108,11 @@ def test_a_study_may_mix_methods_fix_values_and_keep_states(ttt):
     assert "td gamma=0.9, alpha=0.3" in again.out and "0 of 2 trainings" in again.err
     kept = [ttt("show", path, "--json").json for path in Path("states").glob("*.json")]
     assert [(state["games"], state["runs"][0]["params"]["alpha"]) for state in kept] == [(100, 0.3)] * 2
+
+
+def test_a_program_is_asked_once_for_all_trainings(ttt):
+    source = "def choose(text):\n    open('asked', 'a').write(text + '\\n')\n    return text.index('.') + 1\n"
+    Path("first.py").write_text(source)
+    assert ttt("study", "q", "--seeds", 2, "--games", 9, "--opponent", "py:first.py:choose").code == 0
+    asked = Path("asked").read_text().split()
+    assert len(asked) == len({*asked}) > 100

@@ -28,7 +28,7 @@ def unavailable() -> str:
     except ImportError:
         return "Numba is not installed: kernels run uncompiled, some hundred times slower"
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        return "Numba is switched off (NUMBA_DISABLE_JIT): kernels run uncompiled, much slower"
+        return "Numba is switched off (NUMBA_DISABLE_JIT): kernels run uncompiled, some hundred times slower"
     numba.config.DISABLE_JIT = 0  # Numba may have been loaded while it was switched off
     return ""
 

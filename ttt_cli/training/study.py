@@ -8,12 +8,14 @@ Empirical design in reinforcement learning (2023): many seeds, reported by media
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from itertools import product
 from operator import attrgetter
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from ttt_cli.agents.grammar import Agent
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners.base import Learner
@@ -24,7 +26,7 @@ from ttt_cli.store.state import State
 from ttt_cli.store.text import columns_in
 from ttt_cli.store.text import to_csv as as_csv
 from ttt_cli.training.curve import due, measure, points
-from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
+from ttt_cli.training.trainer import TrainingRun, advance, fixed_side, new_run, warm_up
 
 MEASURES = (
     *("x_win", "x_draw", "x_loss", "o_win", "o_draw", "o_loss"),
@@ -89,11 +91,17 @@ class Design:
         learner = self.learner.with_params(**dict(zip(self.varied, setting, strict=True)))
         return State.empty(learner, self.rules, symmetric=self.symmetric)
 
+    @cached_property
+    def side(self) -> Agent | None:
+        """The opponent of all trainings: a program is asked only once about each position."""
+        start = State.empty(self.learner, self.rules, symmetric=self.symmetric)
+        return fixed_side(self.opponent, self.store, start, Path())
+
     def training(self, key: Key) -> TrainingRun:
         method, setting, seed = key
         path = Path("-".join([title(method), *map(str, setting), f"seed{seed}{self.learner.suffix}"]))
-        start, opponent = self.start(setting), self.opponent
-        return new_run(path, start, seed=seed, games=self.games, opponent=opponent, store=self.store)
+        opponent = self.side or self.opponent
+        return new_run(path, self.start(setting), seed=seed, games=self.games, opponent=opponent)
 
     @property
     def call(self) -> str:

@@ -148,7 +148,7 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         reach = f"{mistakes.reachable:,} can occur in its games"
         yield "mistakes", Text(f"in {mistakes.positions:,} of {mistakes.of:,} open positions; {reach}")
     else:
-        yield "mistakes", Text(f"none in {mistakes.of:,} open positions")
+        yield "mistakes", Text(f"none in {counted(mistakes.of, 'open position')}")
     coverage = verdict.coverage
     if coverage is not None and coverage.known < coverage.of:
         share = percent(coverage.known / coverage.of, 1)
