@@ -59,7 +59,7 @@ def test_a_log_of_any_length_is_learned_a_game_at_a_time():
             del record
             most = max(most, len(held))
 
-    assert teach(EMPTY, records()).learnt == 3 * FEW
+    assert teach(EMPTY, records()).learned == 3 * FEW
     assert most < 2 * FEW
 
 

@@ -234,7 +234,7 @@ def test_a_machine_that_resigns(ttt):
     (game,) = log()
     assert (game.moves, game.result, game.resigned) == ((), "o", True)
     assert [library.load(path).state.games for path in (TD.with_name("menace.json"), TD)] == [1, 0]
-    assert not teach_waiting(library.load(TD).state, TD.parent, TD).learnt  # td learns nothing from it
+    assert not teach_waiting(library.load(TD).state, TD.parent, TD).learned  # td learns nothing from it
     assert ttt("move", "menace", ".........").out == "resign\n"
     assert ttt("move", "menace", ".........", "--json").json["probability"] == 1
     assert "menace resigns: you win as O" in ttt("play", "menace", "--as", "o", "--games", 1).out
@@ -249,7 +249,7 @@ def test_other_boards(ttt):
     assert "ttt train td --board 3x4" in ttt("play", "td", "--board", "3x4", stdin="q\n").err
 
 
-def test_a_game_is_played_and_learnt_without_loading_numba(tmp_path):
+def test_a_game_is_played_and_learned_without_loading_numba(tmp_path):
     code = (
         "import sys\nfrom ttt_cli.app import Environment, run, standard_streams\n"
         "code = run('play td --as x --games 1'.split(), Environment(*standard_streams()))\n"

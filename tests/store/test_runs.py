@@ -60,9 +60,9 @@ def test_parameters_are_in_their_range(params):
 @pytest.mark.parametrize("learner", ["q", "book"])
 def test_each_game_counts_once(learner):
     first = teach(State.empty(learner_of(learner, "default"), STANDARD), [GAMES[0], GAMES[0], GAMES[1]])
-    assert (first.learnt, first.repeated, first.state.games) == (2, 1, 2)
+    assert (first.learned, first.repeated, first.state.games) == (2, 1, 2)
     again = teach(first.state, GAMES[1::-1])
-    assert (again.learnt, again.repeated, again.state.games) == (0, 2, 2)
+    assert (again.learned, again.repeated, again.state.games) == (0, 2, 2)
 
 
 def test_a_game_belongs_to_one_run():

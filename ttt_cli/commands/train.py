@@ -248,13 +248,13 @@ def _taught(env: Environment, path: Path, state: State, games_from: str | None) 
     """Return the state after it has learned the games that wait for it, and those of --games-from."""
     name = library.display_name(env.store, path)
     lesson = teach_waiting(state, env.store, path)
-    if lesson.learnt:
-        env.say(f"learned {counted(lesson.learnt, 'game')} recorded for {name} in games.jsonl")
+    if lesson.learned:
+        env.say(f"learned {counted(lesson.learned, 'game')} recorded for {name} in games.jsonl")
     if games_from is None:
         return lesson.state
     games = library.games_in(env.store, games_from)
     lesson = teach(lesson.state, games, name)
-    report = [f"learned {counted(lesson.learnt, 'game')} from {games_from}"]
+    report = [f"learned {counted(lesson.learned, 'game')} from {games_from}"]
     if lesson.skipped:
         report.append(f"{counted(lesson.skipped, 'game')} that teach it nothing")
     if lesson.repeated:

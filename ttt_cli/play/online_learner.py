@@ -72,7 +72,7 @@ class OnlineLearner:
                 training = f"{self.name} is in the middle of a training run"
                 return Learned(waits=f"{training}; games wait until that has ended")
             lesson = teach_waiting(before, self.store, self.path, going_on=self._run)
-            if lesson.learnt:
+            if lesson.learned:
                 self._run, self.state = lesson.run, lesson.state
                 library.save(self.state, self.path)
-            return Learned(lesson.learnt, self.state.positions - before.positions)
+            return Learned(lesson.learned, self.state.positions - before.positions)

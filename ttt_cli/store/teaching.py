@@ -61,24 +61,24 @@ def teach(
             state.learner.learn(table, record.game(), "".join(own) or "xo")
             results[record.result] += 1
             ids.append(record.id)
-    learnt = len(ids) - len(run.game_ids)
+    learned = len(ids) - len(run.game_ids)
     run = Run(run.id, "play", len(ids), results, {"game_ids": ids})
     state.learner.tag_run(table, run.id)
-    return Lesson(state.with_run(run, table), learnt, counts["skipped"], counts["repeated"], run)
+    return Lesson(state.with_run(run, table), learned, counts["skipped"], counts["repeated"], run)
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
     """The outcome of teaching recorded games to a state.
 
-    :ivar learnt: the number of games learned.
+    :ivar learned: the number of games learned.
     :ivar skipped: the number that it cannot learn from.
     :ivar repeated: the number learned before, or repeated.
     :ivar run: the record of the games learned, if there are any.
     """
 
     state: State
-    learnt: int
+    learned: int
     skipped: int
     repeated: int = 0
     run: Run | None = None

@@ -163,13 +163,20 @@ class _Search:
         # Where games went on after their end, stones may be one's own instead: what is rare must fit better.
         for own in complete:
             is_better = own.lost < fixed.lost
-            if own.turn and own.differs(fixed) and (is_better or not own.is_unusual):
+            is_rival = own.turn and own.differs(fixed) and (is_better or not own.is_unusual)
+            if is_rival and any(map(self.is_readable, (own, fixed))):
                 stones = (own.second, own.first) if own.is_unusual else (own.first,)
                 ways: list[Mapping[str, str]] = [{"mine": stone} for stone in stones if stone]
                 is_likelier = is_better or own.rarity <= fixed.rarity
                 ways = [*ways, fixed.facets] if is_likelier else [fixed.facets, *ways]
                 raise UndecidedError(questions.between(ways)[:1], self.where, self.options)
         return [way for way in complete if not way.turn or way.lost <= fixed.lost][:MAX_SPELLINGS]
+
+    def is_readable(self, spelling: Spelling) -> bool:
+        try:
+            return bool(self.readings_under(spelling))
+        except InvalidFileError:
+            return False
 
     def incomplete_spellings(self, possible: list[Spelling]) -> list[Spelling]:
         """Where none explains all keys, the likeliest spelling for each answer to whose stones are whose."""
@@ -311,7 +318,7 @@ def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> 
     ((key, times),), rules = Counter(table.keys).most_common(1), spelling.space.rules
     hint = "expected a board, perhaps a move or a player; a number each, or numbers for the free cells"
     names = values.names if values.shape == "cells" else []
-    not_cells = [name for name in names if not any(namings([name], rules))]
+    not_a_cell = next((name for name in names if not any(namings([name], rules))), None)
     if spelling.space.terminal[spelling.indexes].all():
         message = "every board is the end of a game, where no move can be made"
     elif not np.isfinite(values.numbers).any():
@@ -323,8 +330,8 @@ def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> 
         message = f"the keys hold more than a position: {beside} beside the first"
         if values.shape != "position" and any(any(namings([*{*it}], rules)) for it in spelling.extras):
             message += f", so that a value should be a number, not {quoted(table.values[0])}"
-    elif not_cells:
-        message = f"{quoted(not_cells[0])} is not a cell"
+    elif not_a_cell is not None:
+        message = f"{quoted(not_a_cell)} is not a cell"
     elif len(np.unique(spelling.indexes)) < len(spelling.indexes):
         message = "several keys are the same position"
     else:

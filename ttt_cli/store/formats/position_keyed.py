@@ -12,6 +12,7 @@ import numpy as np
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
+from ttt_cli.store.foreign.keys import spellings
 from ttt_cli.store.foreign.questions import OTHERWISE, NoPositionsError, UndecidedError, in_words
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import search
@@ -81,6 +82,7 @@ def _read_table(table: Candidate, source: Source, options: Options, form: Format
     rules = options.rules or STANDARD
     table = _learned(table, rules, source.where)
     reading, assumed = search(table, options, rules, source.where)
+    spellings.cache_clear()  # its arrays are as large as the table's
     is_policy = reading.values.are_decisions
     unknown = options.stated.get("unknown", RANDOM if is_policy else table.unknown or 0.0)
     plays = reading.plays(unknown, options.stated.get("wins", Plays.wins))
@@ -151,7 +153,7 @@ def _remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
     """What was inferred: the symmetry of a table, and what in it says nothing."""
     if reading.classes:
         images = f"{reading.classes:,} stand for {reading.positions:,} positions"
-        turned = " and their moves, turned likewise" if reading.of_moves else ""
+        turned = " and their moves, turned likewise," if reading.of_moves else ""
         alone = "(spelling.symmetry=no says that each is itself alone)"
         yield f"the keys{turned} are up to symmetry: {images} {alone}"
     if reading.occupied:
