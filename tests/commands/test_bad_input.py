@@ -322,7 +322,7 @@ def test_an_empty_file_is_a_brain_only_if_that_is_stated(ttt: Run) -> None:
     assert ttt("train", "graph", "--from", "brain.json", "--games", 10, "--seed", 1, "-o", "h.json").code == 0
 
 
-def test_a_log_of_games_is_no_player(ttt: Run) -> None:
+def test_a_log_of_games_is_not_a_player(ttt: Run) -> None:
     Path("games.jsonl").write_bytes(GAME.to_line() + b"\n" * 2)
     refused = ttt("evaluate", "games.jsonl")
     assert refused.code == 3 and "is a game-records file, not a player" in refused.err

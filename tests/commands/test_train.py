@@ -72,7 +72,7 @@ def test_another_programs_table_is_never_trained_into(ttt: Run) -> None:
     assert Path("theirs.csv").read_text() == table
 
 
-def test_another_methods_foreign_table_is_no_start(ttt: Run) -> None:
+def test_another_methods_foreign_table_is_not_a_start(ttt: Run) -> None:
     for words in ("train td --games 20 --seed 1", "export td --format value-table -o vt.csv"):
         assert ttt(*words.split()).code == 0
     refused = ttt(*["train", "q", "--from", "vt.csv", "--games", "20"])

@@ -36,7 +36,7 @@ def test_a_game_without_choices_has_no_accuracy():
         ("1 2 3", 0, None),  # the mistake was forgiven
     ],
 )
-def test_resigning_is_no_move_and_a_draw_given_up_has_no_turning_point(cells, value, turning_point):
+def test_resigning_is_not_a_move_and_a_draw_given_up_has_no_turning_point(cells, value, turning_point):
     found = review(played(cells, resigned=True))
     assert (found.resigned, found.turning_point) == (value, turning_point)
     assert len(found.moves) == len(cells.split())

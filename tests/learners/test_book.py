@@ -48,7 +48,7 @@ def test_the_author_leaves_out_the_first_move_and_keeps_a_set():
     assert dict(ARTICLE.to_entries(table)) == before
 
 
-def test_a_win_with_the_last_stone_is_no_draw():
+def test_a_win_with_the_last_stone_is_not_a_draw():
     entries = dict(DEFAULT.to_entries(book(DEFAULT, (1, 2, 3, 4, 5, 7, 6, 8, 9))))
     assert entries["........."] == [[1, 9, "X", "", 1]]
 

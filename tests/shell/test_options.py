@@ -31,6 +31,6 @@ def test_whole_numbers_as_people_write_them(text: str, number: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "k", "1.2345k", "1,00", "1e-3", "-5", "10kk", "0x10", "1e30"])
-def test_other_texts_are_no_numbers(text: str) -> None:
+def test_other_texts_are_not_numbers(text: str) -> None:
     with pytest.raises(typer.BadParameter):
         whole(0)(text)

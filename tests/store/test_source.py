@@ -91,7 +91,7 @@ def test_syntax_errors_say_where(text, place, said):
     assert place in error.where and said in error.message
 
 
-def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path, monkeypatch):
+def test_a_byte_order_mark_is_not_part_of_a_file(tmp_path, monkeypatch):
     path, lines = tmp_path / "q.json", b'{"a":\n1}\n'
     path.write_bytes(BOM + lines)
     assert Source(path).json == {"a": 1} and Source(path).start == lines == b"".join(Source(path).lines())

@@ -151,7 +151,7 @@ class Position:
         try:
             cell = index(cell)  # a plain int of NumPy's too
         except TypeError:
-            raise NotationError(f"{cell!r} is no cell", hint="cells are whole numbers") from None
+            raise NotationError(f"{cell!r} is not a cell", hint="cells are whole numbers") from None
         if not 0 <= cell < len(self.text):
             why = f"there are cells 1 to {len(self.text)}"
         elif self.terminal:

@@ -88,7 +88,7 @@ def _prepare(env: Environment) -> None:
     """Apply the common options and the environment variables.
 
     :raises UsageError: if a variable is invalid.
-    :raises InvalidFileError: if the store is no folder.
+    :raises InvalidFileError: if the store is not a folder.
     """
     if env.store.exists() and not env.store.is_dir():
         raise InvalidFileError("is not a folder", where=str(env.store), hint="--store DIR names a folder")

@@ -65,7 +65,7 @@ def keep(target: Path) -> None:
 
 
 def original(path: Path) -> Path | None:
-    """The file that a path is a backup of, by its name; None if it is no backup."""
+    """The file that a path is a backup of, by its name; None if it is not a backup."""
     match = _NAME.fullmatch(path.name)
     return path.with_name(match[1]) if match else None
 

@@ -322,7 +322,7 @@ def test_a_single_count_is_the_value_and_of_several_columns_none(form):
     assert entries(read(form(beside("", **VISITS)), values="mover"))
 
 
-def test_lines_with_a_result_are_no_log_of_games():
+def test_lines_with_a_result_are_not_a_log_of_games():
     lines = (json.dumps({"s": it["state"], "a": it["action"], "result": it["value"]}) for it in FIELDS)
     plays_as(read("\n".join(lines), "f.jsonl").state, goes_by(MOVES))
 

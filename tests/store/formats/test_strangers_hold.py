@@ -76,7 +76,7 @@ def test_boards_after_the_moves_are_refused():
     refused({board: [*then] for board, then in answers.items()}, "expected a number")
 
 
-def test_names_of_boards_are_no_values():
+def test_names_of_boards_are_not_values():
     boards = [text for text in POSITIONS if free(text)][:500]
     refused([{"cells": [*text], "id": at} for at, text in enumerate(boards)], "say which board is which")
     refused({text: in_base_3(text) for text in boards}, "only say which board is which")

@@ -490,7 +490,7 @@ def test_a_dict_of_all_boards_keeps_those_it_has_learned_and_may_ask_who_begins(
     reads_as(pickle.dumps(table), program, spelling={"first": "1"})
 
 
-def test_keys_that_are_no_boards_are_left_out():
+def test_keys_that_are_not_boards_are_left_out():
     """Settings before the positions; ``reset`` that returns nothing, so that None is a key."""
     found = reads_as({**{f"epsilon {at}": 0.1 for at in range(40)}, **by_cell(MOVES)}, goes_by(MOVES))
     assert [item.where for item in found.rejected] == [f"key 'epsilon {at}'" for at in range(40)]

@@ -279,7 +279,7 @@ def _body(rows: list[list[Any]], where: str, rules: Rules, headed: bool) -> Rows
 
 def _is_heading(row: Sequence[str], rules: Rules) -> bool:
     """Whether a row begins with an empty field, as a header of pandas does, or ends with the names of all
-    cells, or with a word that is no value."""
+    cells, or with a word that is not a value."""
     names_cells = len(row) > rules.cells and any(namings(row[-rules.cells :], rules))
     return not row[0] or names_cells or _parse(row[-1]) is None
 

@@ -261,7 +261,7 @@ def _frames(keys: Sequence[list[str]], rules: Rules) -> Iterator[_Frame]:
 
 
 def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
-    """The symbols of the cells that items of a key show in a form; of another length if they are no board."""
+    """The symbols of the cells that items of a key show in a form; of another length if they hold none."""
     item, cells, cols = items[0], rules.cells, rules.cols
     if form == "items":
         return tuple(map(str.strip, items))

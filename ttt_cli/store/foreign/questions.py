@@ -55,7 +55,7 @@ OTHERWISE = {
     "hint": "rules=Rules(ROWS, COLS, LINE) names another game",
     "flags": "--board and --line name another game; ttt import --help says how a spelling is stated",
 }
-"""The hints where keys are no positions."""
+"""The hints where keys are not positions."""
 
 
 class NoPositionsError(InvalidFileError):
@@ -108,7 +108,7 @@ def between(ways: Sequence[Mapping[str, str]]) -> list[Question]:
             continue  # of three symbols two say it all
         sides = {("values", "x"), ("values", "o")}.intersection(values)
         has_x = any(way.get(name) in ("X", "x") for way in ways for name in ("first", "second"))
-        # Where the stones are no letters, its author may call the other side X.
+        # Where the stones are not letters, its author may call the other side X.
         question = f"{text}, X being who moves first" if sides and not has_x else text
         values += [("player-x", ADDED)] if "player-x" in names else []
         asked.append((question, dict(answer(*value) for value in values)))

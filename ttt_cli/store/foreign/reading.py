@@ -389,7 +389,7 @@ def _placements(
     numbers, and their rows in ``every``."""
     places, rows = values.ids, np.arange(len(values.rows))
     if values.shape == "cells":
-        named = np.unique(places[~space.terminal[every]])  # whatever stands at the end of a game is no move
+        named = np.unique(places[~space.terminal[every]])  # at the end of a game there is no move
         cell_of = np.zeros(len(values.names), np.int64)
         for words, cells in namings([values.names[name] for name in named.tolist()], space.rules):
             cell_of[named] = cells

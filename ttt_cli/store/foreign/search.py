@@ -373,7 +373,7 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
         undecided.sort(key=lambda way: (way is not best, -way.rank))
     else:  # custom first
         undecided.sort(key=lambda way: way.rarity)
-    # Keys that are no canonical forms may be those that were met first.
+    # Keys that are not canonical forms may be those that were met first.
     space, known = best.spelling.space, best.spelling.indexes[~best.spelling.left_out]
     asked = {"rotations": ("rotations", "yes", "no"), "no": ("yes", "no"), UNTURNED: (UNTURNED, "no")}
     names, groups = asked.get(best.facets.get("symmetry", ""), ()), keys.groups(space.rules)

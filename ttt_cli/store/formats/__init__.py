@@ -49,7 +49,7 @@ def _instance(place: str) -> Format:
 def get(name: str) -> Format | None:
     """The format of this name, a plug-in's included; None if there is none.
 
-    :raises TttError: if the plug-in cannot be loaded, is no format, or lacks a name or a description.
+    :raises TttError: if the plug-in cannot be loaded, is not a format, or lacks a name or a description.
     """
     if name in FORMATS:
         return _instance(FORMATS[name])

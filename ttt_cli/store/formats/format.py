@@ -291,7 +291,7 @@ class Format:
 def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: Options) -> Loaded:
     """Make a state with a single run, whose id is the file's digest.
 
-    :raises UsageError: if it is no table of the learner that the options name.
+    :raises UsageError: if it is not a table of the learner that the options name.
     :raises InvalidFileError: naming a wrong entry, or, if ``strict``, everything that is wrong.
     """
     learner = learner_of(foreign.learner, foreign.choice)

@@ -11,7 +11,7 @@
 
 Entries are one a line, sorted, and read block by block; a file in another layout is parsed as a whole.
 ``digest`` is that of the file with the digest itself left empty, so that any damage and any edit is noticed.
-A state is identified by the same digest without learning curves, which are no part of what it has learned.
+A state is identified by the same digest without learning curves, which are not part of what it has learned.
 """
 
 import gc
