@@ -63,7 +63,8 @@ def compiled_part(function: FunctionType, inline: bool) -> Any:
 @cache
 def _part_compiler() -> Any:
     """A compiler that optimises a part lightly, as the kernel that links it is optimised as a whole. In full,
-    compiling the solver took a fifth longer; not at all, its code was two to three times slower."""
+    compiling the solver took a fifth longer; not at all, its code was two to three times slower until it was
+    loaded from the cache."""
     from numba.core.compiler import Compiler
 
     class PartCompiler(Compiler):  # type: ignore[misc]
