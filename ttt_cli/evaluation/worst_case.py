@@ -55,7 +55,7 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
         losses.append(loss)
     line = _likeliest_loss(layers, side, losses[::-1]) if possible[0] > 0 else None
     most_loss, most_gain = min(float(losses[-1][0]), 1.0), min(float(gain[0]), 1.0) + 0.0  # no -0.0
-    if most_loss > 1 - ROUNDING:  # certain but for rounding
+    if most_loss > 1 - ROUNDING and _is_forced(layers, side):
         most_loss = most_gain = 1.0
     return WorstCase(most_loss, line, most_gain, -int(possible[0]))
 
@@ -79,6 +79,19 @@ def backward(layer: Layer, ends: Floats, after: Floats) -> Floats:
         return layer.max_over_moves(reached, ends)
     ends[layer.counts > 0] = 0.0
     return ends + np.bincount(layer.rows, layer.probabilities * reached, len(layer))
+
+
+def _is_forced(layers: Sequence[Layer], side: Side) -> bool:
+    """Whether an opponent can force a loss whatever moves the policy draws: then it loses with probability 1,
+    which a sum of rounded probabilities can miss."""
+    forced = np.zeros(0, np.int8)
+    for layer in reversed(layers):
+        ends, reached = _results(layer, side), forced[layer.targets]
+        if layer.probabilities is None:
+            forced = layer.max_over_moves(reached, ends)
+        else:  # the least of the policy's moves
+            forced = -layer.max_over_moves(-reached, -ends)
+    return bool(forced[0] > 0)
 
 
 def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats]) -> tuple[int, ...]:
