@@ -19,8 +19,8 @@ from ttt_cli.store.formats.format import Loaded, Options
 from ttt_cli.store.games import try_log
 from ttt_cli.views.numbers import counted, percent
 
-#: Seconds between the moves of ``--watch``.
 DELAY = 0.4
+"""Seconds between the moves of ``--watch``."""
 
 LEVELS = {
     "easy": "takes a win if there is one",

@@ -264,7 +264,7 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
 
     state = loaded.state
     imported = bool(state.runs) and all(run.kind == "import" for run in state.runs)
-    if state.seen is None or imported:
+    if imported or state.seen is None:
         (positions, moves), units = state.entries, state.learner.units
     else:
         positions, moves, units = len(state.seen), 0, ("position", "move")

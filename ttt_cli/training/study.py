@@ -92,7 +92,7 @@ class Design:
         return State.empty(learner, self.rules, symmetric=self.symmetric)
 
     @cached_property
-    def side(self) -> Agent | None:
+    def other(self) -> Agent | None:
         """The opponent of all trainings: a program is asked only once about each position."""
         start = State.empty(self.learner, self.rules, symmetric=self.symmetric)
         return fixed_side(self.opponent, self.store, start, Path())
@@ -100,7 +100,7 @@ class Design:
     def training(self, key: Key) -> TrainingRun:
         method, setting, seed = key
         path = Path("-".join([title(method), *map(str, setting), f"seed{seed}{self.learner.suffix}"]))
-        opponent = self.side or self.opponent
+        opponent = self.other or self.opponent
         return new_run(path, self.start(setting), seed=seed, games=self.games, opponent=opponent)
 
     @property

@@ -173,6 +173,7 @@ class _Search:
         return [way for way in complete if not way.turn or way.lost <= fixed.lost][:MAX_SPELLINGS]
 
     def is_readable(self, spelling: Spelling) -> bool:
+        """Whether the values fit under a spelling; if not, no answer that leads to it could be read."""
         try:
             return bool(self.readings_under(spelling))
         except InvalidFileError:
