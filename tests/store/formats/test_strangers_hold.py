@@ -1,6 +1,7 @@
 """What a stranger's file holds that is easily taken for something else."""
 
 import json
+import random
 from itertools import product
 
 import numpy as np
@@ -135,6 +136,17 @@ def test_whose_stones_are_own_is_asked_where_neither_answer_fits_all_keys():
     seen |= {numbers(swapped(text)): 0.1 for text in [*POSITIONS][1::3] if mover(text) == "O"}
     error = refused({**seen, **own}, spelling={"mine": "1"})
     assert "spelling.turn=moved" in str(error)
+
+
+def test_whose_stones_are_whose_is_not_asked_where_no_answer_could_be_read():
+    """Games that went on after their end, and something else in every key."""
+    rng, table = random.Random(1), {}
+    for _ in range(40):
+        board = [" "] * 9
+        for ply, cell in enumerate(rng.sample(range(9), 9)):
+            board[cell] = "XO"[ply % 2]
+            table[f"('{''.join(board)}', '{rng.randrange(10**9):09}')"] = [0.5] * 9
+    refused(table, "the keys hold more than a position")
 
 
 def test_an_empty_cell_is_not_taken_for_a_stone_where_stones_are_stated():
