@@ -142,10 +142,11 @@ def test_whose_stones_are_whose_is_not_asked_where_no_answer_could_be_read():
     """Games that went on after their end, and something else in every key."""
     rng, table = random.Random(1), {}
     for _ in range(40):
-        board = [" "] * 9
-        for ply, cell in enumerate(rng.sample(range(9), 9)):
+        board, cells = [" "] * 9, list(range(9))
+        rng.shuffle(cells)
+        for ply, cell in enumerate(cells):
             board[cell] = "XO"[ply % 2]
-            table[f"('{''.join(board)}', '{rng.randrange(10**9):09}')"] = [0.5] * 9
+            table[f"('{''.join(board)}', '{rng.randrange(10**9):09}')"] = [rng.random() for _ in board]
     refused(table, "the keys hold more than a position")
 
 
