@@ -5,9 +5,9 @@ from typing import Literal
 import numpy as np
 
 from ttt_cli.agents.registry import FLAG, AgentType, one_of
-from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import Policy, first, uniform
-from ttt_cli.engine.positions import Positions, completing
+from ttt_cli.engine.arrays import Floats
+from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.positions import Positions, completing, unpacked
 from ttt_cli.engine.rules import Rules
 
 
@@ -26,19 +26,17 @@ class Heuristic(Policy):
         self._ties = ties
 
     def probabilities(self, positions: Positions) -> Floats:
-        chosen = positions.legal
+        chosen = free = ~(positions.x | positions.o)
         if self._centre:
-            chosen = _prefer(chosen & (np.arange(self.rules.cells) == self.rules.cells // 2), chosen)
+            centre = free & np.uint64(1 << self.rules.cells // 2)
+            chosen = np.where(centre, centre, free)
         mine, theirs = positions.stones_by_turn
         for stones in (theirs, mine):  # the last preference wins
-            lines = completing(self.rules, stones) & positions.legal
-            chosen = _prefer(first(lines) if self._ties == "first" else lines, chosen)
-        return uniform(chosen)
-
-
-def _prefer(chosen: Bools, otherwise: Bools) -> Bools:
-    """bool[k, cells]: the rows of ``chosen``; where they have no cell, those of ``otherwise``."""
-    return np.where(np.any(chosen, axis=1, keepdims=True), chosen, otherwise)
+            lines = completing(self.rules, stones) & free
+            if self._ties == "first":
+                lines &= -lines  # the lowest bit
+            chosen = np.where(lines, lines, chosen)
+        return uniform(unpacked(chosen, self.rules.cells) & positions.legal)
 
 
 AGENT = AgentType(

@@ -135,7 +135,7 @@ class Positions:
     @cached_property
     def legal(self) -> Bools:
         """bool[k, cells]: where the mover may play; nowhere on a terminal board."""
-        free = _unpacked(~(self.x | self.o), self.cells)
+        free = unpacked(~(self.x | self.o), self.cells)
         return free & ~self.terminal[:, None]
 
     def play(self, rows: Int64s, cells: NDArray[Any]) -> "Positions":
@@ -161,10 +161,13 @@ class Positions:
             keys[chunk] = self.keys.take(rows[chunk], axis=0) + added.take(cells[chunk], axis=0)
         distinct, order, new = _distinct(keys, self.cells)
         firsts = order[new]
-        after = self.play(rows[firsts], cells[firsts])
+        x, o = self.x.take(rows[firsts]), self.o.take(rows[firsts])
+        moved = x if x_moves else o
+        moved |= stones.take(cells[firsts])
+        after = Positions(self.rules, x, o)
         after.keys = distinct
         # Only the side that has just moved can have completed a line.
-        lined = _lined(self.rules, after.x if x_moves else after.o).astype(np.int8)
+        lined = _lined(self.rules, moved).astype(np.int8)
         after.results = lined if x_moves != self.rules.misere else -lined
         return after, _places(order, new)
 
@@ -175,7 +178,7 @@ class Positions:
         if len(self) > PART:  # to save memory
             return np.concatenate([part.keys for part in self.parts()])
         cells = 64 if self.cells > 32 else 32
-        bits = np.stack([_unpacked(self.x, cells), _unpacked(self.o, cells)], axis=2)
+        bits = np.stack([unpacked(self.x, cells), unpacked(self.o, cells)], axis=2)
         words = np.packbits(bits.reshape(len(self), 2 * cells), axis=1).view(">u8")
         return words.astype(np.uint64)
 
@@ -215,7 +218,7 @@ class Positions:
     def stones(self) -> Int8s:
         """int8[k, cells]: 0 free, 1 O, 2 X."""
         cells = self.cells
-        return 2 * _unpacked(self.x, cells).astype(np.int8) + _unpacked(self.o, cells)
+        return 2 * unpacked(self.x, cells).astype(np.int8) + unpacked(self.o, cells)
 
     def texts(self) -> list[str]:
         cells = self.cells
@@ -282,14 +285,13 @@ def _lined(rules: Rules, boards: Uint64s) -> Bools:
     return np.concatenate([(part & masks == masks).any(axis=0) for part in parts])
 
 
-def completing(rules: Rules, stones: Uint64s) -> Bools:
-    """bool[k, cells]: where one more stone would complete a line of these stones, uint64[k]."""
-    cells = np.zeros((rules.cells, len(stones)), np.bool_)
-    for cell, lines in enumerate(rules.lines_through):
-        for line in lines:
-            others = np.uint64(line & ~(1 << cell))
-            cells[cell] |= stones & others == others
-    return cells.T
+def completing(rules: Rules, stones: Uint64s) -> Uint64s:
+    """uint64[k]: the cells, as bits, where one more stone would complete a line of these stones."""
+    cells = np.zeros_like(stones)
+    for line in rules.line_masks:
+        missing = np.uint64(line) & ~stones
+        cells |= np.where(missing & (missing - ONE), 0, missing)  # at most one bit is set
+    return cells
 
 
 def _packed(cells: Bools) -> Uint64s:
@@ -299,7 +301,7 @@ def _packed(cells: Bools) -> Uint64s:
     return packed.view("<u8")[:, 0].astype(np.uint64)
 
 
-def _unpacked(boards: Uint64s, cells: int) -> Bools:
+def unpacked(boards: Uint64s, cells: int) -> Bools:
     """bool[k, cells]: the bits of each board."""
     bits = boards.astype("<u8").view(np.uint8).reshape(-1, 8)
     return np.unpackbits(bits, axis=1, count=cells, bitorder="little").view(np.bool_)

@@ -188,8 +188,9 @@ def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions
         rows = open_rows[start : start + WALK_BATCH]
         batch = positions[rows]
         played: NDArray[Any] = batch.legal if policy is None else policy.probabilities(batch)
-        counts[rows] = np.count_nonzero(played > 0, axis=1)
-        moves = np.flatnonzero(played > 0)
+        chosen = played > 0
+        counts[rows] = np.count_nonzero(chosen, axis=1)
+        moves = np.flatnonzero(chosen)
         cells.append(cell_of.take(moves))
         if policy is not None:
             probabilities.append(played.ravel().take(moves))
