@@ -43,19 +43,21 @@ class WorstCase:
 def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
     """Return the worst case of a policy as ``side``, given its walk against every opponent."""
     losses = [np.zeros(0)]  # the probability of losing in each position, the last layer first
-    gain, possible = np.zeros(0), np.zeros(0, np.int8)  # the opponent's highest expected and possible results
+    gain = np.zeros(0)  # the opponent's highest expected result, and with luck or without
+    possible, certain = np.zeros(0, np.int8), np.zeros(0, np.int8)
     for layer in reversed(layers):
         parts = []
         for _, part in layer.parts():
             results = _results(part, side)
             loss = backward(part, (results > 0).astype(np.float64), losses[-1])
             expected = backward(part, results.astype(np.float64), gain)
-            parts.append((loss, expected, part.max_over_moves(possible[part.targets], results)))
-        loss, gain, possible = map(np.concatenate, zip(*parts, strict=True))
+            best = part.max_over_moves(possible[part.targets], results)
+            parts.append((loss, expected, best, _whatever_is_drawn(part, results, certain)))
+        loss, gain, possible, certain = map(np.concatenate, zip(*parts, strict=True))
         losses.append(loss)
     line = _likeliest_loss(layers, side, losses[::-1]) if possible[0] > 0 else None
     most_loss, most_gain = min(float(losses[-1][0]), 1.0), min(float(gain[0]), 1.0) + 0.0  # no -0.0
-    if most_loss > 1 - ROUNDING and _is_forced(layers, side):
+    if certain[0] > 0:  # which a sum of rounded probabilities can miss
         most_loss = most_gain = 1.0
     return WorstCase(most_loss, line, most_gain, -int(possible[0]))
 
@@ -81,17 +83,11 @@ def backward(layer: Layer, ends: Floats, after: Floats) -> Floats:
     return ends + np.bincount(layer.rows, layer.probabilities * reached, len(layer))
 
 
-def _is_forced(layers: Sequence[Layer], side: Side) -> bool:
-    """Whether an opponent can force a loss whatever moves the policy draws: then it loses with probability 1,
-    which a sum of rounded probabilities can miss."""
-    forced = np.zeros(0, np.int8)
-    for layer in reversed(layers):
-        ends, reached = _results(layer, side), forced[layer.targets]
-        if layer.probabilities is None:
-            forced = layer.max_over_moves(reached, ends)
-        else:  # the least of the policy's moves
-            forced = -layer.max_over_moves(-reached, -ends)
-    return bool(forced[0] > 0)
+def _whatever_is_drawn(layer: Layer, ends: Int8s, after: Int8s) -> Int8s:
+    """int8[k]: the best results that the opponent can force whatever moves the policy draws; see
+    ``backward``."""
+    sign = 1 if layer.probabilities is None else -1  # the best of its moves, or the worst of the policy's
+    return sign * layer.max_over_moves(sign * after[layer.targets], sign * ends)
 
 
 def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats]) -> tuple[int, ...]:
