@@ -113,6 +113,7 @@ def test_sums_of_plain_tables_are_exact_and_never_minus_zero():
     assert str([*MonteCarlo().to_entries(zero)]) == "[('.........', [0.0, 1])]"
 
 
+@pytest.mark.long
 def test_learners_of_means_conform():
     """Those of the example plug-in's learner."""
     learner = from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep")()

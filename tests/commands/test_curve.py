@@ -54,6 +54,7 @@ def test_bars_are_thinned_on_a_narrow_screen(width):
     assert max(map(len, lines[2:4])) <= max(width + 10, 50) and "█" in lines[2]
 
 
+@pytest.mark.long
 def test_pictures(ttt, curves):
     files = ["fast.csv", "slow.csv", "_odd$x$<b>&.csv"]
     assert ttt("curve", *files, "-o", "plot.svg").code == 0

@@ -96,7 +96,11 @@ def test_a_picture_of_the_whole_game_has_a_depth(ttt):
 
 @pytest.mark.parametrize(
     ("source", "name", "otherwise"),
-    [("graph", "state-action", True), ("q", "q-table", False), ("q:epsilon=0.01", "q-table", True)],
+    [
+        ("graph", "state-action", True),
+        ("q", "q-table", False),
+        pytest.param("q:epsilon=0.01", "q-table", True, marks=pytest.mark.long),
+    ],
 )
 def test_an_export_that_plays_differently_says_so(ttt, store, source, name, otherwise):
     """With the figures of both against random, as evaluate finds them."""

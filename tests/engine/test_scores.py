@@ -21,7 +21,7 @@ def searched(position: Position) -> tuple[int, int]:
     return value, min(plies) if value > 0 else max(plies)
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2)], ids=str)
+@pytest.mark.parametrize("rules", [Rules(2, 3, 2), pytest.param(Rules(), marks=pytest.mark.long)], ids=str)
 def test_values_and_distances_match_a_plain_recursion(rules: Rules) -> None:
     space = StateSpace.of(rules)
     scores, plies = solve(space), move_plies(space)

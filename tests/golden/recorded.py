@@ -1,6 +1,7 @@
 """The recorded results: a file for each scene, what each of its commands left."""
 
 from collections.abc import Iterator
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -30,27 +31,12 @@ def _text(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def differences(command: str, expected: Left, found: Left, *, within: float = 0.0) -> Iterator[str]:
-    """What a command leaves otherwise than it did, a line each. Documents may say more than they did.
-
-    :param within: how far apart two numbers may be that count as equal.
-    """
-    before, now = dict(_leaves(expected)), dict(_leaves(orjson.loads(orjson.dumps(found))))
-    for place in {**before, **now}:
-        was, is_ = before.get(place, "nothing"), now.get(place, "nothing")
-        close = isinstance(was, float) and isinstance(is_, float) and abs(was - is_) <= within
-        more = place.startswith("stdout") and place not in before
-        if not (close or more or (was == is_ and type(was) is type(is_))):
-            yield f"ttt {command}: {place}: {is_!r:.200} instead of {was!r:.200}"
+def differences(command: str, expected: Left, found: Left) -> Iterator[str]:
+    """What a command leaves otherwise than it did, as the lines of a diff."""
+    for line in unified_diff(_lines(expected), _lines(found), "recorded", "found", n=1, lineterm=""):
+        yield f"ttt {command}: {line:.200}"
 
 
-def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Whatever in a value is no list, object or text of several lines, each with its path."""
-    if isinstance(value, str) and "\n" in value:
-        value = value.split("\n")
-    if isinstance(value, dict | list):
-        yield f"{place}()", len(value) if isinstance(value, list) else "{}"
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _leaves(item, f"{place}[{key}]" if place else str(key))
-    else:
-        yield place, value
+def _lines(left: Left) -> list[str]:
+    text = orjson.dumps(left, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
+    return text.replace("\\n", "\n").splitlines()

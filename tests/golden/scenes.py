@@ -219,9 +219,6 @@ KINDS = {"opponents": OPPONENTS, "lessons": LESSONS, "merged": MERGES, "boards":
 QUICK: dict[str, list[str]] = {
     "q": life("q") + commands(IN_FULL),
     "games": foreign(GAMES),
-    "growing": [
-        f"train {name} --games 3000 --seed 1 --board 4x4 --line 4 -o {name} --json" for name in GROWN
-    ],
     "large-boards": LARGE_BOARDS,
 }
 """The command lines by scene; these stand for all in the fast suite."""
@@ -243,14 +240,4 @@ LONG: dict[str, list[str]] = {
     "q-3x4-4": LARGER,
     "q-shards": ["train q --games 10000000 --seed 1 --workers 2 -o q.json --json"],
 }
-"""All others but those on large boards."""
-
-LARGE: dict[str, list[str]] = {
-    "4x4": commands("""
-        evaluate random random --board 4x4 --line 4 --json
-        evaluate heuristic random --board 4x4 --line 4 --json
-        train q --games 2000 --seed 1 --board 4x4 --line 4 -o q.json --json
-        evaluate ./q.json random --json
-    """)
-}
-"""The board of four in line, at full size alone: it takes gigabytes."""
+"""All others."""

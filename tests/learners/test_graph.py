@@ -94,7 +94,7 @@ def complete() -> Table:
     return graph_of(dict(zip(SPACE.texts(), cells, strict=True)))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1))
 @example(0, 0)
 def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):

@@ -345,6 +345,7 @@ def test_arrays_are_checked_and_pickles_in_them_not_loaded():
     refused(bomb.getvalue(), where="bomb.npz")
 
 
+@pytest.mark.long
 def test_a_q_table_comes_back():
     values = np.where(SPACE.legal, np.random.default_rng(1).standard_normal((len(SPACE), 9)), 0.0)
     keys = {text.translate(str.maketrans(".XO", "012")): row for row, text in enumerate(TEXTS)}

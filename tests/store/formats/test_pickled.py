@@ -124,7 +124,7 @@ def test_a_dict_in_a_file_of_numpy():
         assert not any("objects" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("by_symbol", [True, False])
+@pytest.mark.parametrize("by_symbol", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_an_array_with_a_row_for_each_board(by_symbol):
     table = np.zeros((3**9, 9))
     for (board, cell), value in MOVES.items():

@@ -470,6 +470,7 @@ def test_an_agent_pickled_as_tables_by_cell_is_read_whole():
 EVERY = {board: ROWS.get("".join(map(".XO".__getitem__, board))) for board in product(range(3), repeat=9)}
 
 
+@pytest.mark.long
 def test_a_row_for_each_board_is_read_where_something_was_learned():
     """As ``numpy.savetxt`` writes an array."""
     lines = [str(row or [0.0] * 9)[1:-1] for row in EVERY.values()]
