@@ -7,11 +7,12 @@ import pytest
 
 from tests import tables
 from tests.engine.test_positions import sample
+from tests.evaluation.reference import some_policy
 from ttt_cli import Position, Positions, Rules, Side
 from ttt_cli.agents.minimax import Minimax
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.perfect import move_values_of
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import Exploring, PolicyTable
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.matchup import both_sides
@@ -135,3 +136,11 @@ def test_minimax_always_moves_and_says_where_nothing_could_be_proved(monkeypatch
     assert both.text(1) in remark and LAST_HOPE not in remark and "searched instead" in remark
     searched = Search(rules).probabilities(both[1:])[0]
     assert chosen[1, searched.argmax()] == 1
+
+
+def test_a_player_that_explores_resigns_where_it_did():
+    space = StateSpace.of()
+    player = some_policy(space, 1, resigning=0.2)
+    played = Exploring(player, 0.25).probabilities(space)
+    assert np.array_equal(played.any(axis=1), player.played.any(axis=1))
+    assert np.allclose(played.sum(axis=1)[played.any(axis=1)], 1)

@@ -186,8 +186,9 @@ class Exploring(Modified):
         self._epsilon = epsilon
 
     def probabilities(self, positions: Positions) -> Floats:
-        explored = self._epsilon * uniform(positions.legal)
-        return np.add((1 - self._epsilon) * self.player.probabilities(positions), explored)
+        played = self.player.probabilities(positions)
+        moves = positions.legal & np.any(played, axis=1, keepdims=True)  # where it resigns, it still resigns
+        return np.add((1 - self._epsilon) * played, self._epsilon * uniform(moves))
 
 
 class OneSided(Modified):
