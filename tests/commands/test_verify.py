@@ -86,3 +86,6 @@ def test_only_a_sound_edit_can_be_accepted(ttt):
     assert ttt("verify", "td", "--accept").code == 3 and path.read_bytes() == before
     Path("games.csv").write_bytes((CORPUS / "games.csv").read_bytes())
     assert "nothing to accept" in ttt("verify", "games.csv", "--accept").err
+    ttt("train", "book", "--games", 5, "-o", "book.csv")
+    Path("book.csv").write_text(Path("book.csv").read_text().replace('"runs"', '"Runs"', 1))
+    assert '"runs": missing' in ttt("verify", "book.csv", "--accept").err

@@ -49,6 +49,14 @@ def test_bytes_and_chunks_replace_a_file_which_may_be_kept(path):
     assert kept == {"q.json": NEW, "q.json.bak": OLD, "q.json.1.bak": OLDER}
 
 
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="files in memory are elsewhere")
+def test_a_file_in_memory_is_replaced_as_any_other():
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        for content in (OLD, NEW):
+            write_bytes(Path(folder, "q.json"), content)
+        assert Path(folder, "q.json").read_bytes() == NEW
+
+
 def test_the_mode_is_kept_and_a_private_file_is_private_while_it_is_written(path):
     before = os.umask(0o027)
     try:

@@ -67,14 +67,17 @@ def keep(target: Path) -> None:
 def original(path: Path) -> Path | None:
     """The file that a path is a backup of, by its name; None if it is not a backup."""
     match = _NAME.fullmatch(path.name)
-    return path.with_name(match[1]) if match else None
+    if match and not (whole := path.with_suffix("")).exists():  # run.1.bak may be that of run.1, or of run
+        whole = path.with_name(match[1])
+    return whole if match else None
 
 
 def _numbered(target: Path) -> list[tuple[float, Path]]:
     """The backups of a file with their numbers, ascending; the newest, without a number, is last."""
     names = [path.name for path in target.parent.iterdir()] if target.parent.is_dir() else []
-    matches = (match for match in map(_NAME.fullmatch, names) if match and match[1] == target.name)
-    return sorted((int(match[2]) if match[2] else inf, target.with_name(match[0])) for match in matches)
+    own = re.compile(re.escape(target.name) + r"(?:\.([0-9]+))?\.bak")
+    matches = filter(None, map(own.fullmatch, names))
+    return sorted((int(match[1]) if match[1] else inf, target.with_name(match[0])) for match in matches)
 
 
 def _games(path: Path) -> int | None:

@@ -6,6 +6,7 @@ fsync, ``os.replace``, fsync the folder. The mode is kept, and symbolic links ar
 grow by ``append_line``.
 """
 
+import logging
 import os
 import re
 import stat
@@ -20,13 +21,25 @@ from ttt_cli.store.backups import keep
 from ttt_cli.store.locks import lock, take
 from ttt_cli.store.system import NO_WAITING, AnyPath, status, translate_os_errors
 
+LARGE = 8_000_000  # bytes
 TEMPORARY = ".ttt-tmp"
+STREAMS = ("/dev/std", "/dev/fd/")  # whatever they are redirected to
 
 
 def write_bytes(path: AnyPath, data: bytes | Iterable[bytes], *, keep_backup: bool = False) -> None:
     """Replace the content of the file at ``path`` with bytes, or chunks of bytes, as ``writing``."""
     with writing(path, keep_backup=keep_backup) as file:
-        file.writelines((data,) if isinstance(data, bytes) else data)
+        file.writelines((data,) if isinstance(data, bytes) else announced(data, path))
+
+
+def announced(chunks: Iterable[bytes], path: AnyPath) -> Iterator[bytes]:
+    """The chunks of a file; a notice says so if they are many, which takes a second or more to write."""
+    size = 0
+    for chunk in chunks:
+        if size < LARGE <= size + len(chunk):
+            logging.getLogger("ttt_cli").info("writing %s, more than %.0f MB", path, LARGE / 1e6)
+        size += len(chunk)
+        yield chunk
 
 
 @contextmanager
@@ -42,7 +55,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     temporary = target.with_name(f".{target.name}.{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}")
     with translate_os_errors(path):
         old = status(path)
-        if old is not None and (not stat.S_ISREG(old.st_mode) or os.fspath(path).startswith("/dev/")):
+        if old is not None and (not stat.S_ISREG(old.st_mode) or os.fspath(path).startswith(STREAMS)):
             with open(path, "ab", opener=_at_once) as stream:
                 yield stream
             return

@@ -18,7 +18,7 @@ from ttt_cli.environment import board_options, command_line, store_option
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import newest
-from ttt_cli.store.files import try_writing, write_bytes, writing
+from ttt_cli.store.files import announced, try_writing, write_bytes, writing
 from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Rejected, Verification
 from ttt_cli.store.formats.lines import OtherLayoutError
@@ -308,7 +308,7 @@ def save(state: State, path: Path) -> Path | None:
         if file.mode == "ab":  # a device or a pipe, where nothing can be changed afterwards
             file.write(content(state))
         else:
-            write_sealed(_chunks(state), file)
+            write_sealed(announced(_chunks(state), path), file)
     return newest(path) if keep_backup and newest(path).exists() else None
 
 

@@ -51,7 +51,7 @@ def lock(
             real.parent.mkdir(parents=True, exist_ok=True)
         if real.is_dir():
             raise translated(IsADirectoryError(errno.EISDIR, ""), path, kind=InvalidFileError)
-        if real.exists() and not real.is_file():
+        if os.path.exists(path) and not os.path.isfile(path):
             return held
         mode = stat.S_IMODE(os.stat(real.parent).st_mode)
         with suppress(FileExistsError):

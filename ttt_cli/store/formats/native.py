@@ -334,7 +334,7 @@ class StateCsv(NativeFormat):
             if isinstance(found, dict):
                 found["entries"] = {}
             rows = _rows(lines, found, "", where)
-            return found, _by_position(sorted(rows, key=itemgetter(0)) if whole else rows)
+            return found, _by_position(rows, whole)
         data = b"".join([first, *blocks])
         digest = str(Digest([data]))
         listed = list(_rows(_text_lines([data], where), None, digest.removeprefix("sha256:")[:24], where))
@@ -344,7 +344,7 @@ class StateCsv(NativeFormat):
         runs = tuple(Run(run, "import", games[run] or None) for run in sorted(games))
         state = State(learner_of("book", "default"), STANDARD, False, None, runs)
         header = {**_header(state), "digest": digest, "entries": {}}
-        return header, _by_position(sorted(listed, key=itemgetter(0)))
+        return header, _by_position(listed, True)
 
 
 def _unsavable(why: str) -> TttError:
@@ -391,8 +391,12 @@ def _rows(
         report(InvalidFileError(why, where=f"{where}: line {number}"))
 
 
-def _by_position(rows: Iterable[tuple[str, list[Any]]]) -> Iterator[Entry]:
-    for text, group in groupby(rows, itemgetter(0)):
+def _by_position(rows: Iterable[tuple[str, list[Any]]], unsorted: bool) -> Iterator[Entry]:
+    before = ""
+    for text, group in groupby(sorted(rows, key=itemgetter(0)) if unsorted else rows, itemgetter(0)):
+        if text < before:
+            raise OtherLayoutError
+        before = text
         yield text, [row for _, row in group]
 
 

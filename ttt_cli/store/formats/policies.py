@@ -38,6 +38,7 @@ from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LIMIT
 from ttt_cli.store.text import csv_rows, load_json, number_in, quoted
+from ttt_cli.store.typed import rules_of
 
 HEADER = b"position,move,probability,value"
 ARRAYS = ("positions", "probabilities", "values")
@@ -214,12 +215,10 @@ class PolicyJson(Format):
 
     def _parsed(self, head: Any, entries: Iterable[tuple[str, Any]] | None, where: str) -> FilePolicy:
         try:
-            rules = Rules(**{name: head["rules"][name] for name in ("rows", "cols", "line")})
+            rules = rules_of(head["rules"], f"{where}, rules")
             entries = head["positions"].items() if entries is None else entries
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidFileError(f"has no valid rules and positions: {error}", where=where) from None
-        except UsageError as error:
-            raise InvalidFileError(error.message, where=f"{where}, rules") from None
         if head.get("version", 1) != 1:
             raise InvalidFileError(f"is of version {head['version']!r}, not 1", where=where)
         return _policy_of(where, rules, self._moves(entries, where))
