@@ -72,13 +72,18 @@ def test_a_policy_file_is_a_player_but_no_state(ttt: Run) -> None:
     ttt("export", "minimax", "-o", "policy.csv")
     over = ttt("export", "./policy.csv", "-f", "policy-json", "-o", "policy.csv")
     assert over.code == 2 and "policy.csv: is the input file" in over.err
-    for report in (
-        "evaluate ./policy.csv --mistakes",
-        "evaluate random ./policy.csv -n 1 --games-to",
-        "diff random ./policy.csv --csv",
+    Path("bot.py").write_text("def choose(position):\n    return position.index('.') + 1\n")
+    Path("link.svg").symlink_to("curve.csv")
+    ttt("train", "q", "--games", 100, "--curve", "curve.csv")
+    for report, file in (
+        ("evaluate ./policy.csv --mistakes", "policy.csv"),
+        ("evaluate random ./policy.csv -n 1 --games-to", "policy.csv"),
+        ("diff random ./policy.csv --csv", "policy.csv"),
+        ("evaluate py:./bot.py:choose random --mistakes", "bot.py"),
+        ("curve curve.csv -o", "link.svg"),
     ):
-        over = ttt(*report.split(), "policy.csv")
-        assert over.code == 2 and "policy.csv: is the input file" in over.err
+        over = ttt(*report.split(), file)
+        assert over.code == 2 and f"{file}: is the input file" in over.err
     for command in ("show policy.csv", "import policy.csv -o s.json"):
         found = ttt(*command.split())
         assert found.code == 3 and "holds a policy" in found.err, command
@@ -86,6 +91,15 @@ def test_a_policy_file_is_a_player_but_no_state(ttt: Run) -> None:
     assert ttt("verify", "policy.csv").out == "policy.csv: policy-csv, 4,520 positions, valid\n"
     listed = {row["name"]: row for row in ttt("show", "--formats", "--json").json["formats"]}
     assert all(listed[name]["plays"] and not listed[name]["reads"] for name in FORMATS)
+
+
+def test_the_rules_in_a_file_hold(ttt: Run) -> None:
+    """Here a line loses."""
+    rules = '{"rows":1,"cols":2,"line":1,"misere":1}'
+    Path("exchanged.json").write_text(
+        f'{{"schema":"ttt-policy","rules":{rules},"positions":{{"..":{{"1":{{"probability":1,"value":0}}}}}}}}'
+    )
+    assert ttt("evaluate", "./exchanged.json", "random", "--json").json["results"][0]["as_x"]["loss"] == 1.0
 
 
 ROW = ".........,5,1.0,\n"

@@ -108,6 +108,9 @@ def test_a_study_may_mix_methods_fix_values_and_keep_states(ttt):
     assert "td gamma=0.9, alpha=0.3" in again.out and "0 of 2 trainings" in again.err
     kept = [ttt("show", path, "--json").json for path in Path("states").glob("*.json")]
     assert [(state["games"], state["runs"][0]["params"]["alpha"]) for state in kept] == [(100, 0.3)] * 2
+    Path("states/q-0.9-0.3-seed1.json").write_bytes(Path("states/td-0.9-0.3-seed1.json").read_bytes())
+    clash = ttt(*call, "--keep", "states", "-o", "anew.csv")
+    assert clash.code == 2 and "holds a td state, not q" in clash.err and not Path("anew.csv").exists()
 
 
 def test_a_program_is_asked_once_for_all_trainings(ttt):

@@ -9,7 +9,7 @@ from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import learner_class, typed_as
-from ttt_cli.shell.common import write_report
+from ttt_cli.shell.common import refuse_sources, write_report
 from ttt_cli.shell.options import argument, complete, given_rules, option
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, read
@@ -76,6 +76,7 @@ def curve(
         raise UsageError("pictures are svg or png", where=out or "", hint="-o plot.svg")
     rules, what = given_rules(env), "state or curve"
     paths = list(dict.fromkeys(library.existing(env.store, file, rules, what=what) for file in files))
+    refuse_sources(env, out or "", *paths)
     studies = [path for path in paths if Study().recognises(Source(path), DEFAULTS)]
     if studies and len(files) > 1:
         alone = command_line("ttt", "curve", studies[0])

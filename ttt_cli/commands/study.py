@@ -214,7 +214,7 @@ def _fill(
     for path in (out, keep and keep / "states"):
         if path is not None:
             try_writing(path)
-    judged = "" if enumerated(designs[0].rules) else "; judging them takes longer than their games"
+    judged = "" if enumerated(designs[0].rules) else "; judging takes longer than the games"
     env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do{judged}")
     if keep is not None and done:
         env.say(f"no states are kept of the {counted(done, 'training')} that {out} already holds")

@@ -1,7 +1,8 @@
 """Helpers for players and files that several commands share."""
 
+import re
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from ttt_cli.agents.grammar import Agent, resolve_all
@@ -75,8 +76,13 @@ def write_report(env: Environment, out: str | Path, content: bytes | Iterable[by
     return True
 
 
-def refuse_sources(env: Environment, out: str | Path) -> None:
-    """Raise a ``UsageError`` if a file would overwrite that of a player in this call."""
+def refuse_sources(env: Environment, out: str | Path, *files: Path) -> None:
+    """Raise a ``UsageError`` if a file would overwrite one that this call reads: one of ``files``, or that of
+    a player, or one that is named by the command of a program."""
+    read = [*files]
     for player in env.players:
-        if player.source and Path(out).exists() and Path(out).samefile(player.source):
-            raise UsageError("is the input file", where=str(out), hint="-o another file")
+        read += [player.source] if player.source else map(Path, re.split("[: ]", player.name))
+    for path in read:
+        with suppress(OSError):  # one of them is not there
+            if path.samefile(out):
+                raise UsageError("is the input file", where=str(out), hint="name another file")

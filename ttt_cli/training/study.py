@@ -219,6 +219,9 @@ def carry_out(
     :param stopping: whether to drop unfinished trainings and end.
     """
     missing = [(design, key) for design in designs for key in design.keys if key not in study.runs]
+    if keep is not None:
+        for run in (design.training(key) for design, key in missing):
+            library.try_saving(run.state, keep / run.path.name)
     for design in {design.method: design for design, _ in missing}.values():
         warm_up(design.start(design.keys[0][1]))
     study.calls |= {design.method: design.call for design in designs}
