@@ -101,7 +101,8 @@ class Environment:
         wrapper = TextWrapper(self.width, subsequent_indent=" " * min(indent, self.width // 3))
         wrapper.break_long_words = wrapper.break_on_hyphens = False  # a path stays whole
         wrapper.replace_whitespace = False
-        return "\n".join(map(wrapper.fill, text.split("\n")))
+        whole = text.replace(" %", "\N{NO-BREAK SPACE}%")
+        return "\n".join(map(wrapper.fill, whole.split("\n"))).replace("\N{NO-BREAK SPACE}%", " %")
 
     @cached_property
     def console(self) -> "Console":

@@ -11,6 +11,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Result
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.analysis import Analysis, Opinion, analyse, consult
@@ -107,4 +108,6 @@ def analyze(
 
     if position == "-":
         return answer_lines(env, rules, results)
+    if enumerated(rules) is None:  # which can take seconds
+        env.say(f"proving the value of each move of {rules.describe()}")
     return results([read_position(position, rules)])[0]

@@ -74,7 +74,8 @@ def evaluate(
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
-    if seed is not None and games is None and enumerated(player.rules) is not None:
+    always_exact = enumerated(player.rules) and not any(one.policy.external for one in (player, *others))
+    if seed is not None and games is positions is None and always_exact:
         raise UsageError("needs --games", where="--seed")
     lines: dict[Side, tuple[int, ...]] = {}
     if not matched:

@@ -86,7 +86,7 @@ def export(
         env.say(f"{agent.name}: only the {len(reached):,} open positions that its own play can reach")
         player = replace(player, reached=reached)
     elif form.holds == "policy" and enumerated(agent.rules) is None:
-        env.say(f"{agent.name}: the positions that it has seen; the file has no move for any other")
+        env.say(f"{agent.name}: only the positions that it has seen; the file has no move for any other")
     if form.name == FORMAT and state is not None:
         if lost := sorted(agent.options.keys() - {"choice", "ties"}):
             raise UsageError(f"a state does not hold {lost[0]}", where=agent.name, hint="leave it out")
@@ -138,8 +138,10 @@ def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
         rates = [both_sides(policy, Uniform(agent.rules)) for policy in (agent.policy, again)]
         before, after = (f"{percent(x.win)} as X and {percent(o.win)} as O" for x, o in rates)
         what = f"a {form.name} file plays differently from {agent.name}"
-        own = f", as {agent.name} does" if before == after else f"; {agent.name} wins {before}"
-        yield f"{what}: read back, it wins {after} against random{own}"
+        if before == after:
+            yield f"{what}, but wins as often against random: {after}"
+        else:
+            yield f"{what}: read back, it wins {after} against random; {agent.name} wins {before}"
 
 
 def _format(player: ExportSource, out: str, asked: str | None) -> Format:

@@ -1,4 +1,4 @@
-"""``ttt restore``: the backups of states."""
+"""``ttt restore``: the backups of states and logs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,10 +40,11 @@ class Backups(Document, name="backups"):
 def restore(
     env: Environment,
     file: Annotated[
-        str | None, argument("[FILE]", "A state, or a backup of one.", autocompletion=complete)
+        str | None,
+        argument("[FILE]", "A state, a log, or a backup of one.", autocompletion=complete),
     ] = None,
 ) -> Backups:
-    """List the backups of a state (without FILE, of all states), or bring one back.
+    """List the backups of a state or log (without FILE, of all in the store), or bring one back.
 
     A save keeps the file it replaces if that holds experience which the new one lacks: the newest five, and
     always the one with the most games. Restoring makes a backup as well.

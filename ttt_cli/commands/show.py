@@ -26,6 +26,7 @@ from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.plays import Plays
 from ttt_cli.user_code import AGENT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import counted, percent
+from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table, print_facts, table
 
 MAX_RUNS = 10
@@ -216,7 +217,11 @@ def show(
         return _formats()
     rules = given_rules(env)
     if file is None:
-        states = [StoredState.of(path) for path in stored_files(env.store)]
+        paths, states = stored_files(env.store), []
+        with progress(env, len(paths), title="judge", unit="states") as tick:
+            for done, path in enumerate(paths):
+                tick(done)
+                states.append(StoredState.of(path))
         states = [state for state in states if rules in (None, state.rules)]
         return Store(str(env.store.absolute()), states, list(_players().values()))
     player = _players().get(re.split("[:,]", file)[0])

@@ -238,6 +238,8 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
         fault = f"has the choice rule {state.learner.choice}"
     if fault:
         raise InvalidFileError(fault, where=str(origin), hint=hint)
+    if options.source is not None and state.learner.choice != (preset or "default"):
+        env.say(f"{origin} has the choice rule {state.learner.choice}, and so will {path}")
     if (unfinished := state.unfinished) is not None and origin == path:
         stopped = f"after {unfinished.games:,} of {unfinished.details['planned']:,} games"
         env.say(f"the run that stopped {stopped} can no longer be resumed")

@@ -150,9 +150,8 @@ class SoundGames:
             else:
                 self.left_out, self.fault = self.left_out + 1, self.fault or record
         if not sound:
-            fault = self.fault or InvalidFileError("holds no games", where=str(self.path))
-            fault.hint = fault.hint or "expected a game a line, as in games.jsonl"
-            raise fault
+            hint = "expected a game a line, as in games.jsonl"
+            raise InvalidFileError("holds no games", where=str(self.path), hint=hint)
 
 
 def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
