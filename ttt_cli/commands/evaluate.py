@@ -127,14 +127,15 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
     loaded = player.loaded
     if loaded is None or loaded.native or enumerated(player.rules) is None:
         return
-    state, stated = loaded.state, player.options.keys() & {"ties", "choice", "search", "epsilon"}
+    state, options = loaded.state, player.options
+    stated = options.keys() & {"ties", "search", "epsilon"} or options.get("choice", "most") != "most"
     known = not state.learner.values_of or state.learner.choice in state.learner.without_ties
     draws_beads = state.plays is not None and state.plays.choice == "draw"
     if stated or known or draws_beads:
         return
     ties_by_rates: dict[str, str] = {}  # names equal rates once
     for ties in ("random", "first", "last", "first-learned"):
-        as_x, as_o = both_sides(play_by(state, ties=ties, **player.options), other.policy)
+        as_x, as_o = both_sides(play_by(state, ties=ties, **options), other.policy)
         wins = f"{percent(as_x.win)} as X and {percent(as_o.win)} as O"
         losses = f"{percent(as_x.loss)} and {percent(as_o.loss)}"
         ties_by_rates.setdefault(f"it loses {losses}, and wins {wins}", ties)
