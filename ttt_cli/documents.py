@@ -34,7 +34,6 @@ from typing import (
     ClassVar,
     Literal,
     NotRequired,
-    TypedDict,
     Union,
     get_args,
     get_origin,
@@ -201,70 +200,6 @@ class Error(Document, name="error"):
         return f"error: {TttError(self.error, where=self.where, hint=self.hint)}"
 
 
-RulesFields = dict[str, Count]
-"""The game: ``rows``, ``cols`` and ``line``."""
-
-
-class ResultsFields(TypedDict):
-    """The number of games for each result."""
-
-    x: Count
-    o: Count
-    draw: Count
-
-
-class RunFields(TypedDict):
-    """The record of a run whose experience a state holds; further fields depend on its kind."""
-
-    id: str
-    kind: Literal["train", "play", "import", "overlap"]
-    games: Count | None
-    results: ResultsFields | None
-    params: NotRequired[dict[str, Any]]
-    seed: NotRequired[int]
-    opponent: NotRequired[str]
-    opponent_digest: NotRequired[str | None]
-    behaviour: NotRequired[str | None]
-    start: NotRequired[str | None]
-    planned: NotRequired[Count]
-    kernel_version: NotRequired[Count]
-    reproducible: NotRequired[bool]
-    closed: NotRequired[bool]
-    curve: NotRequired[dict[str, list[float | None]]]
-    game_ids: NotRequired[list[str]]
-    format: NotRequired[str]
-    spelled: NotRequired[dict[str, float]]
-    inputs: NotRequired[list[str]]
-    runs: NotRequired[list[str]]
-
-
-class PlaysFields(TypedDict):
-    """How the program that made an imported table chooses its moves."""
-
-    ties: Literal["random", "first", "last", "first-learned"]
-    choice: Literal["most", "draw"]
-    unknown: float | list[float] | Literal["random"]
-    wins: Literal["known", "unknown"]
-    tables: Literal["shared", "own"]
-
-
-class StateFile(TypedDict):
-    """A native state file (JSON)."""
-
-    format: Literal["ttt-state"]
-    version: Literal[1]
-    digest: Annotated[str, note(pattern="^sha256:[0-9a-f]{64}$")]
-    learner: str
-    kernel_version: NotRequired[Count]
-    rules: RulesFields
-    symmetry: bool
-    choice: str
-    plays: NotRequired[PlaysFields]
-    games: Count | None
-    runs: list[RunFields]
-    entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.-]+( [0-9]+)?$"})]
-
-
 _SIMPLE: dict[Any, Schema] = {
     str: {"type": "string"},
     Path: {"type": "string"},
@@ -287,7 +222,7 @@ def json_schema(name: str, kind: Any) -> Schema:
     """Return the JSON Schema (draft 2020-12) of a document, or of a state file."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"ttt-{name}"}
     head["description"] = about(kind)
-    if kind is StateFile:
+    if is_typeddict(kind):  # of a file, which has no envelope
         return {**head, **schema_of(kind)}
     envelope = {"schema": {"const": f"ttt-{name}"}, "version": {"const": 1}}
     parts = [{"type": "object", "required": list(envelope), "properties": envelope}, schema_of(kind)]

@@ -9,6 +9,7 @@ import pytest
 
 from tests.store.conftest import edited, parse, trained
 from ttt_cli import merge, play_game, train
+from ttt_cli.documents import fields_of
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
@@ -74,7 +75,7 @@ def test_no_flipped_bit_goes_unnoticed(bit):
             {"runs": [{"id": "a", "kind": "play", "games": 1, "results": None, "game_ids": []}]},
             "lists 0 games of 1",
         ),
-        ({"plays": Plays().fields() | {"unknown": [0.5]}}, "one for each side"),
+        ({"plays": fields_of(Plays()) | {"unknown": [0.5]}}, "one for each side"),
         ({"learner": "book"}, "a book state is a .csv file"),
         ({"entries": {"XX.......": {"3": [0.5, 1]}}}, "X moves first"),
         ({"surprise": 1}, "unknown key"),

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from ttt_cli.commands import COMMANDS, command_module
-from ttt_cli.documents import Document, StateFile, about, json_schema, json_text
+from ttt_cli.documents import Document, about, json_schema, json_text
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError, did_you_mean
 from ttt_cli.shell.options import argument
+from ttt_cli.store.formats.native import StateFile
 
 
 @dataclass(frozen=True)

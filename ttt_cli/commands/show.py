@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ttt_cli.agents.grammar import file_and_reading, resolve
 from ttt_cli.agents.registry import ALIASES, AgentType, meaning, players
-from ttt_cli.documents import Count, Document, RunFields, Share, aside, optional
+from ttt_cli.documents import Count, Document, Share, aside, optional
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
@@ -24,6 +24,7 @@ from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.plays import Plays
+from ttt_cli.store.runs import RunFields
 from ttt_cli.user_code import AGENT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.progress import progress

@@ -6,11 +6,11 @@ that a move wins. An imported state keeps all of that in its header, so that it 
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any, cast
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from ttt_cli.documents import PlaysFields
+from ttt_cli.documents import note, schema_of
 from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import Modified, Policy, PolicyTable, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
@@ -22,32 +22,34 @@ LEARNED = "first-learned"
 RANDOM = "random"
 """As ``unknown``: a move that the table does not hold is not considered where it holds another."""
 
+Unknown = Annotated[
+    tuple[float, float] | str,
+    note(**schema_of(float | list[float] | Literal["random"])),
+    lambda value: value if isinstance(value, str) or value[0] != value[1] else value[0],
+]
+"""The value of a move to X and to O, in a file one number if it is the same; or ``RANDOM``."""
+
 
 @dataclass(frozen=True)
 class Plays:
-    """A rule of play.
+    """How the program that made an imported table chooses its moves.
 
     :ivar ties: the choice among cells of exactly equal value: ``random``, ``first``, ``last``, ``LEARNED``.
     :ivar choice: ``most``: the largest value; ``draw``: by values that are beads, or probabilities.
-    :ivar unknown: the value to X and to O of a move that the table does not hold; ``RANDOM``.
+    :ivar unknown: the value of a move that the table does not hold.
     :ivar wins: ``known``: a move that wins at once is seen even if the table does not hold it.
     :ivar tables: ``shared``: one side's good is the other's bad; ``own``: each side has its own values.
     """
 
-    ties: str = "random"
-    choice: str = "most"
-    unknown: tuple[float, float] | str = (0.0, 0.0)
-    wins: str = "unknown"
-    tables: str = "shared"
-
-    def fields(self) -> PlaysFields:
-        """As in the header of a state, with one number for ``unknown`` if both sides have the same."""
-        alike = not isinstance(self.unknown, str) and self.unknown[0] == self.unknown[1]
-        return cast(PlaysFields, {**asdict(self), "unknown": self.unknown[0] if alike else self.unknown})
+    ties: Annotated[str, note(enum=("random", "first", "last", LEARNED))] = "random"
+    choice: Annotated[str, note(enum=("most", "draw"))] = "most"
+    unknown: Unknown = (0.0, 0.0)
+    wins: Annotated[str, note(enum=("known", "unknown"))] = "unknown"
+    tables: Annotated[str, note(enum=("shared", "own"))] = "shared"
 
     @classmethod
     def from_json(cls, record: dict[str, Any], where: str) -> "Plays":
-        """Read ``PlaysFields``.
+        """Read what the header of a state holds.
 
         :raises InvalidFileError: if ``unknown`` has other than two sides.
         """

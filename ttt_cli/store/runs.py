@@ -8,10 +8,11 @@ run is not the digest of what decides it.
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 import orjson
 
+from ttt_cli.documents import Count
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners.base import Learner
@@ -31,6 +32,39 @@ DETAILS: dict[str, tuple[str, ...]] = {
     "overlap": (),
 }
 """The kinds of runs, and the details that each must have."""
+
+
+class ResultsFields(TypedDict):
+    """The number of games for each result."""
+
+    x: Count
+    o: Count
+    draw: Count
+
+
+class RunFields(TypedDict):
+    """The record of a run whose experience a state holds; further fields depend on its kind."""
+
+    id: str
+    kind: Literal["train", "play", "import", "overlap"]
+    games: Count | None
+    results: ResultsFields | None
+    params: NotRequired[dict[str, Any]]
+    seed: NotRequired[int]
+    opponent: NotRequired[str]
+    opponent_digest: NotRequired[str | None]
+    behaviour: NotRequired[str | None]
+    start: NotRequired[str | None]
+    planned: NotRequired[Count]
+    kernel_version: NotRequired[Count]
+    reproducible: NotRequired[bool]
+    closed: NotRequired[bool]
+    curve: NotRequired[dict[str, list[float | None]]]
+    game_ids: NotRequired[list[str]]
+    format: NotRequired[str]
+    spelled: NotRequired[dict[str, float]]
+    inputs: NotRequired[list[str]]
+    runs: NotRequired[list[str]]
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def validate(value: Any, kind: Any, where: str) -> None:
 
 
 def rules_of(found: dict[str, int], where: str) -> Rules:
-    """The game that ``RulesFields`` describe; raises InvalidFileError if there is no such game."""
+    """The game that the fields of ``Rules`` describe; raises InvalidFileError if there is no such game."""
     try:
         return _rules(**found)
     except TypeError:

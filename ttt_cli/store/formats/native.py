@@ -26,11 +26,11 @@ from io import BytesIO
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Literal, NotRequired, TypedDict
 
 import orjson
 
-from ttt_cli.documents import StateFile
+from ttt_cli.documents import Count, fields_of, note
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
@@ -40,7 +40,7 @@ from ttt_cli.learners.entries import MAX_COUNT, MAX_FAULTS, all_faults, report
 from ttt_cli.store.formats.format import FORMAT, ExportSource, Format, Loaded, Options, Rejected, Verification
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, written
 from ttt_cli.store.plays import Plays
-from ttt_cli.store.runs import Run, read_runs
+from ttt_cli.store.runs import Run, RunFields, read_runs
 from ttt_cli.store.source import BLOCK, Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.system import LIMIT, scaled
@@ -61,6 +61,23 @@ MARKS = (MARK, b'"' + MARK)  # how a CSV state begins: as written, and as a spre
 COLUMNS = ["position", "move", "plies", "result", "run", "count"]
 
 _GOOD_COPY = "go back to a good copy: ttt restore lists backups"
+
+
+class StateFile(TypedDict):
+    """A native state file (JSON)."""
+
+    format: Literal["ttt-state"]
+    version: Literal[1]
+    digest: Annotated[str, note(pattern="^sha256:[0-9a-f]{64}$")]
+    learner: str
+    kernel_version: NotRequired[Count]
+    rules: dict[str, Count]
+    symmetry: bool
+    choice: str
+    plays: NotRequired[Plays]
+    games: Count | None
+    runs: list[RunFields]
+    entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.-]+( [0-9]+)?$"})]
 
 
 class Digest:
@@ -134,7 +151,7 @@ def _header(state: State) -> dict[str, Any]:
         "rules": rules.fields(),
         "symmetry": state.symmetric,
         "choice": learner.choice,
-        **({"plays": state.plays.fields()} if state.plays else {}),
+        **({"plays": fields_of(state.plays)} if state.plays else {}),
         "games": state.games,
         "runs": [run.fields() for run in state.runs],
     }
