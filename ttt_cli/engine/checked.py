@@ -27,56 +27,48 @@ class Checked(Policy):
         self.external = isinstance(player, Policy) and bool(player.external)
 
     def probabilities(self, positions: Positions) -> Floats:
-        probabilities = np.zeros((len(positions), self.rules.cells))
-        rows = np.flatnonzero(~positions.terminal)
-        if not len(rows):
-            return probabilities
-        answer = self._ask("probabilities", positions[rows], (self.rules.cells,))
+        answer: Floats = self._ask("probabilities", positions, (self.rules.cells,), ended=0.0)
         expected = "numbers from 0 that sum to 1, on free cells alone; all 0 to resign"
-        sound = are_sound(answer, positions[rows].legal, 1e-4)  # enough for single precision
-        self._expect(sound, "probabilities", positions[rows], answer, expected)
+        sound = are_sound(answer, positions.legal, 1e-4)  # enough for single precision
+        self._expect(sound, "probabilities", positions, answer, expected)
         sums = answer.sum(axis=1)
         inexact = (np.abs(sums - 1) > ROUNDING) & (sums > 0)
         answer[inexact] /= sums[inexact, None]
-        probabilities[rows] = answer
-        return probabilities
+        return answer
 
     def values(self, positions: Positions) -> Floats | None:
-        values = np.full((len(positions), self.rules.cells), np.nan)
-        rows = np.flatnonzero(~positions.terminal)
-        answer = self._ask("values", positions[rows], (self.rules.cells,))
+        answer = self._ask("values", positions, (self.rules.cells,), ended=np.nan)
         if answer is None:
             return None
         expected = "finite numbers; NaN where it has no opinion"
-        self._expect(~np.isinf(answer).any(axis=1), "values", positions[rows], answer, expected)
-        values[rows] = np.where(positions[rows].legal, answer, np.nan)
-        return values
+        self._expect(~np.isinf(answer).any(axis=1), "values", positions, answer, expected)
+        return np.where(positions.legal, answer, np.nan)
 
     def known(self, positions: Positions) -> Bools | None:
-        known, rows = np.zeros(len(positions), np.bool_), np.flatnonzero(~positions.terminal)
-        answer = self._ask("known", positions[rows], ())
-        if answer is None:
-            return None
-        known[rows] = answer != 0
-        return known
+        answer = self._ask("known", positions, (), ended=0.0)
+        return None if answer is None else answer != 0
 
-    def _ask(self, method: str, positions: Positions, width: tuple[int, ...]) -> Any:
-        """float64[k, *width]: a method's answer for the positions; None if an optional method has none."""
-        optional = method != "probabilities"
+    def _ask(self, method: str, positions: Positions, width: tuple[int, ...], *, ended: float) -> Any:
+        """float64[k, *width]: a method's answer for open positions, and ``ended`` for others; None if an
+        optional method has none."""
+        optional, rows = method != "probabilities", np.flatnonzero(~positions.terminal)
+        answers, shape = np.full((len(positions), *width), ended), (len(rows), *width)
         if optional and not isinstance(self._player, Policy):
             return None
-        shape = (len(positions), *width)
+        if not (optional or len(rows)):
+            return answers
         with guarded(self._name, f"{method} raised "):
-            answer = getattr(self._player, method)(positions)
+            answer = getattr(self._player, method)(positions[rows])
             if answer is None and optional:
                 return None
             array = np.asarray(answer)
             floats = np.array(array, np.float64) if array.dtype.kind in "biufO" else None
         if floats is None or floats.shape != shape:
             kind = f"the type {array.dtype}, not float64" if floats is None else f"the shape {array.shape}"
-            message = f"{method} of {len(positions):,} positions have {kind}"
+            message = f"{method} of {len(rows):,} positions have {kind}"
             raise TttError(message, where=self._name, hint=f"expected {shape}")
-        return floats
+        answers[rows] = floats
+        return answers
 
     def _expect(self, sound: Bools, what: str, positions: Positions, answer: Floats, expected: str) -> None:
         if not sound.all():
