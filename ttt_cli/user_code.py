@@ -76,10 +76,11 @@ def guarded(where: str, failed: str, kind: type[TttError] = TttError) -> Iterato
         raise kind(f"{failed}{describe_error(error)}", where=where) from error
 
 
-def plugin(group: str, name: str, kind: type[T]) -> T | None:
-    """Load the entry point with this name, None if there is none.
+def plugin(group: str, name: str, take: Callable[[str, Any], T]) -> T | None:
+    """The entry point with this name; None if there is none.
 
-    :raises TttError: if it cannot be loaded, or is of another kind.
+    :param take: makes of the name and what is loaded what is wanted; raises TttError if that cannot be.
+    :raises TttError: also if it cannot be loaded.
     """
     point = next((point for point in _entry_points(group, tuple(sys.path)) if point.name == name), None)
     if point is None:
@@ -89,18 +90,15 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
     if not point.module.startswith("ttt_cli."):
         package = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
         _files.add(Path(str(package or point.module).removesuffix("__init__.py")))
-    if not isinstance(loaded, kind):
-        kinds = f"of type {type(loaded).__name__}, not {kind.__name__}"
-        raise TttError(f"the plug-in {point.value} is {kinds}", where=name, hint=f"see {group}")
-    return loaded
+    return take(name, loaded)
 
 
-def plugins(group: str, load: Callable[[str], T | None]) -> Iterator[T]:
-    """Load all entry points of a group by their names; skip those that fail."""
+def plugins(group: str, take: Callable[[str, Any], T]) -> Iterator[T]:
+    """All entry points of a group by their names, without those that fail."""
     for name in sorted({point.name for point in _entry_points(group, tuple(sys.path))}):
         with suppress(TttError):
-            if (loaded := load(name)) is not None:
-                yield loaded
+            if (taken := plugin(group, name, take)) is not None:
+                yield taken
 
 
 @cache

@@ -24,7 +24,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import TttError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
-from ttt_cli.store.formats import get, recognise
+from ttt_cli.store.formats import all_formats, recognise
 from ttt_cli.store.formats.format import DEFAULTS, ExportSource, Loaded
 from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord, SoundGames
@@ -77,8 +77,7 @@ def natives(*learners: str) -> list[bytes]:
 
 
 def exported(learner: str, name: str, ending: str = "") -> bytes:
-    form, state = get(name), trained(learner, 12)
-    assert form is not None
+    form, state = {form.name: form for form in all_formats()}[name], trained(learner, 12)
     return b"".join(form.write(ExportSource("", state, state.policy, ending=ending)))
 
 

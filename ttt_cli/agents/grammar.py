@@ -14,15 +14,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ttt_cli.agents.python_object import player_of
 from ttt_cli.agents.registry import ALIASES, AgentType, meaning, parse_options, players
 from ttt_cli.agents.state_player import FILE_OPTIONS, STATE_OPTIONS, limited, play_by
 from ttt_cli.documents import AgentFields
-from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
-from ttt_cli.user_code import AGENT_PLUGINS, guarded, is_ours, plugin
+from ttt_cli.user_code import AGENT_PLUGINS, guarded, plugin
 
 if TYPE_CHECKING:
     from ttt_cli.store.formats.format import Loaded, Options
@@ -165,9 +165,9 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
         return replace(_find(meant, store, rules, fresh), name=text)
     if fresh and (untrained := library.untrained(store, name, rules)) is not None:
         return _of_state(text, untrained, parse_options(text, "a state", options, STATE_OPTIONS))
-    if Path(name).suffix or (plugged := plugin(AGENT_PLUGINS, name, AgentType)) is None:
+    if Path(name).suffix or (player := plugin(AGENT_PLUGINS, name, plugged_player)) is None:
         raise _unknown(name, store, rules)
-    return _of_type(text, replace(plugged, name=name, make=_checked(plugged, text)), options)
+    return _of_type(text, player, options)
 
 
 def _of_type(text: str, player: AgentType, options: str | None, **argument: str) -> Agent:
@@ -236,17 +236,20 @@ def _split(values: Mapping[str, Any], rules: Rules | None) -> tuple[dict[str, An
     return playing, Options(visits=visits, stated=stated, rules=rules)
 
 
-def _checked(player: AgentType, name: str) -> Callable[..., Policy]:
-    """The ``make`` of a plug-in's player, with errors that name it."""
+def plugged_player(name: str, player: Any) -> AgentType:
+    """The player of a plug-in, whose answers are checked.
+
+    :raises TttError: if it is something else.
+    """
+    if not isinstance(player, AgentType):
+        raise TttError(f"the plug-in is of type {type(player).__name__}, not AgentType", where=name)
 
     def make(rules: Rules, **options: Any) -> Policy:
         with guarded(name, "the plug-in fails: "):
-            policy = player.make and player.make(rules, **options)
-        if not isinstance(policy, Policy):
-            raise TttError(f"the plug-in makes {type(policy).__name__}, not a Policy", where=name)
-        return policy if is_ours(policy) else Checked(rules, name, policy)
+            made = player.make and player.make(rules, **options)
+        return player_of(made, rules, name)
 
-    return make
+    return replace(player, name=name, make=make)
 
 
 def _unknown(name: str, store: Path, rules: Rules | None) -> TttError:

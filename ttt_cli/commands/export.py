@@ -19,9 +19,10 @@ from ttt_cli.evaluation.matchup import both_sides, own_play
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, save_state, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
-from ttt_cli.store.formats import FORMATS, all_formats, get, plugged_formats
+from ttt_cli.store.formats import FORMATS, all_formats, plugged_format
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
+from ttt_cli.user_code import FORMAT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
@@ -153,12 +154,8 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     forms = [form for form in built_in if form.fits(player.state)]
     forms.sort(key=lambda form: not form.learner)  # those of a single method first
     if asked is not None:
-        if (
-            asked not in FORMATS
-            and (plugged := get(asked))
-            and plugged.written
-            and plugged.fits(player.state)
-        ):
+        plugged = None if asked in FORMATS else plugin(FORMAT_PLUGINS, asked, plugged_format)
+        if plugged and plugged.written and plugged.fits(player.state):
             return plugged
         if chosen := [form for form in forms if form.name in (asked, f"ttt-{asked}")]:
             return chosen[0]
@@ -168,7 +165,8 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     ending = None if out == "-" else Path(out).suffix.lower()
     fitting = [form for form in forms if ending in form.endings]
     if not fitting:
-        forms += [form for form in plugged_formats() if form.written and form.fits(player.state)]
+        plug_ins = plugins(FORMAT_PLUGINS, plugged_format)
+        forms += [form for form in plug_ins if form.written and form.fits(player.state)]
         fitting = [form for form in forms if ending in form.endings]
     if len(fitting) != 1:
         what = "could be several formats" if fitting else "cannot tell the format from the file's name"

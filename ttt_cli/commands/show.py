@@ -10,7 +10,7 @@ from typing import Annotated, Literal, cast
 
 from rich.text import Text
 
-from ttt_cli.agents.grammar import file_and_reading, resolve
+from ttt_cli.agents.grammar import file_and_reading, plugged_player, resolve
 from ttt_cli.agents.registry import ALIASES, AgentType, meaning, players
 from ttt_cli.documents import Count, Document, Share, aside, optional
 from ttt_cli.engine.rules import Rules
@@ -18,14 +18,14 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
-from ttt_cli.learners import plugged_learners
+from ttt_cli.learners import plugged_learner
 from ttt_cli.shell.options import argument, complete, flag, given_rules, stored_files
 from ttt_cli.store import library
-from ttt_cli.store.formats import all_formats, plugged_formats
+from ttt_cli.store.formats import all_formats, plugged_format
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import RunFields
-from ttt_cli.user_code import AGENT_PLUGINS, plugin, plugins
+from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table, print_facts, table
@@ -239,13 +239,12 @@ def show(
 
 
 def _players() -> dict[str, BuiltIn]:
-    plugged = plugins(AGENT_PLUGINS, lambda name: plugin(AGENT_PLUGINS, name, AgentType))
     listed = [_built_in(agent, "built-in") for agent in players().values()]
-    listed += [_built_in(agent, "plug-in") for agent in plugged]
+    listed += [_built_in(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, plugged_player)]
     for name in ALIASES:
         same = str(meaning(name, None)).replace(":", " with ").replace(",", " and ")
         listed.append(BuiltIn(name, name, "alias", f"the same as {same}", {}))
-    for learner in plugged_learners():
+    for learner in plugins(LEARNER_PLUGINS, plugged_learner):
         name = f"ttt train {learner.name}"
         listed.append(BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {}))
     return {player.name: player for player in listed}
@@ -258,7 +257,7 @@ def _built_in(agent: AgentType, kind: Literal["plug-in", "built-in"]) -> BuiltIn
 
 def _formats() -> Formats:
     rows: dict[str, FormatRow] = {}
-    for form in chain(all_formats(), plugged_formats()):
+    for form in chain(all_formats(), plugins(FORMAT_PLUGINS, plugged_format)):
         reads, plays = form.holds in ("table", "games"), form.holds in ("table", "policy")
         row = FormatRow(form.name, form.learner or None, form.about, reads, plays, form.written)
         rows.setdefault(form.name, row)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ttt_cli.errors import UsageError, did_you_mean
-from ttt_cli.user_code import LEARNER_PLUGINS, load_object, plugin, plugins
+from ttt_cli.user_code import LEARNER_PLUGINS, load_object, plugin
 
 if TYPE_CHECKING:
     from ttt_cli.learners.base import Learner
@@ -47,21 +47,23 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
     if name in _typed.get():
         return _typed.get()[name]
-    plugged = plugin(LEARNER_PLUGINS, name, type)
-    if plugged is None:
+    if (learner := plugin(LEARNER_PLUGINS, name, plugged_learner)) is None:
         near, known = did_you_mean(name, LEARNERS), f"there are {', '.join(LEARNERS)}"
         hint = near or f"{known}, and your own class, which load needs as learner=CLASS"
         flags = near or f"{known}, and FILE.py:CLASS, whose states need --learner FILE.py:CLASS"
         raise UsageError(f"no learner is called {name!r}", hint=hint, flags=flags)
-    learner = checked(plugged, name)
-    if learner.name != name:
-        raise UsageError(f"the plug-in's learner is called {learner.name!r}", where=name)
     return learner
 
 
-def plugged_learners() -> "list[type[Learner[Any]]]":
-    """The usable learners of plug-ins, by name."""
-    return [kind for kind in plugins(LEARNER_PLUGINS, learner_class) if kind.name not in LEARNERS]
+def plugged_learner(name: str, kind: Any) -> "type[Learner[Any]]":
+    """The learner of a plug-in.
+
+    :raises UsageError: if it is not one, or has not its name.
+    """
+    learner = checked(kind, name)
+    if learner.name != name:
+        raise UsageError(f"the plug-in's learner is called {learner.name!r}", where=name)
+    return learner
 
 
 def from_file(argument: str) -> "type[Learner[Any]]":

@@ -19,15 +19,14 @@ from tests.store.formats.strangers import EMPTY, after, free, symbols, winner
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.store import library
-from ttt_cli.store.formats import get, moves_csv, value_table
+from ttt_cli.store.formats import all_formats, moves_csv, value_table
 from ttt_cli.store.formats.format import ExportSource, Loaded, Rejected
 from ttt_cli.store.library import load
 from ttt_cli.store.state import State
 
 
 def written(state: State, name: str, ending: str = "") -> bytes:
-    form = get(name)
-    assert form is not None
+    form = next(form for form in all_formats() if form.name == name)
     return b"".join(form.write(ExportSource("", state, state.policy, ending=ending)))
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.formats.format import DEFAULTS, Format, Options
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import scaled, too_large
-from ttt_cli.user_code import FORMAT_PLUGINS, guarded, plugin, plugins
+from ttt_cli.user_code import FORMAT_PLUGINS, guarded, plugins
 
 FORMATS = {
     "ttt-state": ".native:StateJson",
@@ -46,18 +47,14 @@ def _instance(place: str) -> Format:
     return form
 
 
-def get(name: str) -> Format | None:
-    """The format of this name, a plug-in's included; None if there is none.
+def plugged_format(name: str, kind: Any) -> Format:
+    """The format of a plug-in.
 
-    :raises TttError: if the plug-in cannot be loaded, is not a format, or lacks a name or a description.
+    :raises TttError: if it is not a format, lacks a name or a description, or has the name of a built-in one.
     """
-    if name in FORMATS:
-        return _instance(FORMATS[name])
-    if (kind := plugin(FORMAT_PLUGINS, name, type)) is None:
-        return None
     with guarded(name, "the plug-in fails: "):
         form = kind()
-    if not (isinstance(form, Format) and hasattr(form, "name") and hasattr(form, "about")):
+    if name in FORMATS or not (isinstance(form, Format) and hasattr(form, "name") and hasattr(form, "about")):
         raise TttError("the plug-in's class is not a Format with a name and an about", where=name)
     return form
 
@@ -65,11 +62,6 @@ def get(name: str) -> Format | None:
 def all_formats() -> Iterator[Format]:
     """The built-in formats, each loaded when its turn comes."""
     return map(_instance, FORMATS.values())
-
-
-def plugged_formats() -> Iterator[Format]:
-    """The formats of plug-ins, without those that fail."""
-    return plugins(FORMAT_PLUGINS, lambda name: None if name in FORMATS else get(name))
 
 
 def recognise(source: Source, options: Options = DEFAULTS) -> Format:
@@ -81,8 +73,8 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
         hint = "ttt restore lists backups of a state; an empty brain: ttt import --learner graph FILE"
         raise InvalidFileError("is empty", where=source.where, hint=hint)
     for form in all_formats():
-        if form.name == "position-keyed" and (plugged := _plugged_format(source, options)) is not None:
-            return plugged
+        if form.name == "position-keyed" and (outside := _plugged_format(source, options)) is not None:
+            return outside
         fits = form.holds and (form.rules is None or options.rules in (None, form.rules))
         if fits and source.size <= scaled(form.limit) and form.recognises(source, options):
             return form
@@ -90,7 +82,7 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
 
 
 def _plugged_format(source: Source, options: Options) -> Format | None:
-    for form in plugged_formats():
+    for form in plugins(FORMAT_PLUGINS, plugged_format):
         with suppress(TttError), guarded(source.where, ""):  # a plug-in that fails does not recognise it
             if form.holds and form.recognises(source, options):
                 return form
