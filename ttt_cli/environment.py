@@ -4,6 +4,7 @@ A command writes only through its ``Environment``: the result to stdout with ``o
 stderr with ``say``. Tests pass in their own streams.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,6 +14,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
+
+from ttt_cli.errors import notices
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -169,13 +172,10 @@ class Environment:
 
         :param bar: the console of a progress bar; a spinner below it announces compilations.
         """
-        import logging
-
         handler = logging.Handler()
         handler.emit = lambda record: (show or self.say)(record.getMessage())  # type: ignore[method-assign]
-        log = logging.getLogger("ttt_cli")
-        log.handlers = [handler]
-        log.setLevel(logging.INFO)
+        notices.handlers = [handler]
+        notices.setLevel(logging.INFO)
         if kernel := sys.modules.get("ttt_cli.engine.kernel"):
             vars(kernel)["announce"] = partial(self.compiling, None if bar else show, bar=bar)
 

@@ -1,7 +1,13 @@
-"""The errors of the program and their exit codes; ``app.run`` prints an error as a line on stderr."""
+"""The errors of the program and their exit codes; ``app.run`` prints an error as a line on stderr.
 
+Notices, which a command shows on stderr as well, are log messages of ``notices``.
+"""
+
+import logging
 from collections.abc import Iterable
 from enum import IntEnum
+
+notices = logging.getLogger("ttt_cli")
 
 
 class ExitCode(IntEnum):

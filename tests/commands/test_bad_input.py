@@ -190,7 +190,7 @@ def test_a_file_that_another_process_is_at_is_left_alone(refused: Refused, call:
 
 def test_a_merge_waits_for_another_process_and_says_so(ttt: Run) -> None:
     Path(GOOD).write_bytes(good_content())
-    Timer(0.2, lock(Path("new.json"), "trained").close).start()
+    Timer(1.3, lock(Path("new.json"), "trained").close).start()
     merged = ttt("merge", GOOD, "-o", "new.json")
     assert (merged.code, Path("new.json").read_bytes()) == (0, good_content())
     assert merged.err == "new.json is being written by another process; waiting up to 30 s\n"

@@ -31,7 +31,7 @@ def messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     messages: list[str] = []
     monkeypatch.setattr(kernel, "announce", lambda name, seconds: messages.append(name) or nullcontext())
     monkeypatch.setattr(kernel, "_warn", messages.append)
-    monkeypatch.setattr(kernel.log, "info", lambda text, *values: messages.append(text % values))
+    monkeypatch.setattr(kernel.notices, "info", lambda text, *values: messages.append(text % values))
     return messages
 
 

@@ -4,7 +4,6 @@ Such a player may choose at random. Therefore a second instance is asked about e
 that gives the same answer twice is assumed to be deterministic and judged exactly, any other only by games.
 """
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import TttError
+from ttt_cli.errors import TttError, notices
 from ttt_cli.user_code import guarded
 
 RESIGNS = -1
@@ -174,5 +173,5 @@ class Asked(Policy):
         if not self._forfeits:
             raise TttError(failure, where=self._name, hint=error.hint) from error.__cause__
         if not self._log.failures:
-            logging.getLogger("ttt_cli").info("%s: %s: it loses the game", self._name, failure)
+            notices.info("%s: %s: it loses the game", self._name, failure)
         self._log.failures.append(failure)

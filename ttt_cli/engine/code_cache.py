@@ -4,14 +4,13 @@ Loading compiled code means running it, so a folder that others own or may write
 """
 
 import errno
-import logging
 import os
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from time import time
 
-log = logging.getLogger("ttt_cli")
+from ttt_cli.errors import notices
 
 
 def read(name: str) -> bytes | None:
@@ -42,7 +41,7 @@ def write(name: str, code: bytes) -> None:
 
 @cache
 def _say_once(why: str) -> None:
-    log.info("%s; NUMBA_CACHE_DIR=FOLDER names another folder", why)
+    notices.info("%s; NUMBA_CACHE_DIR=FOLDER names another folder", why)
 
 
 def _folder() -> Path:

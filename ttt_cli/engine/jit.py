@@ -16,6 +16,7 @@ from types import FunctionType
 from typing import Any
 
 from ttt_cli.engine import code_cache
+from ttt_cli.errors import notices
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 """Kernels never divide by zero, allocate nothing, and only Python calls them."""
@@ -104,7 +105,7 @@ class _Cache:
             try:
                 return CompileResult._rebuild(context, *pickle.loads(code))
             except Exception as error:  # a damaged file can raise anything
-                code_cache.log.debug("the compiled code in %s cannot be read: %r", name, error)
+                notices.debug("the compiled code in %s cannot be read: %r", name, error)
         with self.compiling():
             context.refresh()  # loads all that the compiler needs, but compiled code does not
             compiled = self.dispatcher._compiler.compile(signature, None)

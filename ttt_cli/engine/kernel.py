@@ -7,7 +7,6 @@ Compiled code is cached under a digest of everything it is made of. Without Numb
 slowly, to the same bytes.
 """
 
-import logging
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -26,8 +25,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine import jit
-
-log = logging.getLogger("ttt_cli")
+from ttt_cli.errors import notices
 
 UNLIMITED = 1 << 62
 """The limit of nodes of an unlimited search."""
@@ -39,7 +37,7 @@ Python's int, which is several times as fast."""
 
 @contextmanager
 def _logged(name: str, seconds: float) -> Iterator[None]:
-    log.info("compiling %s, once, about %.0f s", name, seconds)
+    notices.info("compiling %s, once, about %.0f s", name, seconds)
     yield
 
 
@@ -67,7 +65,7 @@ def prefer_uncompiled() -> AbstractContextManager[None]:
 
 @cache
 def _warn(message: str) -> None:
-    log.warning(message)
+    notices.warning(message)
 
 
 class Part:

@@ -48,9 +48,8 @@ def locked(env: Environment, path: Path, doing: str, *, wait: float = 0.0) -> Ex
     if stored and path.stem in BUILT_IN:
         hint = f"-o {path.with_name(f'{path.stem}2{path.suffix}')}"
         raise UsageError("is the name of a built-in player", where=path.stem, hint=hint)
-    notice = f"{path} is being written by another process; waiting up to {wait:g} s"
     remedy = f"write beside it with -o other{path.suffix} and merge later"
-    return lock(path, doing, wait=wait, on_wait=lambda: env.say(notice), remedy=remedy, parents=stored)
+    return lock(path, doing, wait=wait, remedy=remedy, parents=stored)
 
 
 def save_state(env: Environment, state: State, path: Path) -> None:

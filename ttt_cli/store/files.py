@@ -6,7 +6,6 @@ fsync, ``os.replace``, fsync the folder. The mode is kept, and symbolic links ar
 grow by ``append_line``.
 """
 
-import logging
 import os
 import re
 import stat
@@ -16,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
-from ttt_cli.errors import InvalidFileError
+from ttt_cli.errors import InvalidFileError, notices
 from ttt_cli.store.backups import keep
 from ttt_cli.store.locks import lock, take
 from ttt_cli.store.system import NO_WAITING, AnyPath, status, translate_os_errors
@@ -37,7 +36,7 @@ def announced(chunks: Iterable[bytes], path: AnyPath) -> Iterator[bytes]:
     size = 0
     for chunk in chunks:
         if size < LARGE <= size + len(chunk):
-            logging.getLogger("ttt_cli").info("writing %s, more than %.0f MB", path, LARGE / 1e6)
+            notices.info("writing %s, more than %.0f MB", path, LARGE / 1e6)
         size += len(chunk)
         yield chunk
 

@@ -4,7 +4,6 @@ A game is logged before any state learns it, and a state's runs list the games t
 in between neither loses a game nor teaches it twice.
 """
 
-import logging
 import re
 import secrets
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ import orjson
 from ttt_cli.documents import CellFromOne, ResultKey, fields_of, optional
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import InvalidFileError, NotationError, TttError
+from ttt_cli.errors import InvalidFileError, NotationError, TttError, notices
 from ttt_cli.store.files import append_line, try_writing
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
@@ -26,7 +25,6 @@ from ttt_cli.store.typed import rules_of, validate
 
 LOG = "games.jsonl"
 LONGEST_LINE = 2**20  # bytes
-notices = logging.getLogger("ttt_cli")
 
 _ID = re.compile(rb'\{"id":"([^"]*)"')
 

@@ -9,12 +9,11 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ttt_cli.errors import BusyError, InvalidFileError
+from ttt_cli.errors import BusyError, InvalidFileError, notices
 from ttt_cli.store.system import NO_WAITING, AnyPath, translate_os_errors, translated
 
 FOLDER = ".locks"
@@ -31,15 +30,13 @@ def lock(
     doing: str = "written",
     *,
     wait: float = 0.0,
-    on_wait: Callable[[], None] = lambda: None,
     remedy: str = "try again when it is free",
     parents: bool = False,
 ) -> ExitStack:
     """Lock ``path`` for a read-modify-write, until what this returns is closed; a device needs none.
 
     :param doing: completes the message to others: "q.json is being trained by process 4711".
-    :param wait: how long to wait for another holder, in seconds.
-    :param on_wait: called before waiting for another holder.
+    :param wait: how long to wait for another holder, in seconds; more than one is announced.
     :param remedy: what the user can do if another process holds it.
     :param parents: whether to make missing folders.
     :raises BusyError: if another holder, in this process or another, has not released it in time.
@@ -60,7 +57,7 @@ def lock(
         # Opened for reading only, so that all users who share the folder may lock it.
         flags = os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | NO_WAITING
         file = held.enter_context(os.fdopen(os.open(place, flags, 0o666), "rb", 0))
-        if not _take_within(wait, file, on_wait):
+        if not _take_within(wait, file, path):
             holder = file.read(100).decode(errors="ignore")
             held.close()
             holder = holder if holder.isprintable() and holder else "written by another process"
@@ -72,11 +69,12 @@ def lock(
     return held
 
 
-def _take_within(seconds: float, file: BinaryIO, on_wait: Callable[[], None]) -> bool:
-    until, taken = time.monotonic() + seconds, take(file)
-    if seconds and not taken:
-        on_wait()
-    while not taken and time.monotonic() < until:
+def _take_within(seconds: float, file: BinaryIO, path: AnyPath) -> bool:
+    begun, said, taken = time.monotonic(), False, take(file)
+    while not taken and (waited := time.monotonic() - begun) < seconds:
+        if waited > 1 and not said:
+            said = True
+            notices.info("%s is being written by another process; waiting up to %g s", path, seconds)
         time.sleep(0.01)
         taken = take(file)
     return taken

@@ -4,7 +4,6 @@ A curve is kept in the record of the run, and on request in a CSV file, which is
 that it can be watched.
 """
 
-import logging
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -13,13 +12,11 @@ from pathlib import Path
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import InvalidFileError
+from ttt_cli.errors import InvalidFileError, notices
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.store.curves import Row, read, to_csv
 from ttt_cli.store.files import write_bytes
-
-log = logging.getLogger("ttt_cli")
 
 PER_DECADE = 8
 """Points while the number of games grows tenfold, if a curve is requested."""
@@ -113,7 +110,7 @@ class Curve:
             self.rows.append(measure(games, policy()))
         except OutgrownError as error:
             if not self._outgrown:
-                log.warning("no point of the curve after %s games: %s", f"{games:,}", error.message)
+                notices.warning("no point of the curve after %s games: %s", f"{games:,}", error.message)
             self._outgrown = True
             return None
         if self._path is not None:

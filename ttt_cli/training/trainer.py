@@ -4,7 +4,6 @@
 each checkpoint is a whole state from which training can go on.
 """
 
-import logging
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ import numpy as np
 from ttt_cli.agents.grammar import Agent, is_program, resolve
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.errors import InvalidFileError, UsageError, notices
 from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.store import library
@@ -27,8 +26,6 @@ from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach_waiting
 from ttt_cli.training.blocks import Plan, ShardMap, train_blocks
 from ttt_cli.training.curve import Curve
-
-log = logging.getLogger("ttt_cli")
 
 ENDS = ("o", "draw", "x")
 """The keys, in records, of the results that ``Learner.train`` counts."""
@@ -239,7 +236,7 @@ def execute(
             break
         if monotonic() - last_save >= checkpoint and games < run.plan.games:
             save()
-            log.info("saved %s games", f"{games:,}")
+            notices.info("saved %s games", f"{games:,}")
             last_save = monotonic()
     if run.finished:
         run.state = run.state.closed()

@@ -14,11 +14,9 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from ttt_cli.errors import TttError, UsageError
+from ttt_cli.errors import TttError, UsageError, notices
 from ttt_cli.learners.base import Shard
 from ttt_cli.training.blocks import Learnt, ShardMap
-
-notices = logging.getLogger("ttt_cli")
 
 PATIENCE = 10
 """Seconds to wait for a cluster's scheduler, for its first worker, and before asking whether one is left."""

@@ -16,7 +16,6 @@ A state is identified by the same digest without learning curves, which are not 
 
 import gc
 import hashlib
-import logging
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -33,7 +32,7 @@ import orjson
 from ttt_cli.documents import Count, fields_of, note
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, notices
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.base import Entry
 from ttt_cli.learners.entries import MAX_COUNT, MAX_FAULTS, all_faults, report
@@ -247,7 +246,7 @@ class NativeFormat(Format):
         try:
             if options.table:
                 if source.size > 8 * BLOCK:  # a second or more
-                    logging.getLogger("ttt_cli").info("reading %s, %.0f MB", where, source.size / 1e6)
+                    notices.info("reading %s, %.0f MB", where, source.size / 1e6)
                 state = _with_table(state, entries)
         except TttError as error:
             place = error.where if error.where.startswith(where) else f"{where}: {error.where}"
