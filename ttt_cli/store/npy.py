@@ -2,76 +2,36 @@
 
 import io
 import warnings
-import zipfile
 
 import numpy as np
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.pickles import Array, Document, elements, read_pickle
 from ttt_cli.store.source import Source
-from ttt_cli.store.system import scaled, too_large
 from ttt_cli.store.text import quoted
 
 MAGIC = b"\x93NUMPY"
-MAX_UNPACKED = 64 * 2**20  # bytes that any archive may have when unpacked
-FREE_BYTES = 16 * 2**20  # that even the smallest may have
-UNPACKED_PER_BYTE = 50  # beyond these, by packed byte: a policy has 20, a bomb a thousand
-MAX_ARRAYS = 100
-
-
-def is_archive(data: bytes) -> bool:
-    """Whether a file is a ``.npz`` archive."""
-    return data.startswith(b"PK\x03\x04") and b".npy" in data
-
-
-def most_unpacked(data: bytes) -> int:
-    """The most bytes that packed ones may have when unpacked."""
-    return scaled(min(MAX_UNPACKED, FREE_BYTES + UNPACKED_PER_BYTE * len(data)))
-
-
-def names(data: bytes, where: str) -> list[str]:
-    """The names of the arrays in an archive; raises InvalidFileError if it is damaged or too large."""
-    most = most_unpacked(data)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            sizes = {it.filename: it.file_size for it in archive.infolist() if it.filename.endswith(".npy")}
-    except Exception as error:  # zipfile promises no kind of error for an archive that lies
-        raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
-    if sum(sizes.values()) > most:
-        raise too_large(f"its arrays have more than {most:,} bytes", where)
-    return [name.removesuffix(".npy") for name in sizes][:MAX_ARRAYS]
-
-
-def _member(data: bytes, name: str, where: str) -> bytes:
-    """Unpack an array, whose bytes ``names`` has limited to what the archive says."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return archive.read(f"{name}.npy")
-    except Exception as error:
-        raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
 
 
 def array_in(source: Source, name: str) -> Array:
     """Read an array of numbers or texts from an archive.
 
-    :raises InvalidFileError: if it is damaged or too large, or holds Python objects.
+    :raises InvalidFileError: if it is damaged or holds Python objects.
     """
-    names(source.data, source.where)
     where = f"{source.where}, array {name}"
-    value = load_npy(_member(source.data, name, where), where).value
+    value = load_npy(source.arrays[name], where).value
     if not isinstance(value, np.ndarray):
         raise InvalidFileError("holds Python objects", where=where)
     return value
 
 
-def load_npz(data: bytes, where: str) -> Document:
+def load_npz(source: Source) -> Document:
     """Read the arrays of an archive by their names, or its only one.
 
-    :raises InvalidFileError: if it is damaged, too large, or holds other than plain data.
+    :raises InvalidFileError: if one is damaged, or holds other than plain data.
     """
     arrays = {
-        name: load_npy(_member(data, name, where), f"{where}, array {quoted(name)}")
-        for name in names(data, where)
+        name: load_npy(data, f"{source.where}, array {quoted(name)}") for name, data in source.arrays.items()
     }
     if len(arrays) == 1:
         return next(iter(arrays.values()))

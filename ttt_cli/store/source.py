@@ -1,4 +1,4 @@
-"""A file to be read: its start, its content, its blocks and lines, its JSON value, its rows.
+"""A file to be read: its start, its content, its blocks and lines, its JSON value, its rows, its arrays.
 
 Each is read on first access and then kept, so that many formats can look in turn. Sizes are checked before
 anything is read, and devices are refused.
@@ -21,6 +21,10 @@ from ttt_cli.store.text import csv_rows, load_json, refuse_binary
 BLOCK = 2**20  # about so many bytes are read at once where the format allows it
 BOM = b"\xef\xbb\xbf"  # the byte order mark that some editors put before a text: no part of its content
 JSON_LIMIT = 32 * 2**20  # bytes of a foreign JSON file: ten times what the usual board can fill
+MAX_UNPACKED = 64 * 2**20  # bytes that any archive may have when unpacked
+FREE_BYTES = 16 * 2**20  # that even the smallest may have
+UNPACKED_PER_BYTE = 50  # beyond these, by packed byte: a policy has 20, a bomb a thousand
+MAX_ARRAYS = 100
 
 
 class Source:
@@ -103,6 +107,28 @@ class Source:
         if first[-1:] in (b"]", b"}") and rest[:1] == first[:1]:  # as in no JSON text
             data = b"[" + re.sub(rb"\n(?![ \t\r]*\n)", b",\n", data.strip()) + b"]"
         return load_json(data, self.where, limit=JSON_LIMIT, constants=True)
+
+    @cached_property
+    def arrays(self) -> dict[str, bytes]:
+        """The arrays in NumPy's archive by name, each as a ``.npy`` file; none if the file is not one."""
+        if not (self.start.startswith(b"PK\x03\x04") and b".npy" in self.data):
+            return {}
+        from zipfile import ZipFile
+
+        try:
+            with ZipFile(BytesIO(self.data)) as archive:
+                members = [item for item in archive.infolist() if item.filename.endswith(".npy")]
+                if sum(item.file_size for item in members) <= (most := self.most_unpacked):
+                    first = members[:MAX_ARRAYS]
+                    return {item.filename.removesuffix(".npy"): archive.read(item) for item in first}
+        except Exception as error:  # zipfile promises no kind of error for an archive that lies
+            raise InvalidFileError(f"is a damaged .npz archive: {error}", where=self.where) from None
+        raise too_large(f"its arrays have more than {most:,} bytes", self.where)
+
+    @property
+    def most_unpacked(self) -> int:
+        """The most bytes that the content may have when unpacked."""
+        return scaled(min(MAX_UNPACKED, FREE_BYTES + UNPACKED_PER_BYTE * self.size))
 
     @cached_property
     def first_line(self) -> str:

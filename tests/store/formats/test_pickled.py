@@ -14,7 +14,7 @@ import pytest
 from tests.store.formats.programs import entries, npy, npz, read, refused
 from tests.store.formats.strangers import MOVES, POSITIONS, ROWS, by_cell, free, in_base_3, symbols
 from tests.store.pickles import samples
-from ttt_cli.store import npy as numpy_files
+from ttt_cli.store import source
 
 
 def array(board: str) -> np.ndarray:
@@ -68,8 +68,8 @@ def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
     refused(packed[:-5], "cut off")
     refused(packed[:-4] + b"????", "damaged")
     refused("x^2,1\n", "keys are not positions")
-    monkeypatch.setattr(numpy_files, "FREE_BYTES", 1000)
-    monkeypatch.setattr(numpy_files, "UNPACKED_PER_BYTE", 1)
+    monkeypatch.setattr(source, "FREE_BYTES", 1000)
+    monkeypatch.setattr(source, "UNPACKED_PER_BYTE", 1)
     assert "TTT_LIMITS" in refused(packed, "when unpacked").hint
 
 

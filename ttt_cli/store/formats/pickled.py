@@ -22,7 +22,7 @@ from ttt_cli.store.foreign.files import tables_of_json
 from ttt_cli.store.formats.format import ForeignTable, Format, Options
 from ttt_cli.store.formats.position_keyed import read_tables
 from ttt_cli.store.formats.value_table import ARRAYS
-from ttt_cli.store.npy import MAGIC, is_archive, load_npy, load_npz, most_unpacked, names
+from ttt_cli.store.npy import MAGIC, load_npy, load_npz
 from ttt_cli.store.pickles import Array, Document, read_pickle
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import too_large
@@ -41,11 +41,12 @@ def is_pickle(data: bytes) -> bool:
     return bool(_START.match(data) or (ends and _START_OF_CALL.match(data)))
 
 
-def _unpacked(data: bytes, where: str) -> bytes:
+def _unpacked(source: Source) -> bytes:
     """The pickle in a file, which may be packed."""
+    data, where, most = source.data, source.where, source.most_unpacked
     if not data.startswith(PACKED):
         return data
-    most, machine = most_unpacked(data), zlib.decompressobj()
+    machine = zlib.decompressobj()
     try:
         content = machine.decompress(data, most + 1)
     except zlib.error as error:
@@ -104,7 +105,7 @@ class Pickled(Format):
     def read(self, source: Source, options: Options) -> ForeignTable:
         if source.start.startswith(b"PK\x03\x04"):
             raise _a_model("torch", source.where)
-        document = read_pickle(_unpacked(source.data, source.where), source.where)
+        document = read_pickle(_unpacked(source), source.where)
         return _table(document, source, options, self, "a pickle, of which nothing was executed")
 
 
@@ -118,12 +119,11 @@ class Npy(Format):
     ambiguous = True
 
     def recognises(self, source: Source, options: Options) -> bool:
-        if source.start.startswith(MAGIC):
-            return True
-        return is_archive(source.data) and not set(ARRAYS) & set(names(source.data, source.where))
+        arrays = source.arrays.keys()
+        return source.start.startswith(MAGIC) or (bool(arrays) and arrays.isdisjoint(ARRAYS))
 
     def read(self, source: Source, options: Options) -> ForeignTable:
-        document = (load_npz if is_archive(source.data) else load_npy)(source.data, source.where)
+        document = load_npz(source) if source.arrays else load_npy(source.data, source.where)
         if isinstance(document.value, np.ndarray):
             document = Document(_rows(document.value, source.where, options.rules or STANDARD))
         return _table(document, source, options, self)

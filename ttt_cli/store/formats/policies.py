@@ -34,7 +34,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store.formats.format import ExportSource, Format, Options
 from ttt_cli.store.formats.lines import OtherLayoutError, split, written
-from ttt_cli.store.npy import array_in, is_archive, names
+from ttt_cli.store.npy import array_in
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LIMIT
 from ttt_cli.store.text import csv_rows, load_json, number_in, quoted
@@ -256,7 +256,7 @@ class Npz(Format):
     endings = (".npz",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return is_archive(source.data) and {*ARRAYS} <= {*names(source.data, source.where)}
+        return {*ARRAYS} <= source.arrays.keys()
 
     def read(self, source: Source, options: Options) -> FilePolicy:
         where = source.where

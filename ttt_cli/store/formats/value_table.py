@@ -16,7 +16,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import ExportSource, ForeignTable, Format, Options, Rejected
-from ttt_cli.store.npy import array_in, is_archive, names
+from ttt_cli.store.npy import array_in
 from ttt_cli.store.plays import entries_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import number_in, quoted
@@ -44,7 +44,7 @@ def _values_in_lines(source: Source) -> Floats:
 
 
 def _values_in_arrays(source: Source) -> Floats:
-    values, members = [], names(source.data, source.where)
+    values, members = [], [*source.arrays]
     for name in ARRAYS:
         array = array_in(source, name) if name in members else np.zeros(0)
         if array.shape != (BOARDS,) or array.dtype.kind != "f" or not np.isfinite(array).all():
@@ -82,10 +82,10 @@ class ValueTable(Format):
     endings = (".csv", ".npz")
 
     def recognises(self, source: Source, options: Options) -> bool:
-        return is_archive(source.data) or source.first_line.replace(" ", "").lower() == HEADER
+        return bool(source.arrays) or source.first_line.replace(" ", "").lower() == HEADER
 
     def read(self, source: Source, options: Options) -> ForeignTable:
-        values = _values_in_arrays(source) if is_archive(source.data) else _values_in_lines(source)
+        values = _values_in_arrays(source) if source.arrays else _values_in_lines(source)
         learned, indexes = values != starts(), _indexes()
         known = np.where(learned, values, np.nan).T[indexes]
         entries = entries_of(known, False, StateSpace.of(STANDARD), options.visits)
