@@ -17,8 +17,9 @@ from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.evaluation.matchup import both_sides, own_play
 from ttt_cli.evaluation.walk import OutgrownError
-from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, save_state, write_report
+from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
+from ttt_cli.store import library
 from ttt_cli.store.formats import FORMATS, all_formats, plugged_format
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
@@ -102,7 +103,7 @@ def export(
         refuse_sources(env, out)
         path = output_file(env, out)
         with locked(env, path, "exported to"):
-            save_state(env, player.state, path)
+            library.save(player.state, path)
     elif not write_report(env, out, chunks):
         return None
     return Export(agent.name, form.name, out, Path(out).stat().st_size)

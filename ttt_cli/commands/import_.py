@@ -9,7 +9,7 @@ from ttt_cli.documents import Count, Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import offer_file
-from ttt_cli.shell.common import locked, output_file, save_state
+from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import Out, argument, file_help, flag, given_rules, option
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Rejected
@@ -82,7 +82,7 @@ def import_(
         if out is None and path.exists():
             hint = "-o FILE saves elsewhere; ttt merge joins files"
             raise UsageError("already exists", where=str(path), hint=hint)
-        save_state(env, state, path)
+        library.save(state, path)
     contents = loaded.format, state.learner.name, state.games, *state.entries
     return Import(path, *contents, loaded.repaired, loaded.rejected, loaded.notes, state)
 

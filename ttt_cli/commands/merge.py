@@ -9,7 +9,7 @@ from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.shell.common import locked, output_file, save_state
+from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import FileNames, Out, flag, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Loaded
@@ -80,6 +80,6 @@ def merge(
         state, duplicates = merged.state, list(merged.duplicates)
         del loaded, merged  # releases their tables before the state is written
         if target is not None:
-            save_state(env, state, target)
+            library.save(state, target)
     size = f"{counted(len(state.runs), 'run')}, {counted(state.positions, state.learner.units[0])}"
     return Merge(inputs, state.games, state.positions, duplicates, target, size)

@@ -57,8 +57,7 @@ def restore(
         originals = filter(None, {original(path) for path in env.store.glob("*.bak")})
         return Backups([backup for path in sorted(originals) for backup in backups(path)], None, None)
     if (path := original(Path(file))) is not None and Path(file).exists():
-        if previous := library.restore(Path(file), path):
-            env.say(f"the previous file is kept as {previous}")
+        library.restore(Path(file), path)
         return Backups(backups(path), path, file)
     rules = given_rules(env)
     candidates = (*library.candidates(env.store, file, rules), Path(file))

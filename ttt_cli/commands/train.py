@@ -301,8 +301,6 @@ def _carry_out(env: Environment, options: Options, run: TrainingRun) -> Training
             spread=spread,
             store=env.store,
         )
-    if run.backup:
-        env.say(f"the previous file is kept as {run.backup}")
     result = _result(env, run.path, run.state, run)
     last = curve.rows[-1] if curve and curve.rows else None
     if last and last.games == run.record.games and last.unbeatable is not None:  # by a longer walk

@@ -13,7 +13,6 @@ from ttt_cli.shell.options import given_rules
 from ttt_cli.store import library
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.locks import lock
-from ttt_cli.store.state import State
 
 
 def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Agent]:
@@ -50,12 +49,6 @@ def locked(env: Environment, path: Path, doing: str, *, wait: float = 0.0) -> Ex
         raise UsageError("is the name of a built-in player", where=path.stem, hint=hint)
     remedy = f"write beside it with -o other{path.suffix} and merge later"
     return lock(path, doing, wait=wait, remedy=remedy, parents=stored)
-
-
-def save_state(env: Environment, state: State, path: Path) -> None:
-    """Save a state, and name the backup of the file that it replaces."""
-    if backup := library.save(state, path):
-        env.say(f"the previous file is kept as {backup}")
 
 
 def write_report(env: Environment, out: str | Path, content: bytes | Iterable[bytes]) -> bool:

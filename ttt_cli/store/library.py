@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import board_options, command_line, store_option
-from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean, notices
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import newest
 from ttt_cli.store.files import announced, try_writing, write_bytes, writing
@@ -298,8 +298,8 @@ def try_saving(state: State, path: Path) -> None:
         try_writing(path)
 
 
-def save(state: State, path: Path) -> Path | None:
-    """Write a state to ``path``, and return the backup of the file that it replaces, if that is kept.
+def save(state: State, path: Path) -> None:
+    """Write a state to ``path``; a notice names the backup of the file that it replaces, if that is kept.
 
     :raises UsageError: as ``needs_backup``.
     """
@@ -309,7 +309,8 @@ def save(state: State, path: Path) -> Path | None:
             file.write(content(state))
         else:
             write_sealed(announced(_chunks(state), path), file)
-    return newest(path) if keep_backup and newest(path).exists() else None
+    if keep_backup and newest(path).exists():
+        notices.info("the previous file is kept as %s", newest(path))
 
 
 def accept(path: Path) -> bool:
@@ -328,8 +329,8 @@ def accept(path: Path) -> bool:
     return changed
 
 
-def restore(backup: Path, path: Path) -> Path | None:
-    """Put a backup of the file at ``path`` back in its place; return the backup of the file that was there.
+def restore(backup: Path, path: Path) -> None:
+    """Put a backup of the file at ``path`` back in its place; a notice names that of the file that was there.
 
     :raises InvalidFileError: if it is damaged.
     """
@@ -339,7 +340,8 @@ def restore(backup: Path, path: Path) -> Path | None:
             raise InvalidFileError(found.rejected[0].why, where=f"{backup}, {found.rejected[0].where}")
         replaced = path.exists()
         write_bytes(path, Source(backup).blocks(), keep_backup=True)
-    return newest(path) if replaced else None
+    if replaced:
+        notices.info("the previous file is kept as %s", newest(path))
 
 
 def verify(path: Path, options: Options = DEFAULTS) -> Verification:

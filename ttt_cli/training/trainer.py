@@ -42,7 +42,6 @@ class TrainingRun:
     :ivar results: how many games of this call ended in each result, by the keys ``ENDS``.
     :ivar seconds: the time of the games of this call, without looks and saves.
     :ivar enough: whether the observer has seen enough; the state is then the one that it saw.
-    :ivar backup: the backup of the replaced file, if that held experience which the new one does not.
     """
 
     path: Path
@@ -53,7 +52,6 @@ class TrainingRun:
     results: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     seconds: float = 0.0
     enough: bool = False
-    backup: Path | None = None
 
     def note(self, rows: Sequence[Row]) -> None:
         """Put a learning curve into the record."""
@@ -224,9 +222,6 @@ def execute(
         if curve and curve.look(games, lambda: run.state.policy, now=now):
             run.note(curve.rows)
 
-    def save() -> None:
-        run.backup = library.save(run.state, run.path) or run.backup
-
     look(run.before)
     last_save = monotonic()
     for games in advance(run, spread):
@@ -235,14 +230,14 @@ def execute(
         if run.enough or stopping():
             break
         if monotonic() - last_save >= checkpoint and games < run.plan.games:
-            save()
+            library.save(run.state, run.path)
             notices.info("saved %s games", f"{games:,}")
             last_save = monotonic()
     if run.finished:
         run.state = run.state.closed()
         if store is not None and not run.enough:
             run.state = teach_waiting(run.state, store, run.path).state
-    save()
+    library.save(run.state, run.path)
 
 
 def warm_up(state: State) -> None:
