@@ -198,7 +198,7 @@ def test_keys_may_be_up_to_rotation_alone():
     least of these and some mirrored ones look alike, and stand for no group: so it is asked."""
     table, every = folded(".XO", True)
     data = NUMBERED.positions(table)
-    assert "spelling.symmetry=rotations" in refused(data, "some mirrored ones too").hint
+    assert "spelling.symmetry=rotations" in refused(data, "other positions too").hint
     found = reads_as(data, every, spelling={"symmetry": "rotations"})
     assert any("up to symmetry" in note for note in found.notes)
 

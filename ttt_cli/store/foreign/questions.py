@@ -39,12 +39,12 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "in which order do the cells of a board come": {"order": {"": "{}"}},
     "how is an empty cell written": {"empty": {"": "{}"}},
     "what in a key is the board": {"board": {"": "{}"}},
-    "does a key stand for a position and its turned images alone, or for some mirrored ones too": {
+    "does a key stand for other positions too": {
         "symmetry": {
-            "rotations": "alone",
-            "yes": "all images",
-            UNTURNED: "all images, but moves are not turned with them",
-            "no": "each key is itself alone",
+            "rotations": "for its turned images",
+            "yes": "for its turned and mirrored images",
+            UNTURNED: "for its images, but moves are not turned with them",
+            "no": "for itself alone",
         }
     },
 }

@@ -150,7 +150,7 @@ class _Search:
             more = f": {most:,} of {many:,} keys would be boards of the game"
             facets = [spelling.facets for spelling in possible]
             raise questions.not_borne_out(self.stated_of_keys, facets, self.where, more)
-        usual = min(agreeing, key=lambda spelling: spelling.rarity)
+        usual = min(agreeing, key=lambda spelling: (spelling.misfits.mean() > STRANGE, spelling.rarity))
         # What is rarer may take a stone for an empty cell.
         plausible = [way for way in agreeing if way.empty == usual.empty or way.rarity == usual.rarity]
         return plausible[:MAX_SPELLINGS]
@@ -224,7 +224,7 @@ class _Search:
         # Keys that are the least of their rotated images may be the least of some mirrored ones as well, and
         # keys of which none has another image in the file may be whichever was met first.
         is_open = symmetry in ("rotations", UNTURNED)
-        every = keys.representatives(space, boards.indexes, space.rules.symmetries)
+        every = keys.representatives(space, boards.indexes, keys.groups(space.rules)["rotations"])
         if symmetry == "no" and every is not None:
             is_open = every.shape[1] >= keys.MIN_ROTATED
         facets = {"symmetry": symmetry} if is_open and not stated else {}
@@ -376,8 +376,9 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
         undecided.sort(key=lambda way: way.rarity)
     # Keys that are not canonical forms may be those that were met first.
     space, known = best.spelling.space, best.spelling.indexes[~best.spelling.left_out]
-    asked = {"rotations": ("rotations", "yes", "no"), "no": ("yes", "no"), UNTURNED: (UNTURNED, "no")}
-    names, groups = asked.get(best.facets.get("symmetry", ""), ()), keys.groups(space.rules)
+    groups = keys.groups(space.rules)
+    asked = {"rotations": ("rotations", "yes", "no"), "no": (*groups, "no"), UNTURNED: (UNTURNED, "no")}
+    names = asked.get(best.facets.get("symmetry", ""), ())
     borne_out = [
         {"symmetry": name}
         for name in names

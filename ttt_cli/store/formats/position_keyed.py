@@ -154,7 +154,7 @@ def _remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
     if reading.classes:
         images = f"{reading.classes:,} stand for {reading.positions:,} positions"
         turned = " and their moves, turned likewise," if reading.of_moves else ""
-        alone = "(spelling.symmetry=no says that each is itself alone)"
+        alone = "(spelling.symmetry=no says that each stands for itself alone)"
         yield f"the keys{turned} are up to symmetry: {images} {alone}"
     if reading.occupied:
         yield f"{reading.occupied:,} numbers at occupied cells count as filler"
