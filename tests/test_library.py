@@ -167,6 +167,7 @@ def test_other_boards():
         lambda: ttt.Rules(3, 3, 3, "yes"),
         ttt.merge,
         lambda: ttt.load("exec:touch PWNED"),
+        lambda: ttt.policy("a" * 5000),
         lambda: ttt.play_game(lambda text: 1, lambda text: 1),
         lambda: ttt.train("graph", preset="article", symmetry=True),
         lambda: ttt.evaluate("random", rules=ttt.Rules(6, 6, 4), budget=1000),

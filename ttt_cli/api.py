@@ -5,6 +5,7 @@ store), a ``State``, a ``Policy``, a function that maps the text of a position t
 with ``probabilities(positions)``. Errors are ``TttError``.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -58,6 +59,8 @@ from ttt_cli.store.state import learner_of
 from ttt_cli.store.teaching import teach as teach_games
 from ttt_cli.training.curve import Curve
 from ttt_cli.training.trainer import advance, fixed_side, new_run
+
+logging.getLogger("ttt_cli").addHandler(logging.NullHandler())  # else Python prints warnings
 
 Player = str | State | Policy | Callable[[str], int | str] | Any
 """A player; an object's ``probabilities`` of k open ``Positions`` must be float64[k, cells]."""

@@ -136,6 +136,6 @@ def test_a_win_and_an_illegal_action_end_the_game_with_their_rewards() -> None:
     assert env.step(0)[1:4] == (-1.0, True, False)
     env.reset(seed=1)  # X takes the first free cells
     assert [env.step(action)[1:3] for action in (2, 4, 6)] == [(0.0, False), (0.0, False), (1.0, True)]
-    env = KInARow(lambda text: "resign", Side.O)
+    env = KInARow(lambda text: "resign", "o")
     env.reset(seed=1)
     assert env.step(0)[1:3] == (1.0, True)

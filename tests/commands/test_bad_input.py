@@ -273,6 +273,7 @@ USAGE = [
     ("study ntuple --presets", "ntuple has no article preset"),
     ("train td --games-from g.jsonl --opponent random", "--opponent does not go with --games-from"),
     ("train td --games 9 -o new.csv", "new.csv: a td state is JSON (-o new.json)"),
+    ("train q --workers 2 --cluster tcp://127.0.0.1:9", "--workers does not go with --cluster"),
     ("train td --resume --alpha .2", "--alpha does not go with --resume"),
     ("evaluate good.json:spelling.foo=1", "good.json"),
     ("train td --games 9 -o -", "-: a state cannot be written to stdout"),

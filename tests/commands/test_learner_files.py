@@ -109,7 +109,8 @@ FAULTS = [
     (CLASS + "def value(self, t, p, c): return t[5]", "KeyError: 5 in line 15 of mine.py"),
     (CLASS + "def value(self, t, p, c): return float('nan')", "its value of cell 1 in '......' is nan (a"),
     (CLASS + "def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': is not"),
-    (CLASS + "def explore(self, t, p, r): return 0", "cell 1 cannot be played in 'X.....'"),
+    (CLASS + "def explore(self, t, p, r): return 0", "explore chose 0: move 2: cell 1 cannot be"),
+    (CLASS + "kernel_version = 1.5", "Wrong.kernel_version is not 1, 2, …"),
     (CLASS + "def to_entries(self, t): return 5", "raised TypeError: 'int' object is not iterable (pytho"),
 ]  # fmt: skip
 

@@ -56,12 +56,14 @@ def test_files_of_all_kinds_are_verified(ttt, tmp_path):
         '{"id":"b","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"o","x":"q","o":"q"}\n'
         "not a game\n"
         '{"id":"a","rules":{"rows":3,"cols":3,"line":3},"moves":[5,4,2,1,8],"result":"x","x":"q","o":"q"}\n'
+        f"{'x' * (1 << 21)}\n"
     )
     assert ttt("verify", CORPUS / "games.csv").code == 0
     assert ttt("verify", book).code == 1
     done = ttt("verify", "games.jsonl", "--json")
     assert done.code == 1
-    assert [item["where"] for item in done.json["rejected"]] == ["line 2", "line 3, column 1", "line 4"]
+    places = [item["where"] for item in done.json["rejected"]]
+    assert places == ["line 2", "line 3, column 1", "line 4", "line 5"]
     assert (done.json["positions"], done.json["moves"]) == (5, 5)
     Path("none.jsonl").write_text("not a game\n")
     Path("few.csv").write_text("1 4 2 5 3,x\n" + "1 1 2 2 3,x\n" * 9)  # one game is no table of games

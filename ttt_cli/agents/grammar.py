@@ -7,6 +7,7 @@ called q in the working directory is ``./q``.
 the colon, ``exec,option=value:COMMAND``.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -219,7 +220,7 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "Options"]:
     """
     path, colon, tail = text.rpartition(":")
     options: str | None = tail
-    if not colon or {"/", "\\"} & {*tail} or Path(text).exists():
+    if not colon or {"/", "\\"} & {*tail} or os.access(text, os.F_OK):  # where a Path may raise
         path, options = text, None
     accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS
     playing, reading = _split(parse_options(text, "a file", options, accepted), rules)

@@ -20,14 +20,15 @@ class KInARow(gymnasium.Env):  # type: ignore[misc]
     is legal.
 
     :param opponent: any player that ``policy`` accepts.
-    :param side: the side to play; None: a random one in each game.
+    :param side: the side to play, also as "x" or "o"; None: a random one in each game.
     """
 
     def __init__(
-        self, opponent: Player = "random", side: Side | None = None, rules: Rules | None = None
+        self, opponent: Player = "random", side: Side | str | None = None, rules: Rules | None = None
     ) -> None:
         self._opponent = policy(opponent, rules=rules)
-        self._side, self._rules = side, self._opponent.rules
+        self._side = Side[side.upper()] if isinstance(side, str) else side
+        self._rules = self._opponent.rules
         self.observation_space = spaces.Box(-1, 1, (self._rules.rows, self._rules.cols), np.int8)
         self.action_space = spaces.Discrete(self._rules.cells)
 

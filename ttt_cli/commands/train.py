@@ -201,6 +201,7 @@ def _check(learner: str, given: Mapping[str, Any], options: Options) -> None:
         "--fresh": (options.fresh, ["source", "games_from"]),
         "--from": (options.source, ["games_from"]),
         "--games-from, which plays no games without --games": (options.only_recorded, about_games),
+        "--cluster, whose workers train": (options.cluster, ["workers"]),
         "--preset: merging changes the author's method": (options.preset, ["workers", "cluster"]),
         f"{options.opponent}, which other machines may not have": (program, ["cluster"]),
         f"{typed}: make it a plug-in, as examples/plugin is": (typed != learner, ["cluster"]),

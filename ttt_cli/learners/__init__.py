@@ -93,6 +93,8 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", str(name)) or name in RESERVED or name in LEARNERS:
         hint = "small letters and digits, and not the name of another player"
         raise UsageError(f"{kind.__name__} cannot have the name {name!r}", where=where, hint=hint)
+    if not (type(kind.kernel_version) is int and 1 <= kind.kernel_version < 1 << 63):
+        raise UsageError(f"{kind.__name__}.kernel_version is not 1, 2, …", where=where)
     return kind
 
 

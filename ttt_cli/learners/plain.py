@@ -127,7 +127,10 @@ class PlainLearner(Learner[Table]):
                 elif (cell := bisect(opponents_answer(game.text), shard.rng.random())) == rules.cells:
                     game.resign()
                     break
-                game.push(cell)
+                try:
+                    game.push(cell)
+                except UsageError as error:
+                    raise TttError(f"its explore chose {cell!r}: {error.message}", where=self.name) from None
             assert game.result is not None
             results[game.result + 1] += 1
             if self.learns_resigned or not game.resigned:

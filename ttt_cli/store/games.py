@@ -88,7 +88,11 @@ class GameRecord:
 
 def try_log(store: Path) -> None:
     """Raise TttError if a game that is about to begin cannot be recorded."""
-    try_writing(store / LOG)
+    try:
+        try_writing(store / LOG)
+    except TttError as error:
+        error.flags = f"{error.hint}; --store DIR names another folder".removeprefix("; ")
+        raise
     _refuse_other_file(store / LOG)
 
 
@@ -117,10 +121,13 @@ def each_record(
     line of a log is skipped, since another process may be writing it."""
     for number, line in enumerate(Source(path).lines(), 1):
         if line.strip() and (wanted is None or wanted(line)):
+            where = f"{path}: line {number}"
             try:
                 found = load_json(line.strip(), str(path), line=number, limit=LONGEST_LINE)
-                yield number, GameRecord.from_json(found, f"{path}: line {number}")
+                yield number, GameRecord.from_json(found, where)
             except InvalidFileError as error:
+                if f"line {number}" not in error.where:  # nor is its hint about a line
+                    error.where, error.hint = where, ""
                 if line.endswith(b"\n") or path.name != LOG:
                     yield number, error
 

@@ -27,6 +27,7 @@ from ttt_cli.store.games import SoundGames, holds_games
 from ttt_cli.store.locks import lock
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.system import translated
 from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")  # of state files
@@ -73,9 +74,15 @@ def path_in(store: Path, name: str, learner: str) -> Path:
 
 
 def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
-    """The file that a name or a path means; names win over paths."""
+    """The file that a name or a path means; names win over paths.
+
+    :raises InvalidFileError: if that cannot be seen.
+    """
     files = (path for path in candidates(store, name, rules) if path.is_file())
-    return next(files, Path(name) if Path(name).exists() else None)
+    try:
+        return next(files, Path(name) if Path(name).exists() else None)
+    except OSError as error:
+        raise translated(error, error.filename, "cannot be read", InvalidFileError) from None
 
 
 def candidates(store: Path, name: str, rules: Rules | None = None) -> list[Path]:
