@@ -205,9 +205,10 @@ class Learner(ABC, Generic[T]):
         :raises InvalidFileError: naming an entry that does.
         """
 
-    def entry_moves(self, entry: Any) -> int:
-        """The number of moves, or of other members (``units``), in a valid entry."""
-        return len(entry)
+    def size(self, table: T) -> tuple[int, int]:
+        """The numbers of entries of the table's file, and of moves, or other ``units``, in them."""
+        members = [len(entry) for _, entry in self.to_entries(table)]
+        return len(members), sum(members)
 
     def seen(self, table: T) -> Positions | None:
         """The positions that something has been learned about; None if that is not known."""

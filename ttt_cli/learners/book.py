@@ -252,8 +252,9 @@ class Book(TableLearner[BookTable]):
 
     # ---- Files ----
 
-    def entry_moves(self, entry: list[list[Any]]) -> int:
-        return len({row[0] for row in entry})
+    def size(self, table: BookTable) -> tuple[int, int]:
+        moves = [len({row[0] for row in rows}) for _, rows in self.to_entries(table)]
+        return len(moves), sum(moves)
 
     def to_entries(self, table: BookTable) -> Iterator[Entry]:
         """For each position its rows, sorted: ``[move, plies, result, run, count]``, with cells from 1 and

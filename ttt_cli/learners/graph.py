@@ -181,8 +181,9 @@ class Graph(TableLearner[Table]):
 
     # ---- Files ----
 
-    def entry_moves(self, entry: dict[str, Any]) -> int:
-        return len(entry["next"])
+    def size(self, table: Table) -> tuple[int, int]:
+        nodes, edges = table.rows["seen"][FIRST:] >= 0, table.moves["order"] > 0
+        return int(np.count_nonzero(nodes)), int(np.count_nonzero(edges))
 
     def to_entries(self, table: Table) -> Iterator[Entry]:
         """For each node ``{"next": [cells from 1, in the order of first sight], "seen": place in that order,

@@ -350,5 +350,6 @@ class NTuple(BatchLearner[NTupleTable]):
         read_batches(entries, read, f"{form} for {whose}")
         return table
 
-    def entry_moves(self, entry: Any) -> int:
-        return 1
+    def size(self, table: NTupleTable) -> tuple[int, int]:
+        used = int(np.count_nonzero(table.visits))
+        return used, used

@@ -202,8 +202,8 @@ class PlainLearner(Learner[Table]):
         read_batches(entries, read, f"{number} for a position, or a position and one of its free cells")
         return table
 
-    def entry_moves(self, entry: Any) -> int:
-        return 1
+    def size(self, table: Table) -> tuple[int, int]:
+        return len(table), len(table)
 
 
 def _plain(entry: Any) -> Any:

@@ -205,6 +205,10 @@ class TableLearner(BatchLearner[AnyTable]):
                     fault = f"a {column.name} beyond what learning gives, {least:g} to {most:g}"
                     report(entry_error(text, fault))
 
+    def size(self, table: AnyTable) -> tuple[int, int]:
+        learned = table.entries[table.learned[-1]] != 0
+        return len(table.rows_with(learned)), int(np.count_nonzero(learned))
+
     def seen(self, table: AnyTable) -> Positions:
         rows = table.rows_with(table.entries[table.learned[-1]] != 0)
         return table.all_positions(table.positions(rows))

@@ -117,11 +117,7 @@ class State:
     @cached_property
     def entries(self) -> tuple[int, int]:
         """The numbers of positions and of moves in the table, or of the learner's other ``units``."""
-        positions = moves = 0
-        for _, entry in self.learner.to_entries(self.table):
-            positions += 1
-            moves += self.learner.entry_moves(entry)
-        return positions, moves
+        return self.learner.size(self.table)
 
     def with_choice(self, choice: str) -> "State":
         """The same experience under another choice rule.
