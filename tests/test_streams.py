@@ -54,6 +54,7 @@ def test_unwritable_notices_stop_nothing(tmp_path: Path, words, stderr, saved):
     assert (tmp_path / saved).exists()
 
 
+@pytest.mark.long
 def test_a_poor_locale_and_odd_bytes_cause_no_error():
     line = "printf 'X\\xff\\n' | $TTT move minimax -; $TTT analyze X........; $TTT evaluate random --quiet"
     outcome = shell(line, PYTHONIOENCODING="ascii", PYTHONUTF8="0")

@@ -4,6 +4,8 @@ import re
 from itertools import islice
 from pathlib import Path
 
+import pytest
+
 from ttt_cli.commands import study
 from ttt_cli.errors import TttError
 from ttt_cli.store.files import write_bytes
@@ -73,6 +75,7 @@ def test_what_has_been_trained_is_kept_whatever_ends_a_study(ttt, monkeypatch):
     assert len(saved) == 2 and "2 of 6 trainings" in ttt(*CALL).err
 
 
+@pytest.mark.long
 def test_a_picture_with_bands_and_a_plot_in_the_terminal(ttt):
     ttt(*CALL)
     assert ttt("curve", "study.csv", "-o", "study.svg").code == 0

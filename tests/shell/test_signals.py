@@ -65,7 +65,8 @@ def stuck(body: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("command", ["solve", pytest.param("evaluate", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("command", ["solve", "evaluate"])
 def test_a_deep_search_can_be_interrupted(command: str, tmp_path: Path, ttt):
     if command == "solve":
         ttt("solve", "--nodes", 10, *BOARD)  # compiles

@@ -148,7 +148,9 @@ def test_a_reformatted_file_costs_in_proportion_to_its_size(layout: int, tmp_pat
     assert process_time() - began < SECONDS
 
 
-@pytest.mark.parametrize("learner", ["q", "ntuple", "book"])
+@pytest.mark.parametrize(
+    "learner", ["q", *(pytest.param(one, marks=pytest.mark.long) for one in ("ntuple", "book"))]
+)
 def test_merging_many_files_takes_the_memory_of_a_few(learner: str, ttt: Run):
     state, peaks = trained(learner, games=50), {}
     files = [f"{number}{state.learner.suffix}" for number in range(12)]
