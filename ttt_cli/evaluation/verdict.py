@@ -116,10 +116,9 @@ class Verdict:
     @property
     def unbeatable(self) -> bool | None:
         """Whether it holds the game's value in both roles against any opponent; None if not known."""
-        held = [self.holds_as(side) for side in Side]
-        if False in held:
+        if False in map(self.holds_as, Side):  # X first, whose case needs no proof
             return False
-        return None if None in held else True
+        return None if None in map(self.holds_as, Side) else True
 
     @property
     def nash_conv(self) -> float:
