@@ -5,12 +5,12 @@ store), a ``State``, a ``Policy``, a function that maps the text of a position t
 with ``probabilities(positions)``. Errors are ``TttError``.
 """
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain
+from logging import NullHandler
 from os import PathLike, fspath
 from pathlib import Path
 from secrets import randbits, token_hex
@@ -34,7 +34,7 @@ from ttt_cli.engine.side import Side as Side
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import DEFAULT_STORE
 from ttt_cli.errors import TttError as TttError
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import UsageError, notices
 from ttt_cli.evaluation import verdict as verdicts
 from ttt_cli.evaluation.match import GAMES, Match
 from ttt_cli.evaluation.match import play_match as match_of
@@ -60,7 +60,7 @@ from ttt_cli.store.teaching import teach as teach_games
 from ttt_cli.training.curve import Curve
 from ttt_cli.training.trainer import advance, fixed_side, new_run
 
-logging.getLogger("ttt_cli").addHandler(logging.NullHandler())  # else Python prints warnings
+notices.addHandler(NullHandler())  # else Python prints warnings
 
 Player = str | State | Policy | Callable[[str], int | str] | Any
 """A player; an object's ``probabilities`` of k open ``Positions`` must be float64[k, cells]."""

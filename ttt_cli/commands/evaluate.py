@@ -75,7 +75,7 @@ def evaluate(
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
     always_exact = enumerated(player.rules) and not any(one.policy.external for one in (player, *others))
-    if seed is not None and games is positions is None and always_exact:
+    if seed is not None and games is None and positions is None and always_exact:
         raise UsageError("needs --games", where="--seed")
     lines: dict[Side, tuple[int, ...]] = {}
     if not matched:

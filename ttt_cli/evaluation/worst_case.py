@@ -43,8 +43,8 @@ class WorstCase:
 def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
     """Return the worst case of a policy as ``side``, given its walk against every opponent."""
     losses = [np.zeros(0)]  # the probability of losing in each position, the last layer first
-    gain = np.zeros(0)  # the opponent's highest expected result, and with luck or without
-    possible, certain = np.zeros(0, np.int8), np.zeros(0, np.int8)
+    gain = np.zeros(0)  # the opponent's highest expected result
+    possible, certain = np.zeros(0, np.int8), np.zeros(0, np.int8)  # its best: with luck; whatever is drawn
     for layer in reversed(layers):
         parts = []
         for _, part in layer.parts():

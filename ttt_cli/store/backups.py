@@ -17,7 +17,8 @@ from ttt_cli.store.source import Source
 KEPT = 5
 
 _GAMES = re.compile(rb'"games": ?(\d+|null)')
-_NAME = re.compile(r"(.+?)(?:\.([0-9]+))?\.bak")
+_ENDING = r"(?:\.([0-9]+))?\.bak"
+_NAME = re.compile("(.+?)" + _ENDING)
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def original(path: Path) -> Path | None:
 def _numbered(target: Path) -> list[tuple[float, Path]]:
     """The backups of a file with their numbers, ascending; the newest, without a number, is last."""
     names = [path.name for path in target.parent.iterdir()] if target.parent.is_dir() else []
-    own = re.compile(re.escape(target.name) + r"(?:\.([0-9]+))?\.bak")
+    own = re.compile(re.escape(target.name) + _ENDING)
     matches = filter(None, map(own.fullmatch, names))
     return sorted((int(match[1]) if match[1] else inf, target.with_name(match[0])) for match in matches)
 

@@ -16,11 +16,10 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from ttt_cli.errors import InvalidFileError, notices
-from ttt_cli.store.backups import keep
+from ttt_cli.store.backups import keep, newest
 from ttt_cli.store.locks import lock, take
-from ttt_cli.store.system import NO_WAITING, AnyPath, status, translate_os_errors
+from ttt_cli.store.system import LARGE, NO_WAITING, AnyPath, status, translate_os_errors
 
-LARGE = 8_000_000  # bytes
 TEMPORARY = ".ttt-tmp"
 STREAMS = ("/dev/std", "/dev/fd/")  # whatever they are redirected to
 
@@ -47,7 +46,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     raises. A device or a pipe is written to directly.
 
     :param parents: whether to make missing folders.
-    :param keep_backup: whether to keep the previous file as ``<name>.bak``.
+    :param keep_backup: whether to keep the previous file as ``<name>.bak``, which a notice names.
     :raises TttError: with path and remedy if the system refuses; the old file is then unchanged.
     """
     target = Path(os.path.realpath(path))
@@ -76,6 +75,8 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
             if keep_backup and old is not None:
                 keep(target)
             os.replace(temporary, target)
+            if keep_backup and old is not None:
+                notices.info("the previous file is kept as %s", newest(Path(path)))
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary)

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import board_options, command_line, store_option
-from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean, notices
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
-from ttt_cli.store.backups import newest
 from ttt_cli.store.files import announced, try_writing, write_bytes, writing
 from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Rejected, Verification
@@ -316,8 +315,6 @@ def save(state: State, path: Path) -> None:
             file.write(content(state))
         else:
             write_sealed(announced(_chunks(state), path), file)
-    if keep_backup and newest(path).exists():
-        notices.info("the previous file is kept as %s", newest(path))
 
 
 def accept(path: Path) -> bool:
@@ -345,10 +342,7 @@ def restore(backup: Path, path: Path) -> None:
         found = verify(backup)
         if found.unfit:
             raise InvalidFileError(found.rejected[0].why, where=f"{backup}, {found.rejected[0].where}")
-        replaced = path.exists()
         write_bytes(path, Source(backup).blocks(), keep_backup=True)
-    if replaced:
-        notices.info("the previous file is kept as %s", newest(path))
 
 
 def verify(path: Path, options: Options = DEFAULTS) -> Verification:

@@ -56,6 +56,9 @@ def status(path: AnyPath) -> os.stat_result | None:
         return None
 
 
+LARGE = 8 * 2**20
+"""The size of a file, in bytes, that takes a second or more to read or write."""
+
 LIMIT = 256 * 2**20
 """The default limit on the size of a file, in bytes; 5,478 entries take some 1 MB. In a file read in blocks
 it limits each line: the runs of a state, which list the games learned, are one line."""

@@ -40,9 +40,9 @@ from ttt_cli.store.formats.format import FORMAT, ExportSource, Format, Loaded, O
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, written
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run, RunFields, read_runs
-from ttt_cli.store.source import BLOCK, Source
+from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.system import LIMIT, scaled
+from ttt_cli.store.system import LARGE, LIMIT, scaled
 from ttt_cli.store.text import decode, load_json, quoted
 from ttt_cli.store.typed import rules_of, validate
 
@@ -245,7 +245,7 @@ class NativeFormat(Format):
             raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
         try:
             if options.table:
-                if source.size > 8 * BLOCK:  # a second or more
+                if source.size > LARGE:
                     notices.info("reading %s, %.0f MB", where, source.size / 1e6)
                 state = _with_table(state, entries)
         except TttError as error:
