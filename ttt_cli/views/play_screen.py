@@ -109,6 +109,7 @@ class PlayScreen:
 
     def live(self, *, boards: bool) -> Live:
         """Return a live display of the rates, with ``boards`` below the board on the whole screen."""
+        live: Live | None = None
 
         def drawing() -> Group | Text:
             self.env.console.width = self.env.width  # as it is by now
@@ -117,9 +118,10 @@ class PlayScreen:
             if not boards:
                 return Text(total)
             drawn = [(self.board(compact=compact), total) for compact in (False, True)]
-            return fitted(self.env, self.heading(), drawn, "")
+            return fitted(self.env, self.heading(), drawn, "Ctrl-C ends" if live and live.is_started else "")
 
-        return Live(console=self.env.console, screen=boards, auto_refresh=not boards, get_renderable=drawing)
+        live = Live(console=self.env.console, screen=boards, auto_refresh=not boards, get_renderable=drawing)
+        return live
 
     def _rates(self) -> str:
         score, (first, second) = self.session.score, self.session.players
