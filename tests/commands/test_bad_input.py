@@ -264,7 +264,7 @@ USAGE = [
     ("play random minimax:depth=2", "unexpected argument: minimax:depth=2"),
     ("play --x random --o random --watch --delay nan", "--delay"),
     ("study q --vary alpha=2", "alpha"),
-    ("study q --vary alpha", "'alpha' varies no parameter of q (NAME=VALUE,VALUE with one of"),
+    ("study q --vary alpha", "'alpha' names no values (such as alpha=VALUE,VALUE)"),
     ("study q --vary alhpa=1", "did you mean 'alpha'"),
     ("move random X........ --seed 1", "--seed: needs --sample"),
     ("evaluate random --seed 1", "--seed: needs --games"),

@@ -184,8 +184,11 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
         name, equals, listed = text.partition("=")
         name = name.strip().replace("-", "_")
         if name not in known or not equals:
-            near = "" if name in known else did_you_mean(name, known)
-            hint = near or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
+            if name in known:
+                raise UsageError(
+                    f"{text!r} names no values", where="--vary", hint=f"such as {name}=VALUE,VALUE"
+                )
+            hint = did_you_mean(name, known) or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
             raise UsageError(f"{text!r} varies no parameter of {kind.name}", where="--vary", hint=hint)
         values = {_parse_value(part.strip(), known[name].default, text) for part in listed.split(",")}
         varied[name] = sorted({*varied.get(name, ()), *values})
