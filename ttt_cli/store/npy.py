@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ def array_in(source: Source, name: str) -> Array:
     :raises InvalidFileError: if it is damaged or holds Python objects.
     """
     where = f"{source.where}, array {name}"
-    value = load_npy(source.arrays[name], where).value
+    value, _ = load_npy(source.arrays[name], where)
     if not isinstance(value, np.ndarray):
         raise InvalidFileError("holds Python objects", where=where)
     return value
@@ -30,14 +31,14 @@ def load_npz(source: Source) -> Document:
 
     :raises InvalidFileError: if one is damaged, or holds other than plain data.
     """
-    arrays = {
-        name: load_npy(data, f"{source.where}, array {quoted(name)}") for name, data in source.arrays.items()
-    }
-    if len(arrays) == 1:
-        return next(iter(arrays.values()))
-    values = {name: array.value for name, array in arrays.items()}
-    listed = {name: it.tolist() if isinstance(it, np.ndarray) else it for name, it in values.items()}
-    return Document(listed, tuple(dict.fromkeys(name for array in arrays.values() for name in array.objects)))
+    listed, objects = dict[str, Any](), dict[str, None]()
+    for name, data in source.arrays.items():
+        value, own = load_npy(data, f"{source.where}, array {quoted(name)}")
+        if len(source.arrays) == 1:
+            return value, own
+        listed[name] = value.tolist() if isinstance(value, np.ndarray) else value
+        objects |= dict.fromkeys(own)
+    return listed, tuple(objects)
 
 
 def load_npy(data: bytes, where: str) -> Document:
@@ -58,4 +59,4 @@ def load_npy(data: bytes, where: str) -> Document:
         raise InvalidFileError("is a damaged .npy file", where=where) from None
     if array.dtype.kind not in "biufSU" or not array.size:
         raise InvalidFileError(f"holds an array of {array.dtype} of shape {array.shape}", where=where)
-    return Document(array)
+    return array, ()

@@ -16,7 +16,6 @@ import pickletools
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -50,16 +49,9 @@ codecs.lookup("raw-unicode-escape")  # pickletools needs it: imported now, and n
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-@dataclass(frozen=True)
-class Document:
-    """The content of a pickle.
-
-    :ivar value: a dict with str keys, list, str, int, float, bool or None; or a NumPy array.
-    :ivar objects: the names of the classes whose objects were taken as records.
-    """
-
-    value: Any
-    objects: tuple[str, ...] = ()
+Document = tuple[Any, tuple[str, ...]]
+"""What a file holds: a dict with str keys, list, str, int, float, bool or None, or a NumPy array; and the
+names of the classes whose objects were taken as records."""
 
 
 class Name(str):
@@ -92,7 +84,7 @@ def read_pickle(data: bytes, where: str) -> Document:
     while data[file.tell() : file.tell() + 9].strip(b"\r\n"):
         values.append(reader.load(file))
     value = reader.value(values[0] if len(values) == 1 else values)
-    return Document(value, tuple(reader.objects))
+    return value, tuple(reader.objects)
 
 
 def elements(raw: bytes, dtype: "np.dtype[Any]") -> Array:

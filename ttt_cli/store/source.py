@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.system import LIMIT, NO_WAITING, AnyPath, scaled, too_large, translated
-from ttt_cli.store.text import csv_rows, load_json, refuse_binary
+from ttt_cli.store.text import csv_rows, load_json
 
 BLOCK = 2**20  # about so many bytes are read at once where the format allows it
 BOM = b"\xef\xbb\xbf"  # the byte order mark that some editors put before a text: no part of its content
@@ -102,7 +102,6 @@ class Source:
         if not self.is_json:
             return None
         data = self.data
-        refuse_binary(data, self.where)
         first, _, rest = (part.strip() for part in data.partition(b"\n"))
         if first[-1:] in (b"]", b"}") and rest[:1] == first[:1]:  # as in no JSON text
             data = b"[" + re.sub(rb"\n(?![ \t\r]*\n)", b",\n", data.strip()) + b"]"

@@ -62,7 +62,7 @@ def decode(data: bytes, where: str, *, line: int = 1) -> str:
     :param line: the number of the line on which ``data`` begins.
     :raises InvalidFileError: with line and byte; other encodings and archives by their name.
     """
-    refuse_binary(data, where)
+    _refuse_binary(data, where)
     at, why, hint = data.find(b"\0"), "holds a NUL byte, so it is not text", ""
     if at < 0:
         try:
@@ -79,7 +79,7 @@ def as_text(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
 
 
-def refuse_binary(data: bytes, where: str) -> None:
+def _refuse_binary(data: bytes, where: str) -> None:
     """Raise InvalidFileError for archives, UTF-16 and other known kinds of binary files."""
     fault = ""
     if data.startswith((*_MARKS,)):

@@ -47,7 +47,7 @@ def part_of(key):
 
 
 def read(data):
-    return read_pickle(data, "a.pkl").value
+    return read_pickle(data, "a.pkl")[0]
 
 
 def as_sets(value):
@@ -90,9 +90,9 @@ def test_any_plain_data(value, protocol):
 
 def test_objects_of_an_author_are_records():
     for agent in samples.dumped(samples.Agent({"a": 1})):
-        found = read_pickle(agent, "a.pkl")
-        assert found.value["table"] == {"a": 1} and found.value["itself"] is None
-        assert found.objects == ("tests.store.pickles.samples.Agent",)
+        found, classes = read_pickle(agent, "a.pkl")
+        assert found["table"] == {"a": 1} and found["itself"] is None
+        assert classes == ("tests.store.pickles.samples.Agent",)
     for value, wanted in [
         (samples.Slotted([1]), {"table": [1]}),
         (samples.Table({"a": 1}), {"a": 1}),

@@ -197,7 +197,7 @@ def tables_of_rows(
     rows = [row for _, row in numbered]
     separators = _SEPARATORS if {*map(len, rows)} == {1} else _ARROWS
     lines = [",".join(map(str, row)) for row in rows]
-    rows = _listed(lines, rules) or _numbers(lines, rules) or _parted(lines, separators, rules) or rows
+    rows = _listed(lines, rules) or _parted(lines, separators, rules) or rows
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
             fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
@@ -224,9 +224,10 @@ def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
     turns; none if they are not all such."""
     keys, values = list[str](), list[list[Any]]()
     for line in lines:
-        key, rest = line[: rules.cells], line[rules.cells :].rstrip().removesuffix(",")
-        before, *fields = _BETWEEN.split(rest)
-        keys.append(key)
+        number = line.partition(" ")[0]  # other boards may hold blanks
+        end = len(number) if number.isdecimal() else rules.cells
+        before, *fields = _BETWEEN.split(line[end:].rstrip().removesuffix(","))
+        keys.append(line[:end])
         values.append([*map(_parse, fields)])
         if before or not {*map(type, values[-1])} <= {int, float}:
             return []
@@ -237,14 +238,6 @@ def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
     elif lengths != {rules.cells}:
         return []
     return [[*row] for row in zip(keys, values, strict=True)]
-
-
-def _numbers(lines: Sequence[str], rules: Rules) -> list[list[str]]:
-    """The fields of lines of numbers with blanks between them, one for the board and one for each cell; none
-    if they are not all such."""
-    rows = [line.split() for line in lines]
-    are_numbers = all(number_in(field) is not None for row in rows for field in row)
-    return rows if are_numbers and {*map(len, rows)} == {rules.cells + 1} else []
 
 
 def _parted(lines: Sequence[str], separators: Sequence[str], rules: Rules) -> list[list[str]]:

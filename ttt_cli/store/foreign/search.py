@@ -23,7 +23,7 @@ from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import Images, Spelling
 from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question, UndecidedError
 from ttt_cli.store.foreign.reading import Reading, counts_stones, policies, readings
-from ttt_cli.store.foreign.values import EXPECTED, Values, collect, namings
+from ttt_cli.store.foreign.values import EXPECTED, collect, namings
 from ttt_cli.store.formats.format import Options
 from ttt_cli.store.plays import Plays, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
@@ -220,7 +220,7 @@ class _Search:
         if group and not ways and stated in (None, UNTURNED):
             symmetry, ways = UNTURNED, self.unturned_readings(table, boards, group)
         if not ways:
-            raise _unfit(table, self.values_in(table), boards, self.where)
+            raise _unfit(table, boards, self.where)
         # Keys that are the least of their rotated images may be the least of some mirrored ones as well, and
         # keys of which none has another image in the file may be whichever was met first.
         is_open = symmetry in ("rotations", UNTURNED)
@@ -243,12 +243,10 @@ class _Search:
             raise questions.not_borne_out({"symmetry": symmetry}, [{"symmetry": "no"}], self.where)
         return symmetry, group
 
-    def values_in(self, table: Candidate) -> Values:
-        return collect(table.values, table.keys, self.rules, self.where)
-
     def value_readings(self, table: Candidate, boards: Spelling, group: Images | None) -> list[Reading]:
         """The readings of a table as values."""
-        return [*readings(boards, self.values_in(table), group, self.any_order)]
+        values = collect(table.values, table.keys, self.rules, self.where)
+        return [*readings(boards, values, group, self.any_order)]
 
     def unturned_readings(self, table: Candidate, boards: Spelling, group: Images) -> list[Reading]:
         """The readings of a table whose keys stand for their images, where a program turned boards to look
@@ -314,9 +312,10 @@ def _whose_stones(spelling: Spelling) -> tuple[str, str]:
     return name, spelling.facets[name]
 
 
-def _unfit(table: Candidate, values: Values, spelling: Spelling, where: str) -> InvalidFileError:
+def _unfit(table: Candidate, spelling: Spelling, where: str) -> InvalidFileError:
     """The error for values that fit the positions in no reading."""
     ((key, times),), rules = Counter(table.keys).most_common(1), spelling.space.rules
+    values = collect(table.values, table.keys, rules, where)
     hint = "expected a board, perhaps a move or a player; a number each, or numbers for the free cells"
     names = values.names if values.shape == "cells" else []
     not_a_cell = next((name for name in names if not any(namings([name], rules))), None)

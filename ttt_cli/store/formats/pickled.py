@@ -64,13 +64,14 @@ def _a_model(package: str, where: str) -> InvalidFileError:
     return InvalidFileError(message, where=where, hint=hint)
 
 
-def _table(pickle: Document, source: Source, options: Options, form: Format, *notes: str) -> ForeignTable:
-    objects = ", ".join(pickle.objects[:NAMED]) + (", …" if len(pickle.objects) > NAMED else "")
+def _table(found: Document, source: Source, options: Options, form: Format, *notes: str) -> ForeignTable:
+    value, classes = found
+    objects = ", ".join(classes[:NAMED]) + (", …" if len(classes) > NAMED else "")
     try:
-        tables = tables_of_json(pickle.value, source.where, options.rules or STANDARD)
+        tables = tables_of_json(value, source.where, options.rules or STANDARD)
         loaded = read_tables(tables, source, options, form)
     except InvalidFileError as error:
-        for package in (known.partition(".")[0] for known in pickle.objects):
+        for package in (known.partition(".")[0] for known in classes):
             if package in MODELS:
                 raise _a_model(package, source.where) from None
         if objects:
@@ -123,10 +124,10 @@ class Npy(Format):
         return source.start.startswith(MAGIC) or (bool(arrays) and arrays.isdisjoint(ARRAYS))
 
     def read(self, source: Source, options: Options) -> ForeignTable:
-        document = load_npz(source) if source.arrays else load_npy(source.data, source.where)
-        if isinstance(document.value, np.ndarray):
-            document = Document(_rows(document.value, source.where, options.rules or STANDARD))
-        return _table(document, source, options, self)
+        value, classes = load_npz(source) if source.arrays else load_npy(source.data, source.where)
+        if isinstance(value, np.ndarray):
+            value = _rows(value, source.where, options.rules or STANDARD)
+        return _table((value, classes), source, options, self)
 
 
 def _rows(array: Array, where: str, rules: Rules) -> Any:
