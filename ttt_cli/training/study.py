@@ -183,13 +183,12 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
     for text in texts:
         name, equals, listed = text.partition("=")
         name = name.strip().replace("-", "_")
-        if name not in known or not equals:
-            if name in known:
-                raise UsageError(
-                    f"{text!r} names no values", where="--vary", hint=f"such as {name}=VALUE,VALUE"
-                )
+        if name not in known:
             hint = did_you_mean(name, known) or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
             raise UsageError(f"{text!r} varies no parameter of {kind.name}", where="--vary", hint=hint)
+        if not equals:
+            hint = f"such as {name}=VALUE,VALUE"
+            raise UsageError(f"{text!r} names no values", where="--vary", hint=hint)
         values = {_parse_value(part.strip(), known[name].default, text) for part in listed.split(",")}
         varied[name] = sorted({*varied.get(name, ()), *values})
     return varied
