@@ -58,7 +58,7 @@ class Commands(TyperGroup):
             return self.load(name, rest, not ctx.resilient_parsing)
         if ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        hint = did_you_mean(name, self.list_commands(ctx)) or "ttt --help lists the commands"
+        hint = did_you_mean(name, [*self.list_commands(ctx), "--version"]) or "ttt --help lists the commands"
         raise UsageError(f"no such command {name!r}", where="ttt", hint=hint)
 
     def load(self, name: str, arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
@@ -234,6 +234,10 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     options = [name.lstrip("-") for name in getattr(error, "possibilities", None) or ()]
     meant = did_you_mean(getattr(error, "option_name", "").lstrip("-"), options).replace("'", "'--", 1)
     hint = f"see {path} --help" if path else "--help lists the options"
+    if path == "ttt":
+        hint = "only --help and --version stand before the command"
+    elif getattr(error, "option_name", "") in ("-X", "-O"):
+        hint = "-- precedes a position that begins with -"
     return UsageError(message[:1].lower() + message[1:], where=path, hint=f"{meant} {hint}".strip())
 
 

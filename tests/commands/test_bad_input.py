@@ -236,8 +236,12 @@ def on_the_disk(refused: Refused, call: str, why: str) -> None:
 
 USAGE = [
     ("move", "ttt move: missing argument 'AGENT' (see ttt move --help)"),
-    ("solve -X.......", "no such option: -X (see ttt solve --help)"),
-    ("--store=x show", "no such option: --store (see ttt --help)"),
+    ("solve -x.......", "no such option: -x (see ttt solve --help)"),
+    ("--store=x show", "no such option: --store (only --help and --version stand before the command)"),
+    ("version", "(did you mean '--version'?)"),
+    ("analyze -XO------", "(-- precedes a position that begins with -)"),
+    ("move X...O.... random", "X...O....: is a position (it follows the player: AGENT POSITION)"),
+    ("train minimax", "minimax: is a player that needs no training (ttt play minimax)"),
     ("q", "no such command 'q' (ttt --help lists the commands)"),
     ("show -x.json", "no such option: -x (see ttt show --help)"),
     ("evaluat", "(did you mean 'evaluate'?)"),

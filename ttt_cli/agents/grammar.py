@@ -8,6 +8,8 @@ the colon, ``exec,option=value:COMMAND``.
 """
 
 import os
+import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -181,7 +183,12 @@ def _of_file(text: str, path: Path, options: str | None, rules: Rules | None) ->
 
     values = parse_options(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS)
     playing, reading = _split(values, rules)
-    player = library.read_file(path, reading)
+    try:
+        player = library.read_file(path, reading)
+    except InvalidFileError as error:
+        if path.is_file() and os.access(path, os.X_OK):
+            error.hint = f"if it is a program: {shlex.quote(f'exec:{path.absolute()}')}"
+        raise
     if not isinstance(player, Policy):
         return _of_state(text, player, playing)
     # A policy, unlike a state, leaves no choice of how it plays, nor of how it is read.
@@ -258,6 +265,8 @@ def _unknown(name: str, store: Path, rules: Rules | None) -> TttError:
 
     if library.is_path(name):
         return library.not_found(store, name, rules, what="file")
+    if re.fullmatch(r"[XOxo./_-]{4,}", name):
+        return UsageError("is a position", where=name, hint="it follows the player: AGENT POSITION")
     names = [*players(), *ALIASES]
     hint = f"there are {', '.join(names)}, the states in {store.absolute()}, and paths"
     known = [*names, *LEARNERS, *(f"{learner}.article" for learner in LEARNERS)]

@@ -138,8 +138,7 @@ class StudyResult(Document, name="study"):
         rows = [row for setting in self.settings for row in setting.rows()]
         draw_table(env, ["setting", *(f">{name}" for name in names)], rows, lead=1)
         if self.file is not None:
-            picture = Path(self.file).with_suffix(".svg")
-            env.say("next:", command_line("ttt", "curve", self.file, "-o", picture))
+            env.say("next:", command_line("ttt", "curve", self.file))
 
 
 def study(

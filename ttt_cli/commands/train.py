@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from typer.core import TyperCommand, TyperGroup
 
 from ttt_cli.agents.grammar import is_program
+from ttt_cli.agents.registry import ALIASES, players
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import enumerated
@@ -48,7 +49,9 @@ class Options:
     until: Annotated[
         Literal["unbeatable"] | None, option(None, "Stop once this is proved; exit 1 if it never is.")
     ] = None
-    out: Annotated[str | None, option("FILE", "The state; by default the store's.", "--out", "-o")] = None
+    out: Annotated[
+        str | None, option("FILE", "The state, made or continued; by default the store's.", "--out", "-o")
+    ] = None
     source: Annotated[str | None, option("FILE", "Start from another state.", "--from")] = None
     fresh: Annotated[bool, flag("--fresh", "Start from scratch; recorded games are learned again.")] = False
     resume: Annotated[bool, flag("--resume", "Resume the unfinished run in the file.")] = False
@@ -166,6 +169,8 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
         return "train", group, arguments or ["--help"]
     if name not in LEARNERS and (state := library.StateName.parse(name)):
         raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")
+    if name in players() or name in ALIASES:
+        raise UsageError("is a player that needs no training", where=name, hint=f"ttt play {name}")
     if typed := re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
         offer_file(typed[1])
     kind = learner_class(offer_file(name) if ":" in name else name)
