@@ -161,9 +161,10 @@ class Positions:
             keys[chunk] = self.keys.take(rows[chunk], axis=0) + added.take(cells[chunk], axis=0)
         distinct, order, new = _distinct(keys, self.cells)
         firsts = order[new]
-        x, o = self.x.take(rows[firsts]), self.o.take(rows[firsts])
+        rows, cells = rows[firsts], cells[firsts]  # lets go of many more
+        x, o = self.x.take(rows), self.o.take(rows)
         moved = x if x_moves else o
-        moved |= stones.take(cells[firsts])
+        moved |= stones.take(cells)
         after = Positions(self.rules, x, o)
         after.keys = distinct
         # Only the side that has just moved can have completed a line.
@@ -287,9 +288,9 @@ def _lined(rules: Rules, boards: Uint64s) -> Bools:
 
 def completing(rules: Rules, stones: Uint64s) -> Uint64s:
     """uint64[k]: the cells, as bits, where one more stone would complete a line of these stones."""
-    cells = np.zeros_like(stones)
+    cells, others = np.zeros_like(stones), ~stones
     for line in rules.line_masks:
-        missing = np.uint64(line) & ~stones
+        missing = np.uint64(line) & others
         cells |= np.where(missing & (missing - ONE), 0, missing)  # at most one bit is set
     return cells
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import Policy, numbers
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -189,15 +189,15 @@ def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions
         batch = positions[rows]
         played: NDArray[Any] = batch.legal if policy is None else policy.probabilities(batch)
         chosen = played > 0
-        counts[rows] = np.count_nonzero(chosen, axis=1)
+        counts[rows] = numbers(chosen)
         moves = np.flatnonzero(chosen)
         cells.append(cell_of.take(moves))
         if policy is not None:
             probabilities.append(played.ravel().take(moves))
             if (learned := policy.known(batch)) is not None:
                 known.append(int(learned.sum()))
-    all_cells, all_rows = np.concatenate(cells), np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    after, targets = positions.after(all_rows, all_cells)
+    all_cells = np.concatenate(cells)
+    after, targets = positions.after(np.repeat(np.arange(len(counts), dtype=np.int32), counts), all_cells)
     layer = Layer(
         ply=int(positions.plies[0]),
         results=positions.results,

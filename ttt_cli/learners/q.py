@@ -139,7 +139,9 @@ class Q(TableLearner[Table]):
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         values = table.by_cell(table.moves["value"], rows, legal)
         seen = table.by_cell(table.moves["visits"], rows, legal) > 0
-        return uniform(best(values, legal)), np.where(seen, values, np.nan), np.any(seen, axis=1)
+        known, chosen = np.any(seen, axis=1), legal.copy()
+        chosen[known] = best(values[known], legal[known])  # few, on a large board
+        return uniform(chosen), np.where(seen, values, np.nan), known
 
 
 @Inlined
