@@ -105,10 +105,6 @@ class Kernel(Part):
     def __call__(self, *arguments: Any) -> Any:
         if _uncompiled.get():
             return self.run_uncompiled(*arguments)
-        return self.compiled_call(*arguments)
-
-    def compiled_call(self, *arguments: Any) -> Any:
-        """Run compiled code, even within ``uncompiled``."""
         if self._compiled is None:
             with self._preparing:
                 self._compiled = self._compiled or self._prepared()
@@ -171,7 +167,7 @@ class Kernel(Part):
         return digest.hexdigest()
 
     def _prepared(self) -> Callable[..., Any]:
-        """What ``compiled_call`` runs."""
+        """The compiled code; without Numba, what runs uncompiled."""
         if reason := jit.unavailable():
             _warn(reason)
             return self.run_uncompiled

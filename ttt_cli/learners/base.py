@@ -74,11 +74,6 @@ def mean_of(value: Floats, weight: Int64s, other: Floats, others_weight: Int64s)
     return np.where(others_weight == 0, value, np.where(weight == 0, other, mean))
 
 
-def as_bits(sides: str) -> int:
-    """The sides that learn, as kernels take them: 1 X, 2 O, 3 both."""
-    return ("x" in sides) + 2 * ("o" in sides)
-
-
 class Learner(ABC, Generic[T]):
     """A method of learning. Subclasses are frozen dataclasses, with the method's parameters as fields."""
 

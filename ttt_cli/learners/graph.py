@@ -61,11 +61,6 @@ from ttt_cli.learners.table_learner import TableLearner, looked_up
 
 DISCOUNT = 0.9
 
-MEMBERS = {"next", "seen", "visits"}
-"""The members of an entry."""
-
-MAX_NODES = 2**31
-
 Rule = tuple[bool, Growth, Uint32s]
 """Whether scores are the author's; what finding rows takes; and uint32[rows], scratch."""
 
@@ -223,10 +218,10 @@ class Graph(TableLearner[Table]):
 
     def read(self, table: Table, keys: list[str], entries: list[Any]) -> None:
         positions = parse_keys(keys, table.rules, table.symmetric)
-        legal = table.legal(positions)
-        require(all(isinstance(entry, dict) and entry.keys() == MEMBERS for entry in entries))
+        legal, names = table.legal(positions), {"next", "seen", "visits"}
+        require(all(isinstance(entry, dict) and entry.keys() == names for entry in entries))
         next_cells = [entry["next"] for entry in entries]
-        seen = as_counts([entry["seen"] for entry in entries], most=MAX_NODES - 1)
+        seen = as_counts([entry["seen"] for entry in entries], most=2**31 - 1)
         visits = as_counts([entry["visits"] for entry in entries])
         require({*map(type, next_cells)} == {list})
         at = places_of_members(next_cells)

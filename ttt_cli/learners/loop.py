@@ -24,7 +24,7 @@ from ttt_cli.engine.policy import Policy, drawn, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.learners.base import Learner, Shard, as_bits
+from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import complete_table
 
@@ -313,8 +313,8 @@ class BatchLearner(Learner[T]):
         if self.learns_resigned or not game.resigned:
             history, waiting = np.full((1, table.rules.cells), NOT_YET, np.int8), np.zeros((1, 2), np.uint64)
             history[0, : len(game.moves)] = own_cells(game, table.symmetric)
-            results = np.zeros(3, np.int64)
-            batch = Batch(REPLAY, as_bits(sides), 0, history, np.uint64(0), 0, waiting, results)
+            bits, results = ("x" in sides) + 2 * ("o" in sides), np.zeros(3, np.int64)
+            batch = Batch(REPLAY, bits, 0, history, np.uint64(0), 0, waiting, results)
             self.play(table, Opponent(), batch)
 
 

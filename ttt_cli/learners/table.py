@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE, hashed
-from ttt_cli.engine.kernel import Kernel
+from ttt_cli.engine.kernel import Kernel, uncompiled
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
@@ -261,9 +261,8 @@ class Table:
         """Set the links of the rows that were added without them."""
         start = self._unlinked  # read once: the shards of a block may link one table at the same time
         if start is not None and not self.complete:
-            kernel = LINKING[self.symmetric]
-            link = kernel.run_uncompiled if len(self.rows) - start <= FEW_ROWS else kernel.compiled_call
-            link(*self.buffers, self.growth, start)
+            with uncompiled(len(self.rows) - start <= FEW_ROWS):
+                LINKING[self.symmetric](*self.buffers, self.growth, start)
         self._unlinked = None
 
     # ---- Looking up ----
