@@ -7,7 +7,7 @@ import pytest
 
 from tests.store.conftest import continued
 from tests.ttt import Run
-from ttt_cli.commands.train import Options, resume_command
+from ttt_cli.commands.train import TrainOptions, resume_command
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment
 from ttt_cli.store import library
@@ -44,7 +44,7 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
 
 def test_resuming_needs_the_store_and_the_program_to_be_typed_again() -> None:
     env = Environment(*[StringIO()] * 3, store=Path("my store"))
-    options = Options(opponent="exec:my bot", until="unbeatable")
+    options = TrainOptions(opponent="exec:my bot", until="unbeatable")
     resumed = "ttt train td --resume -o 'my store/td.json' --store 'my store' --until unbeatable"
     again = resume_command(env, "td", Path("my store/td.json"), options)
     assert again == f"{resumed} --opponent 'exec:my bot'"

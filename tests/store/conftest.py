@@ -9,7 +9,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.learners import learner_class
 from ttt_cli.store import library
 from ttt_cli.store.formats import native
-from ttt_cli.store.formats.format import DEFAULTS, Loaded, Options
+from ttt_cli.store.formats.format import DEFAULTS, FileOptions, Loaded
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.trainer import execute, new_run
@@ -38,7 +38,7 @@ def parse(content: bytes, name: str = "q.json", *, trust_edits: bool = False) ->
     """The state in the content of a native file."""
     source = Source(name, content)
     form = next((form for form in native.NATIVE if form.recognises(source, DEFAULTS)), native.NATIVE[0])
-    return form.read(source, Options(trust_edits=trust_edits)).state
+    return form.read(source, FileOptions(trust_edits=trust_edits)).state
 
 
 def loaded(state: State, name: str = "a.json") -> Loaded:

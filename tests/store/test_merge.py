@@ -10,7 +10,7 @@ from tests.store.conftest import continued, edited, loaded, parse, trained
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Options
+from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge
@@ -75,7 +75,7 @@ def test_a_file_that_another_program_writes_meanwhile_is_not_merged(tmp_path):
     """Of many inputs the tables are read when it is their turn."""
     path = tmp_path / "q.json"
     library.save(trained(), path)
-    header = library.load(path, Options(table=False))
+    header = library.load(path, FileOptions(table=False))
     assert content(merge([header])) == path.read_bytes()
     library.save(trained(seed=2), path)
     with pytest.raises(InvalidFileError, match="another program has written this file meanwhile"):

@@ -15,7 +15,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library, source
 from ttt_cli.store.curves import NAMES
-from ttt_cli.store.formats.format import Options
+from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.state import State, learner_of
@@ -183,7 +183,7 @@ def test_a_changed_file_is_refused_with_the_place(tmp_path, in_blocks):
         ([*lines, b"more"], "follows the end", f", line {len(lines) + 1}"),
     ):
         path.write_bytes(b"\n".join(changed))
-        for options in (Options(), Options(table=False)):
+        for options in (FileOptions(), FileOptions(table=False)):
             with pytest.raises(InvalidFileError, match=f"{why}.*ttt restore lists backups") as refused:
                 library.load(path, options)
             assert refused.value.where.startswith(f"{path}{place}")

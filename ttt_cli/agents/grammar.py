@@ -28,7 +28,7 @@ from ttt_cli.learners import LEARNERS
 from ttt_cli.user_code import AGENT_PLUGINS, guarded, plugin
 
 if TYPE_CHECKING:
-    from ttt_cli.store.formats.format import Loaded, Options
+    from ttt_cli.store.formats.format import FileOptions, Loaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +219,7 @@ def _of_state(text: str, loaded: "Loaded", playing: dict[str, Any]) -> Agent:
     )
 
 
-def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "Options"]:
+def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "FileOptions"]:
     """Parse ``PATH`` or ``PATH:option=value,…``; a path that exists wins as a whole. Options hold no slash.
 
     :returns: the path or name, and how to read it.
@@ -234,14 +234,14 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "Options"]:
     return path, replace(reading, playing=playing)
 
 
-def _split(values: Mapping[str, Any], rules: Rules | None) -> tuple[dict[str, Any], "Options"]:
+def _split(values: Mapping[str, Any], rules: Rules | None) -> tuple[dict[str, Any], "FileOptions"]:
     """Split the options after the colon: how the player plays, and how its file is to be read."""
-    from ttt_cli.store.formats.format import DEFAULTS, Options
+    from ttt_cli.store.formats.format import DEFAULTS, FileOptions
 
     playing = {key: value for key, value in values.items() if key in STATE_OPTIONS}
     stated = {key: value for key, value in values.items() if key not in STATE_OPTIONS}
     visits = stated.pop("visits", DEFAULTS.visits)
-    return playing, Options(visits=visits, stated=stated, rules=rules)
+    return playing, FileOptions(visits=visits, stated=stated, rules=rules)
 
 
 def plugged_player(name: str, player: Any) -> AgentType:

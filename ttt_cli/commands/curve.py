@@ -12,8 +12,8 @@ from ttt_cli.learners import learner_class, typed_as
 from ttt_cli.shell.common import refuse_sources, write_report
 from ttt_cli.shell.options import argument, complete, given_rules, option
 from ttt_cli.store import library
-from ttt_cli.store.curves import Row, read
-from ttt_cli.store.formats.format import DEFAULTS, Options
+from ttt_cli.store.curves import Point, read
+from ttt_cli.store.formats.format import DEFAULTS, FileOptions
 from ttt_cli.store.formats.records import Study
 from ttt_cli.store.source import Source
 from ttt_cli.training.study import middle
@@ -28,8 +28,8 @@ class Curve:
 
     file: Path
     name: str
-    points: list[Row]
-    runs: Sequence[Sequence[Row]] = aside()
+    points: list[Point]
+    runs: Sequence[Sequence[Point]] = aside()
 
     @property
     def verdict(self) -> str:
@@ -111,7 +111,7 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
             raise InvalidFileError("the curve has no points yet", where=str(path))
         yield Curve(path, name, rows, [rows])
         return
-    state = library.load(path, Options(table=False)).state
+    state = library.load(path, FileOptions(table=False)).state
     curves = state.curves
     if not curves:
         learner = typed_as(state.learner.name)

@@ -15,14 +15,14 @@ from ttt_cli.shell.keyboard import choose
 from ttt_cli.shell.match import play_machines, play_with_people
 from ttt_cli.shell.options import Seed, argument, complete, flag, given_rules, number, option, stored_files
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Loaded, Options
+from ttt_cli.store.formats.format import FileOptions, Loaded
 from ttt_cli.store.games import try_log
 from ttt_cli.views.numbers import counted, percent
 
 DELAY = 0.4
 """Seconds between the moves of ``--watch``."""
 
-LEVELS = {
+MENU = {
     "easy": "takes a win if there is one",
     "medium": "blocks yours, too",
     "hard": "plays perfectly; on large boards, as far as it can see",
@@ -84,12 +84,12 @@ def play(
 
 def _choose_opponent(env: Environment) -> str:
     """Let a person choose among the levels and the states of the store for this game."""
-    opponents, rules = {**LEVELS, "q": "has learned nothing yet"}, given_rules(env)
+    opponents, rules = {**MENU, "q": "has learned nothing yet"}, given_rules(env)
     if any(path.exists() for path in library.candidates(env.store, "q", rules)):
         del opponents["q"]
     for path in stored_files(env.store):
         with suppress(TttError):
-            state = library.load(path, Options(table=False)).state
+            state = library.load(path, FileOptions(table=False)).state
             if rules in (None, state.rules):
                 opponents[path.stem] = f"learned from {counted(state.games, 'game')}"
     return [*opponents][choose(env, "Who do you want to play?", [*opponents.items()])]
@@ -124,8 +124,7 @@ def _train(env: Environment, loaded: Loaded) -> bool:
         trained = library.StateName(learner.name, preset is not None, rules)
         env.say(f"{name} has learned nothing yet; this trains it:", trained.command(*env.store_option))
         return False
-    from ttt_cli.commands.train import Options as TrainOptions
-    from ttt_cli.commands.train import train
+    from ttt_cli.commands.train import TrainOptions, train
 
     options = [(f"train {name} first", f"{games:,} games"), ("play it untrained", "")]
     if choose(env, f"{name} has learned nothing yet.", options) == 1:

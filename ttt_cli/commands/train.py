@@ -26,7 +26,7 @@ from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, flag, given_rules, number, option
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Options as FileOptions
+from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
 from ttt_cli.training.blocks import SHARDED_FROM, ShardMap
@@ -37,7 +37,7 @@ from ttt_cli.views.progress import progress
 
 
 @dataclass(frozen=True)
-class Options:
+class TrainOptions:
     """The options of ``ttt train``, apart from the parameters of the learner."""
 
     games: Games = None
@@ -66,7 +66,7 @@ class Options:
 
     def given(self, name: str) -> bool:
         """Whether an option is not at its default."""
-        return bool(getattr(self, name) != getattr(Options, name))
+        return bool(getattr(self, name) != getattr(TrainOptions, name))
 
 
 VERDICTS = {
@@ -111,7 +111,7 @@ class Training(Document, name="training"):
             env.say("next:", self.then)
 
 
-def train(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training:
+def train(env: Environment, learner: str, given: dict[str, Any], options: TrainOptions) -> Training:
     """Train a player by one of these methods. ttt train q --help lists the options of q.
 
     Examples:
@@ -186,15 +186,15 @@ def make_subcommand(name: str, kind: Any) -> Any:
     def run(env: Environment, **values: Any) -> Training:
         given = {own.name: values.pop(own.name) for own in parameters}
         given = {key: value for key, value in given.items() if value is not None}
-        return train(env, kind.name, given, Options(**values))
+        return train(env, kind.name, given, TrainOptions(**values))
 
     title = kind.title[0].upper() + kind.title[1:]
     doc = HELP.format(title=title, games=kind.default_games, name=typed_as(kind.name), suffix=kind.suffix)
     hidden = () if "article" in kind.choices else ("preset",)
-    return make_command(name, run, [*options_of(Options), *parameters], doc=doc, hidden=hidden)
+    return make_command(name, run, [*options_of(TrainOptions), *parameters], doc=doc, hidden=hidden)
 
 
-def _check(learner: str, given: Mapping[str, Any], options: Options) -> None:
+def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> None:
     """Raise a ``UsageError`` if options, or the learner's ``given`` parameters, do not go together."""
     typed = typed_as(learner)
     program = is_program(options.opponent or "")
@@ -218,7 +218,7 @@ def _check(learner: str, given: Mapping[str, Any], options: Options) -> None:
                 raise UsageError(f"--{option} does not go with {what}")
 
 
-def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, options: Options) -> State:
+def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, options: TrainOptions) -> State:
     """Return the state to start from: that of the file or of --from, or an empty one."""
     rules, preset = given_rules(env), options.preset
     origin = path if path.exists() and not options.fresh else None
@@ -273,7 +273,7 @@ def _taught(env: Environment, path: Path, state: State, games_from: str | None) 
     return lesson.state
 
 
-def _carry_out(env: Environment, options: Options, run: TrainingRun) -> Training:
+def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Training:
     """Carry out the run; --until and the progress bar look at it between its blocks."""
     library.try_saving(run.state, run.path)
     learner, rules, curve = run.state.learner, run.state.rules, None
@@ -320,7 +320,7 @@ def _carry_out(env: Environment, options: Options, run: TrainingRun) -> Training
     return result
 
 
-def _workers(env: Environment, options: Options, run: TrainingRun) -> AbstractContextManager[ShardMap]:
+def _workers(env: Environment, options: TrainOptions, run: TrainingRun) -> AbstractContextManager[ShardMap]:
     from ttt_cli.training.workers import cluster_workers, local_workers
 
     if options.cluster is not None:
@@ -359,7 +359,7 @@ def _result(env: Environment, path: Path, state: State, run: TrainingRun | None 
     )
 
 
-def resume_command(env: Environment, learner: str, path: Path, options: Options) -> str:
+def resume_command(env: Environment, learner: str, path: Path, options: TrainOptions) -> str:
     """Return the command that resumes a run; what it does not find in the file is given again."""
     program = is_program(options.opponent or "")
     again = ["until", "checkpoint", "curve", "workers", "cluster", *(["opponent"] if program else [])]

@@ -17,7 +17,7 @@ DIGITS = 6  # decimal places in a run's record: the last ones, which differ betw
 
 
 @dataclass(frozen=True)
-class Row:
+class Point:
     """The strength of a player after a number of games.
 
     :ivar games: of the run; in a run's record, of the whole state.
@@ -43,15 +43,15 @@ class Row:
     unbeatable: Annotated[int | None, note(enum=[0, 1, None])]
 
 
-NAMES = tuple(field.name for field in fields(Row))
+NAMES = tuple(field.name for field in fields(Point))
 EXPECTED = f"expected columns {','.join(NAMES)}"
 
 
-def to_csv(rows: Sequence[Row]) -> bytes:
+def to_csv(rows: Sequence[Point]) -> bytes:
     return text.to_csv([NAMES, *map(astuple, rows)])
 
 
-def read(path: Path) -> list[Row]:
+def read(path: Path) -> list[Point]:
     """Read the file of a curve.
 
     :raises InvalidFileError: naming the line and what is wrong with it.
@@ -62,7 +62,7 @@ def read(path: Path) -> list[Row]:
     return curves.get((), [])
 
 
-def read_groups(source: Source) -> dict[tuple[str, ...], list[Row]]:
+def read_groups(source: Source) -> dict[tuple[str, ...], list[Point]]:
     """The learning curves in a file, keyed by the fields before ``games``: in a study those that say which
     training it is, else none.
 
@@ -72,7 +72,7 @@ def read_groups(source: Source) -> dict[tuple[str, ...], list[Row]]:
     at = names.index("games") if "games" in names else len(names)
     if not {*names[at:]} <= {*NAMES} or at == len(names):
         raise InvalidFileError("is not a learning curve", where=source.where, hint=EXPECTED)
-    curves: dict[tuple[str, ...], list[Row]] = {}
+    curves: dict[tuple[str, ...], list[Point]] = {}
     for number, line in source.rows[1:]:
         place = f"{source.where}, line {number}"
         if len(line) != len(names):
@@ -84,7 +84,7 @@ def read_groups(source: Source) -> dict[tuple[str, ...], list[Row]]:
     return curves
 
 
-def missing_points(curves: Mapping[tuple[str, ...], Sequence[Row]]) -> dict[tuple[str, ...], list[int]]:
+def missing_points(curves: Mapping[tuple[str, ...], Sequence[Point]]) -> dict[tuple[str, ...], list[int]]:
     """The points (games) that each incomplete training of a study lacks, compared with the longest training
     of the same method and preset."""
     points = {training: {row.games for row in rows} for training, rows in curves.items()}
@@ -95,8 +95,8 @@ def missing_points(curves: Mapping[tuple[str, ...], Sequence[Row]]) -> dict[tupl
     return {training: games for training, games in missing.items() if games}
 
 
-def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:
-    """The curve for a run's record: a list for each field of ``Row``.
+def to_record(rows: Sequence[Point], before: int) -> dict[str, list[Any]]:
+    """The curve for a run's record: a list for each field of ``Point``.
 
     :param before: the number of games that the state had before the run, which is added to ``games``.
     """
@@ -108,24 +108,24 @@ def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:
     }
 
 
-def from_record(value: dict[str, list[Any]], where: str = "") -> list[Row]:
+def from_record(value: dict[str, list[Any]], where: str = "") -> list[Point]:
     """Read the curve in a run's record.
 
     :raises InvalidFileError: naming what is wrong.
     """
     if value.keys() != {*NAMES} or len({*map(len, value.values())}) != 1 or not value["games"]:
         raise InvalidFileError(f"expected lists of one length with the keys {', '.join(NAMES)}", where=where)
-    rows: list[Row] = []
+    rows: list[Point] = []
     for numbers in zip(*map(value.__getitem__, NAMES), strict=True):
         rows.append(_row(dict(zip(NAMES, numbers, strict=True)), rows, where))
     return rows
 
 
-def _row(values: dict[str, Any], rows: Sequence[Row], where: str) -> Row:
-    validate(values, Row, where)
+def _row(values: dict[str, Any], rows: Sequence[Point], where: str) -> Point:
+    validate(values, Point, where)
     if rows and values["games"] <= rows[-1].games:
         raise InvalidFileError(f"{values['games']:,} games do not come after {rows[-1].games:,}", where=where)
-    return Row(**values)
+    return Point(**values)
 
 
 def _number(text: str) -> Any:

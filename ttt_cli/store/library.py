@@ -19,7 +19,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.files import announced, try_writing, write_bytes, writing
 from ttt_cli.store.formats import recognise
-from ttt_cli.store.formats.format import DEFAULTS, FORMAT, Format, Loaded, Options, Rejected, Verification
+from ttt_cli.store.formats.format import DEFAULTS, FORMAT, FileOptions, Format, Loaded, Rejected, Verification
 from ttt_cli.store.formats.lines import OtherLayoutError
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
 from ttt_cli.store.games import SoundGames, holds_games
@@ -226,7 +226,7 @@ def needs_backup(state: State, path: Path) -> bool:
     return not state.contains(replaced)
 
 
-def load(path: Path, options: Options = DEFAULTS) -> Loaded:
+def load(path: Path, options: FileOptions = DEFAULTS) -> Loaded:
     """Read a state, native or foreign, as ``read_file``.
 
     :raises InvalidFileError: also if it holds a policy, or is for another game than the options name.
@@ -245,7 +245,7 @@ def load(path: Path, options: Options = DEFAULTS) -> Loaded:
         raise
 
 
-def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
+def read_file(path: Path, options: FileOptions = DEFAULTS) -> Loaded | Policy:
     """Read a player from a file: a state, native or foreign, or a policy.
 
     :param options: what the user says about the file.
@@ -256,7 +256,7 @@ def read_file(path: Path, options: Options = DEFAULTS) -> Loaded | Policy:
     return _format_of(source, options).load(source, options)
 
 
-def _format_of(source: Source, options: Options) -> Format:
+def _format_of(source: Source, options: FileOptions) -> Format:
     """The format of a file; raises UsageError if the options choose a reading and it has only one."""
     form = recognise(source, options)
     stated: dict[str, object] = {} if form.ambiguous else {**options.stated}
@@ -326,7 +326,7 @@ def accept(path: Path) -> bool:
         source = Source(path)
         if (form := _native_format(source)) is None:
             raise InvalidFileError("is not a ttt state: there is nothing to accept", where=str(path))
-        accepted = content(form.read(source, Options(trust_edits=True)).state)
+        accepted = content(form.read(source, FileOptions(trust_edits=True)).state)
         changed = accepted != source.data
         if changed:
             write_bytes(path, accepted)
@@ -345,7 +345,7 @@ def restore(backup: Path, path: Path) -> None:
         write_bytes(path, Source(backup).blocks(), keep_backup=True)
 
 
-def verify(path: Path, options: Options = DEFAULTS) -> Verification:
+def verify(path: Path, options: FileOptions = DEFAULTS) -> Verification:
     """Read a file of any kind and report every fault in it, with its place."""
     try:
         source = Source(path)

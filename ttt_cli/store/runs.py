@@ -33,6 +33,9 @@ DETAILS: dict[str, tuple[str, ...]] = {
 }
 """The kinds of runs, and the details that each must have."""
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""The beginnings of cells that a spreadsheet would execute."""
+
 
 class ResultsFields(TypedDict):
     """The number of games for each result."""
@@ -121,10 +124,6 @@ class Run:
         choices = (learner.choice, *learner.choices)  # which may be another now than in training
         ids = {_train_id(self.details, learner.name, choice, rules, symmetric) for choice in choices}
         return "" if self.id in ids else f"its id {self.id} is not the digest of what decides the run"
-
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""The beginnings of cells that a spreadsheet would execute."""
 
 
 def train_run(learner: Learner[Any], rules: Rules, symmetric: bool, **decisive: Any) -> Run:

@@ -17,7 +17,7 @@ from ttt_cli.engine.state_space import MAX_POSITIONS, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
-from ttt_cli.store.curves import Row, from_record
+from ttt_cli.store.curves import Point, from_record
 from ttt_cli.store.plays import BreakingTies, Plays, policy_by, values_of_moves
 from ttt_cli.store.runs import Run
 from ttt_cli.user_code import guarded, is_ours
@@ -183,13 +183,13 @@ class State:
         return as_complete and other.learned_games <= self.learned_games
 
     @property
-    def curves(self) -> list[list[Row]]:
+    def curves(self) -> list[list[Point]]:
         """Its learning curves: one if its runs followed each other, else one for each run."""
         curves = [from_record(run.details["curve"]) for run in self.runs if "curve" in run.details]
         curves.sort(key=lambda rows: (rows[0].games, rows[-1].games))
         if any(after[0].games < before[-1].games for before, after in pairwise(curves)):
             return curves
-        joined: dict[int, Row] = {row.games: row for rows in curves for row in rows}
+        joined: dict[int, Point] = {row.games: row for rows in curves for row in rows}
         return [list(joined.values())] if joined else []
 
     @property

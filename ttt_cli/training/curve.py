@@ -15,7 +15,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, notices
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError
-from ttt_cli.store.curves import Row, read, to_csv
+from ttt_cli.store.curves import Point, read, to_csv
 from ttt_cli.store.files import write_bytes
 
 PER_DECADE = 8
@@ -33,12 +33,12 @@ def is_kept(rules: Rules) -> bool:
     return rules.positions_bound <= KEPT_UP_TO
 
 
-def measure(games: int, policy: Policy) -> Row:
+def measure(games: int, policy: Policy) -> Point:
     """The strength of a policy, ``games`` games into a run."""
     verdict = judge(policy, [("random", Uniform(policy.rules))])
     as_x, as_o = verdict.results[0].as_x, verdict.results[0].as_o
     wrong = verdict.mistakes
-    return Row(
+    return Point(
         games,
         *(as_x.win, as_x.draw, as_x.loss),
         *(as_o.win, as_o.draw, as_o.loss),
@@ -76,7 +76,7 @@ class Curve:
         *,
         closely: bool = False,
         done: int = 0,
-        rows: Sequence[Row] = (),
+        rows: Sequence[Point] = (),
     ) -> None:
         """
         :param games: of the whole run.
@@ -98,7 +98,7 @@ class Curve:
         self._points = points(games, PER_DECADE if path or closely else KEPT_PER_DECADE)
         self.seen = self.rows[-1].games if self.rows else -1
 
-    def look(self, games: int, policy: Callable[[], Policy], *, now: bool = False) -> Row | None:
+    def look(self, games: int, policy: Callable[[], Policy], *, now: bool = False) -> Point | None:
         """Add the row of ``policy`` and write the file, if a point has been reached since the last look.
 
         :param now: look even if no point has been reached.

@@ -20,7 +20,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners.base import Learner
 from ttt_cli.store import library
-from ttt_cli.store.curves import Row, missing_points, read_groups
+from ttt_cli.store.curves import Point, missing_points, read_groups
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import columns_in
@@ -32,7 +32,7 @@ MEASURES = (
     *("x_win", "x_draw", "x_loss", "o_win", "o_draw", "o_loss"),
     *("worst_x", "worst_o", "exploitability", "unbeatable"),
 )
-"""The columns of strength: fields of ``Row``."""
+"""The columns of strength: fields of ``Point``."""
 
 POINT = ("games", *MEASURES)
 """The columns of a point of a training, after those that say which it is."""
@@ -122,7 +122,7 @@ class Study:
 
     varied: tuple[str, ...] = ()
     calls: dict[Method, str] = field(default_factory=dict)
-    runs: dict[Key, list[Row]] = field(default_factory=dict)
+    runs: dict[Key, list[Point]] = field(default_factory=dict)
     seconds: dict[Key, float] = field(default_factory=dict)
 
     @property
@@ -152,18 +152,18 @@ class Spread:
         return cls(median(values), min(values), max(values))
 
 
-def middle(runs: Sequence[Sequence[Row]]) -> list[Row]:
+def middle(runs: Sequence[Sequence[Point]]) -> list[Point]:
     """The medians of trainings with the same points, point by point."""
     medians = []
     for rows in zip(*runs, strict=True):
         values = {name: median(getattr(row, name) for row in rows) for name in MEASURES[:-1]}
         verdicts = {row.unbeatable for row in rows}
         verdict = None if None in verdicts else int(verdicts == {1})
-        medians.append(Row(rows[0].games, mistakes=None, reachable=None, unbeatable=verdict, **values))
+        medians.append(Point(rows[0].games, mistakes=None, reachable=None, unbeatable=verdict, **values))
     return medians
 
 
-def unbeatable_from(rows: Sequence[Row]) -> int | None:
+def unbeatable_from(rows: Sequence[Point]) -> int | None:
     """The games after which a player stayed unbeatable to the end; None if it is not so at the end."""
     games = None
     for row in reversed(rows):
@@ -237,7 +237,7 @@ def carry_out(
 
 def _train(
     design: Design, key: Key, keep: Path | None, stopping: Callable[[], bool]
-) -> tuple[list[Row], float] | None:
+) -> tuple[list[Point], float] | None:
     """The rows of a training, and the seconds of its games; None if it was stopped."""
     if stopping():
         return None

@@ -20,7 +20,7 @@ from ttt_cli.errors import InvalidFileError, UsageError, notices
 from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.store import library
-from ttt_cli.store.curves import Row, from_record, to_record
+from ttt_cli.store.curves import Point, from_record, to_record
 from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach_waiting
@@ -53,7 +53,7 @@ class TrainingRun:
     seconds: float = 0.0
     enough: bool = False
 
-    def note(self, rows: Sequence[Row]) -> None:
+    def note(self, rows: Sequence[Point]) -> None:
         """Put a learning curve into the record."""
         details = {**self.record.details, "curve": to_record(rows, self.games_before)}
         self.record = replace(self.record, details=details)
@@ -74,7 +74,7 @@ class TrainingRun:
         return sum(run.games or 0 for run in self.state.runs if run.id != self.record.id)
 
     @property
-    def curve(self) -> list[Row]:
+    def curve(self) -> list[Point]:
         """The run's learning curve before this call, by its games."""
         rows = from_record(self.record.details["curve"]) if "curve" in self.record.details else []
         return [replace(row, games=row.games - self.games_before) for row in rows]

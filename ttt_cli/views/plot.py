@@ -8,12 +8,12 @@ from math import ceil
 import numpy as np
 
 from ttt_cli.errors import TttError
-from ttt_cli.store.curves import Row
+from ttt_cli.store.curves import Point
 from ttt_cli.training.study import unbeatable_from
 from ttt_cli.views.numbers import percent
 
 PANELS = {"wins against random play": ("x_win", "o_win"), "losses that can be forced": ("worst_x", "worst_o")}
-"""The measures that are drawn: titles, and fields of ``Row`` for X and for O."""
+"""The measures that are drawn: titles, and fields of ``Point`` for X and for O."""
 
 BARS = " ▁▂▃▄▅▆▇█"
 """Bars for shares from 0 to 1; only a share of 0 has none."""
@@ -22,7 +22,7 @@ MARKERS = "osD^vPX"
 """Markers tell lines apart in black and white. With seven markers and ten colours, seventy lines differ."""
 
 
-def text_plot(curves: Sequence[tuple[str, Sequence[Row], str]], width: int = 80) -> list[str]:
+def text_plot(curves: Sequence[tuple[str, Sequence[Point], str]], width: int = 80) -> list[str]:
     """Return curves as lines of text: what became of each player, and a row of bars for each measure and
     side. All curves have their bars at the same numbers of games.
 
@@ -46,7 +46,7 @@ def text_plot(curves: Sequence[tuple[str, Sequence[Row], str]], width: int = 80)
     return [*lines, f"bars: from {looks[0]:,} to {short(looks[-1])} games, on a logarithmic scale"]
 
 
-def _outcome(rows: Sequence[Row], verdict: str) -> str:
+def _outcome(rows: Sequence[Point], verdict: str) -> str:
     first, last = rows[0], rows[-1]
     if not verdict:
         verdict = "whether it is unbeatable is not known" if last.unbeatable is None else "beatable"
@@ -66,7 +66,7 @@ def short(games: int) -> str:
     return str(games)
 
 
-def picture(curves: Mapping[str, Sequence[Sequence[Row]]], heading: str, kind: str) -> bytes:
+def picture(curves: Mapping[str, Sequence[Sequence[Point]]], heading: str, kind: str) -> bytes:
     """Draw named curves that have a row per seed for each number of games: the median, and a band from the
     lower to the upper quartile. The same curves give the same bytes.
 

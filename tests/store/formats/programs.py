@@ -19,7 +19,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.formats import recognise
-from ttt_cli.store.formats.format import Loaded, Options
+from ttt_cli.store.formats.format import FileOptions, Loaded
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 
@@ -90,10 +90,12 @@ def encoded(data: object) -> bytes:
     return data if isinstance(data, bytes) else (data if isinstance(data, str) else json.dumps(data)).encode()
 
 
-def options_of(*, spelling: Mapping[str, str] = {}, **options: Any) -> Options:
+def options_of(*, spelling: Mapping[str, str] = {}, **options: Any) -> FileOptions:
     """What a user states, some of it under the names of an agent's options."""
     stated = {name: options.pop(name) for name in ("values", "unknown", "wins") if name in options}
-    return Options(stated=stated | {f"spelling.{name}": value for name, value in spelling.items()}, **options)
+    return FileOptions(
+        stated=stated | {f"spelling.{name}": value for name, value in spelling.items()}, **options
+    )
 
 
 def read(data: object, where: str = "f.json", **options: Any) -> Loaded:

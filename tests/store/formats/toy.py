@@ -5,7 +5,7 @@ from typing import Any
 
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportSource, ForeignTable, Format, Options
+from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format
 from ttt_cli.store.source import Source
 
 
@@ -20,10 +20,10 @@ class Toy(Format):
     rules = STANDARD
     endings = (".toy",)
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         return source.first_line == "a toy"
 
-    def read(self, source: Source, options: Options) -> ForeignTable:
+    def read(self, source: Source, options: FileOptions) -> ForeignTable:
         entries: dict[str, Any] = {}
         for number, line in enumerate(source.data.decode().splitlines()[1:], 2):
             try:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
-from ttt_cli.store.formats.format import Options
+from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.text import quoted
 
 Question = tuple[str, Mapping[str, str]]
@@ -69,7 +69,9 @@ class UndecidedError(InvalidFileError):
     :ivar fits: whether some way fits all keys, so that no other part of the file need be tried.
     """
 
-    def __init__(self, asked: Sequence[Question], where: str, options: Options, *, fits: bool = True) -> None:
+    def __init__(
+        self, asked: Sequence[Question], where: str, options: FileOptions, *, fits: bool = True
+    ) -> None:
         texts = []
         for text, answers in asked:
             ways = [f"{words} ({option})" for option, words in list(answers.items())[:MAX_ANSWERS]]
@@ -83,7 +85,7 @@ class UndecidedError(InvalidFileError):
         self.asked, self.fits = asked, fits
 
 
-def stated_facets(options: Options, where: str) -> dict[str, str]:
+def stated_facets(options: FileOptions, where: str) -> dict[str, str]:
     """The facets that the user has stated, without ``symmetry``; raises UsageError for those unknown."""
     stated = {}
     for option, value in options.stated.items():

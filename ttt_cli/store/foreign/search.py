@@ -24,7 +24,7 @@ from ttt_cli.store.foreign.keys import Images, Spelling
 from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question, UndecidedError
 from ttt_cli.store.foreign.reading import Reading, counts_stones, policies, readings
 from ttt_cli.store.foreign.values import EXPECTED, collect, namings
-from ttt_cli.store.formats.format import Options
+from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.plays import Plays, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
 
@@ -40,7 +40,7 @@ PASSED_OVER = 0.2  # with more boards whose known moves are all below 0 it is as
 SHOWN = 3  # keys that an error names
 
 
-def search(table: Candidate, options: Options, rules: Rules, where: str) -> tuple[Reading, list[str]]:
+def search(table: Candidate, options: FileOptions, rules: Rules, where: str) -> tuple[Reading, list[str]]:
     """The reading of a table that is meant, and what was assumed for it, in words.
 
     :raises UndecidedError: if several may be meant, with all questions, also those that first answers raise.
@@ -68,7 +68,7 @@ class _Search:
     :ivar any_order: whether the user has stated the order of cells, so that rare ones are tried too.
     """
 
-    def __init__(self, table: Candidate, options: Options, rules: Rules, where: str) -> None:
+    def __init__(self, table: Candidate, options: FileOptions, rules: Rules, where: str) -> None:
         self.table, self.options, self.rules, self.where = table, options, rules, where
         stated = self.stated = questions.stated_facets(options, where)
         self.stated_of_keys = {name: value for name, value in stated.items() if name in questions.KEY_FACETS}
@@ -386,7 +386,7 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
     return questions.between(borne_out) + questions.between([reading.facets for reading in undecided])
 
 
-def _about_unknown(reading: Reading, options: Options) -> Question | None:
+def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
     """The question what a move that is not in the file counts as, if that matters: 0, the usual initial
     value, or nothing, where on many boards all known moves are worth less than 0."""
     undecided = reading.numbers[reading.still_open]

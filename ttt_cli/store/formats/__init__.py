@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.store.formats.format import DEFAULTS, Format, Options
+from ttt_cli.store.formats.format import DEFAULTS, FileOptions, Format
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import scaled, too_large
 from ttt_cli.user_code import FORMAT_PLUGINS, guarded, plugins
@@ -64,7 +64,7 @@ def all_formats() -> Iterator[Format]:
     return map(_instance, FORMATS.values())
 
 
-def recognise(source: Source, options: Options = DEFAULTS) -> Format:
+def recognise(source: Source, options: FileOptions = DEFAULTS) -> Format:
     """The format of a file; plug-ins are asked before the format that takes any file.
 
     :raises InvalidFileError: if it is empty, damaged, too large, or in no known format.
@@ -81,7 +81,7 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
     raise too_large(f"has {source.size:,} bytes, too many for another program's file", source.where)
 
 
-def _plugged_format(source: Source, options: Options) -> Format | None:
+def _plugged_format(source: Source, options: FileOptions) -> Format | None:
     for form in plugins(FORMAT_PLUGINS, plugged_format):
         with suppress(TttError), guarded(source.where, ""):  # a plug-in that fails does not recognise it
             if form.holds and form.recognises(source, options):

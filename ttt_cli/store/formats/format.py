@@ -1,7 +1,7 @@
 """The base class of file formats, and the values that reading, verifying and exporting files pass around.
 
 A format reads a file as a ``Loaded`` state, a ``Policy``, or a ``ForeignTable`` of another program, of which
-``Format.load`` makes a state. ``Options`` are what the user says about a file.
+``Format.load`` makes a state. ``FileOptions`` are what the user says about a file.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
@@ -48,7 +48,7 @@ class Rejected:
 
 
 @dataclass(frozen=True)
-class Options:
+class FileOptions:
     """What the user states about a file.
 
     :ivar learner: the method whose table a foreign file must be; None: any. An empty file is read for
@@ -73,7 +73,7 @@ class Options:
     table: bool = True
 
 
-DEFAULTS = Options()
+DEFAULTS = FileOptions()
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Loaded:
     path: Path
     format: str
     digest: str
-    options: Options = DEFAULTS
+    options: FileOptions = DEFAULTS
     repaired: list[str] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -218,7 +218,7 @@ class Format:
     :cvar rules: the only game that it supports; None: any.
     :cvar endings: the suffixes of such files.
     :cvar options: the options of ``ttt export`` that it takes.
-    :cvar ambiguous: whether such files can be read in several ways, so that ``Options.stated`` applies.
+    :cvar ambiguous: whether such files can be read in several ways, so that ``FileOptions.stated`` applies.
     :cvar limit: the largest size of such a file, in bytes.
     """
 
@@ -233,18 +233,18 @@ class Format:
     ambiguous: ClassVar[bool] = False
     limit: ClassVar[int] = 64 * 2**20
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         """Whether a file appears to be in this format, sound or damaged."""
         return False
 
-    def read(self, source: Source, options: Options) -> Loaded | ForeignTable | Policy:
+    def read(self, source: Source, options: FileOptions) -> Loaded | ForeignTable | Policy:
         """Read a file; one that holds no player is refused by default.
 
         :raises InvalidFileError: naming the place and what is wrong there.
         """
         raise InvalidFileError(f"is a {self.name} file, not a player", where=source.where, hint=self.about)
 
-    def load(self, source: Source, options: Options) -> Loaded | Policy:
+    def load(self, source: Source, options: FileOptions) -> Loaded | Policy:
         """Read a file as ``read`` does, and make a state of a foreign table.
 
         :raises TttError: if a plug-in's ``read`` returns anything else.
@@ -257,7 +257,7 @@ class Format:
             raise TttError(what, where=source.where)
         return found
 
-    def verify(self, source: Source, options: Options) -> Verification:
+    def verify(self, source: Source, options: FileOptions) -> Verification:
         """Report every fault in a file; by default those that ``load`` reports.
 
         :raises InvalidFileError: if it cannot be read.
@@ -288,7 +288,7 @@ class Format:
         raise NotImplementedError(f"{self.name} files are not written")
 
 
-def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: Options) -> Loaded:
+def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: FileOptions) -> Loaded:
     """Make a state with a single run, whose id is the file's digest.
 
     :raises UsageError: if it is not a table of the learner that the options name.

@@ -15,7 +15,7 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import NotationError
 from ttt_cli.store.foreign.values import namings
-from ttt_cli.store.formats.format import BookRow, ForeignTable, Format, Options, book_entries, sift
+from ttt_cli.store.formats.format import BookRow, FileOptions, ForeignTable, Format, book_entries, sift
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -122,11 +122,11 @@ class GameCsv(Format):
     learner = "book"
     holds = "table"
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         rows = [] if source.is_json else [[item.strip() for item in row] for _, row in source.rows]
         return _layout(rows, options.rules or STANDARD) is not None
 
-    def read(self, source: Source, options: Options) -> ForeignTable:
+    def read(self, source: Source, options: FileOptions) -> ForeignTable:
         rows = [(number, tuple(item.strip() for item in row)) for number, row in source.rows]
         rules = options.rules or STANDARD
         reading = _layout([row for _, row in rows], rules)

@@ -18,9 +18,9 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.store.formats.format import (
     ExportSource,
+    FileOptions,
     ForeignTable,
     Format,
-    Options,
     Rejected,
     book_entries,
     sift,
@@ -107,10 +107,10 @@ class MovesCsv(Format):
     endings = (".csv",)
     options = ("--best",)
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         return _LINE.fullmatch(source.first_line) is not None
 
-    def read(self, source: Source, options: Options) -> ForeignTable:
+    def read(self, source: Source, options: FileOptions) -> ForeignTable:
         """Rows that cannot be from a game are left out."""
         lines = [(number, line) for number, row in source.rows if (line := ",".join(row).strip())]
         found, rejected = sift(lines, _row, source.where)

@@ -36,7 +36,15 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError, notices
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.base import Entry
 from ttt_cli.learners.entries import MAX_COUNT, MAX_FAULTS, all_faults, report
-from ttt_cli.store.formats.format import FORMAT, ExportSource, Format, Loaded, Options, Rejected, Verification
+from ttt_cli.store.formats.format import (
+    FORMAT,
+    ExportSource,
+    FileOptions,
+    Format,
+    Loaded,
+    Rejected,
+    Verification,
+)
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, written
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run, RunFields, read_runs
@@ -222,7 +230,7 @@ class NativeFormat(Format):
         """
         return _read_header(self.parsed(source.blocks(), source.where, whole=False)[0], source.where)
 
-    def read(self, source: Source, options: Options) -> Loaded:
+    def read(self, source: Source, options: FileOptions) -> Loaded:
         try:
             if not options.trust_edits:
                 return self._read(source, options, whole=False)
@@ -236,7 +244,7 @@ class NativeFormat(Format):
             error.hint = error.hint or _GOOD_COPY
             raise
 
-    def _read(self, source: Source, options: Options, *, whole: bool) -> Loaded:
+    def _read(self, source: Source, options: FileOptions, *, whole: bool) -> Loaded:
         where, digest, fault = source.where, Digest(), None
         blocks = digest.over(source.blocks())
         found, entries = self.parsed(blocks, where, whole=whole)
@@ -270,7 +278,7 @@ class NativeFormat(Format):
         assert player.state is not None
         return [sealed(self.chunks(player.state))]
 
-    def verify(self, source: Source, options: Options) -> Verification:
+    def verify(self, source: Source, options: FileOptions) -> Verification:
         """Report an edit, all wrong entries, and the first other fault."""
         with all_faults() as wrong:
             try:
@@ -296,7 +304,7 @@ class StateJson(NativeFormat):
     learner = "any"
     endings = (".json",)
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         return not source.start.startswith(MARKS) and source.says(b"format", b"ttt-state")
 
     def chunks(self, state: State) -> Iterator[bytes]:
@@ -325,7 +333,7 @@ class StateCsv(NativeFormat):
     learner = "book"
     endings = (".csv",)
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         return source.start.startswith((*MARKS, ",".join(COLUMNS[:4]).encode()))
 
     def chunks(self, state: State) -> Iterator[bytes]:

@@ -19,7 +19,7 @@ import numpy as np
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import tables_of_json
-from ttt_cli.store.formats.format import ForeignTable, Format, Options
+from ttt_cli.store.formats.format import FileOptions, ForeignTable, Format
 from ttt_cli.store.formats.position_keyed import read_tables
 from ttt_cli.store.formats.value_table import ARRAYS
 from ttt_cli.store.npy import MAGIC, load_npy, load_npz
@@ -64,7 +64,7 @@ def _a_model(package: str, where: str) -> InvalidFileError:
     return InvalidFileError(message, where=where, hint=hint)
 
 
-def _table(found: Document, source: Source, options: Options, form: Format, *notes: str) -> ForeignTable:
+def _table(found: Document, source: Source, options: FileOptions, form: Format, *notes: str) -> ForeignTable:
     value, classes = found
     objects = ", ".join(classes[:NAMED]) + (", …" if len(classes) > NAMED else "")
     try:
@@ -92,7 +92,7 @@ class Pickled(Format):
     endings = (".pkl", ".pickle")
     ambiguous = True
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         """Whether a file is a pickle, compressed or not, or an archive of ``torch.save``."""
         if source.start.startswith(b"PK\x03\x04"):
             return b"/data.pkl" in source.start
@@ -103,7 +103,7 @@ class Pickled(Format):
         except zlib.error:
             return False  # a text may begin so
 
-    def read(self, source: Source, options: Options) -> ForeignTable:
+    def read(self, source: Source, options: FileOptions) -> ForeignTable:
         if source.start.startswith(b"PK\x03\x04"):
             raise _a_model("torch", source.where)
         document = read_pickle(_unpacked(source), source.where)
@@ -119,11 +119,11 @@ class Npy(Format):
     endings = (".npy", ".npz")
     ambiguous = True
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         arrays = source.arrays.keys()
         return source.start.startswith(MAGIC) or (bool(arrays) and arrays.isdisjoint(ARRAYS))
 
-    def read(self, source: Source, options: Options) -> ForeignTable:
+    def read(self, source: Source, options: FileOptions) -> ForeignTable:
         value, classes = load_npz(source) if source.arrays else load_npy(source.data, source.where)
         if isinstance(value, np.ndarray):
             value = _rows(value, source.where, options.rules or STANDARD)

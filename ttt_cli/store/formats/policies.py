@@ -32,7 +32,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.store.formats.format import ExportSource, Format, Options
+from ttt_cli.store.formats.format import ExportSource, FileOptions, Format
 from ttt_cli.store.formats.lines import OtherLayoutError, split, written
 from ttt_cli.store.npy import array_in
 from ttt_cli.store.source import Source
@@ -161,10 +161,10 @@ class PolicyCsv(Format):
     endings = (".csv",)
     limit = LIMIT
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         return source.start.startswith(HEADER)
 
-    def read(self, source: Source, options: Options) -> FilePolicy:
+    def read(self, source: Source, options: FileOptions) -> FilePolicy:
         return _policy_of(source.where, options.rules, self._moves(source))
 
     def _moves(self, source: Source) -> Iterator[Move]:
@@ -202,10 +202,10 @@ class PolicyJson(Format):
     endings = (".json",)
     limit = LIMIT
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         return source.is_json and source.says(b"schema", b"ttt-policy")
 
-    def read(self, source: Source, options: Options) -> FilePolicy:
+    def read(self, source: Source, options: FileOptions) -> FilePolicy:
         where = source.where
         try:
             head, entries = split(source.blocks(), "positions", where, partial(load_json, where=where))
@@ -255,10 +255,10 @@ class Npz(Format):
     written = True
     endings = (".npz",)
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         return {*ARRAYS} <= source.arrays.keys()
 
-    def read(self, source: Source, options: Options) -> FilePolicy:
+    def read(self, source: Source, options: FileOptions) -> FilePolicy:
         where = source.where
         texts, *numbers = (array_in(source, name) for name in ARRAYS)
         if texts.ndim != 1 or texts.dtype.kind != "U" or not len(texts):

@@ -16,7 +16,7 @@ from ttt_cli.store.foreign.keys import spellings
 from ttt_cli.store.foreign.questions import OTHERWISE, NoPositionsError, UndecidedError, in_words
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import search
-from ttt_cli.store.formats.format import ForeignTable, Format, Options, Rejected
+from ttt_cli.store.formats.format import FileOptions, ForeignTable, Format, Rejected
 from ttt_cli.store.plays import RANDOM, Plays, entries_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
@@ -35,11 +35,11 @@ class PositionKeyed(Format):
     holds = "table"
     ambiguous = True
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         """Always true: any file that is in no other format may be such a table."""
         return True
 
-    def read(self, source: Source, options: Options) -> ForeignTable:
+    def read(self, source: Source, options: FileOptions) -> ForeignTable:
         rules = options.rules or STANDARD
         content = source.json if source.is_json else source.rows
         try:
@@ -52,7 +52,7 @@ class PositionKeyed(Format):
 
 
 def read_tables(
-    candidates: Iterator[Candidate], source: Source, options: Options, form: Format
+    candidates: Iterator[Candidate], source: Source, options: FileOptions, form: Format
 ) -> ForeignTable:
     """Read the first table that can be read of those that a file may hold.
 
@@ -77,7 +77,7 @@ def read_tables(
     raise max(failures, key=lambda failure: failure[:2])[2]  # that of the largest table matters
 
 
-def _read_table(table: Candidate, source: Source, options: Options, form: Format) -> ForeignTable:
+def _read_table(table: Candidate, source: Source, options: FileOptions, form: Format) -> ForeignTable:
     """The entries of a table's reading, with what is left out and what the user should know."""
     rules = options.rules or STANDARD
     table = _learned(table, rules, source.where)

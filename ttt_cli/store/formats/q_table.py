@@ -14,7 +14,7 @@ import orjson
 
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.store.formats.format import ExportSource, Options
+from ttt_cli.store.formats.format import ExportSource, FileOptions
 from ttt_cli.store.formats.position_keyed import PositionKeyed
 from ttt_cli.store.source import Source
 
@@ -29,7 +29,7 @@ class QTable(PositionKeyed):
     rules = STANDARD
     endings = (".json",)
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         """Whether nine digits have nine numbers each, and the user does not state a reading."""
         table = source.json
         if options.stated or not isinstance(table, dict):

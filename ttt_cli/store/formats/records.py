@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ttt_cli.store.curves import NAMES, missing_points, read_groups
-from ttt_cli.store.formats.format import Format, Options, Rejected, Verification, truncated
+from ttt_cli.store.formats.format import FileOptions, Format, Rejected, Verification, truncated
 from ttt_cli.store.games import GameRecord, each_record
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import columns_in
@@ -18,13 +18,13 @@ class GameRecords(Format):
     written = True
     limit = 2**63  # any size: it is read in blocks
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         named = source.where.endswith(".jsonl")
         text = source.start if named else source.start.partition(b"\n")[0]
         fields = text.startswith(b"{") and all(name in text for name in (b'"moves"', b'"result"'))
         return fields or (named and (text.startswith(b'{"id":"') or not source.is_json))
 
-    def verify(self, source: Source, options: Options) -> Verification:
+    def verify(self, source: Source, options: FileOptions) -> Verification:
         """Report every line that is not a game."""
         faults: list[Rejected] = []
         seen: set[tuple[str, int]] = set()
@@ -49,10 +49,10 @@ class LearningCurve(Format):
     written = True
     begins = NAMES
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         return (*columns_in(source.first_line),)[: len(self.begins)] == self.begins
 
-    def verify(self, source: Source, options: Options) -> Verification:
+    def verify(self, source: Source, options: FileOptions) -> Verification:
         curves = read_groups(source)
         points = sum(map(len, curves.values()))
         return Verification(self.name, len(curves), points, units=("training", "point"))
@@ -63,7 +63,7 @@ class Study(LearningCurve):
     about = "CSV of ttt study, for ttt curve: the curves of many trainings"
     begins = ("learner", "preset", "call")
 
-    def verify(self, source: Source, options: Options) -> Verification:
+    def verify(self, source: Source, options: FileOptions) -> Verification:
         """Report trainings that lack points."""
         faults = []
         for (learner, preset, _, *settings), games in missing_points(read_groups(source)).items():

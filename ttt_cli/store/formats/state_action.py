@@ -19,7 +19,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportSource, ForeignTable, Format, Options
+from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import quoted
@@ -136,14 +136,14 @@ class StateAction(Format):
     rules = STANDARD
     endings = (".json",)
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         if not source.size:
             return options.learner == self.learner
         found = source.json
         first = next(iter(found.values()), None) if isinstance(found, dict) else None
         return isinstance(first, dict) and len(first.keys() & _FIELDS) >= 3
 
-    def read(self, source: Source, options: Options) -> ForeignTable:
+    def read(self, source: Source, options: FileOptions) -> ForeignTable:
         nodes, where = dict(source.json if source.size else {}), source.where
         for at, (key, node) in enumerate(nodes.items()):
             if key != str(at) or not _is_node(node, at == 0):

@@ -15,7 +15,7 @@ from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportSource, ForeignTable, Format, Options, Rejected
+from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format, Rejected
 from ttt_cli.store.npy import array_in
 from ttt_cli.store.plays import entries_of
 from ttt_cli.store.source import Source
@@ -81,10 +81,10 @@ class ValueTable(Format):
     rules = STANDARD
     endings = (".csv", ".npz")
 
-    def recognises(self, source: Source, options: Options) -> bool:
+    def recognises(self, source: Source, options: FileOptions) -> bool:
         return bool(source.arrays) or source.first_line.replace(" ", "").lower() == HEADER
 
-    def read(self, source: Source, options: Options) -> ForeignTable:
+    def read(self, source: Source, options: FileOptions) -> ForeignTable:
         values = _values_in_arrays(source) if source.arrays else _values_in_lines(source)
         learned, indexes = values != starts(), _indexes()
         known = np.where(learned, values, np.nan).T[indexes]
