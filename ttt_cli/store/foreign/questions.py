@@ -124,6 +124,16 @@ def answer(facet: str, value: str) -> tuple[str, str]:
     return f"{prefix}{facet}={value}", words.get(value) or words.get("", "{}").format(quoted(value))
 
 
+def as_answers(facets: Mapping[str, str]) -> str:
+    """Facets as answers to the questions that they decide."""
+    said = []
+    for text, names in QUESTIONS.items():
+        for name in names.keys() & facets.keys():
+            option, words = answer(name, facets[name])
+            said.append(f"{text}? {words} ({option})")
+    return "; ".join(said)
+
+
 def in_words(facets: Mapping[str, str]) -> str:
     """Facets in words."""
     return ", ".join(f"{name} {quoted(value)}" for name, value in facets.items())

@@ -281,10 +281,11 @@ class _Search:
         near = [way for way in ranked if way.spelling.lost <= lost and best.score - way.score < LEAD]
         assumed = {
             name: value
-            for name, value in sorted(best.facets.items())
+            for name, value in best.facets.items()
             if name not in self.stated and any(value != way.facets.get(name) for way in near)
         }
-        return [f"assumed, since the file does not say: {questions.in_words(assumed)}"] if assumed else []
+        said = questions.as_answers(assumed)
+        return [f"assumed, since the file does not say: {said}"] if said else []
 
     def about_misfits(self, rivals: Sequence[Reading]) -> Question:
         """The question whose stones are whose, with the keys that each answer loses."""
