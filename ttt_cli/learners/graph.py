@@ -385,6 +385,9 @@ def walk_from(rows: Any, moves: Any, starts: Int64s, plies: Int8s, places: Int64
         places[at] = authors_walk(rows, moves, starts[at], plies[at])
 
 
+walk_from.name = "the graph article's walk"
+
+
 @Inlined
 def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """The cell to which the author's walk leads, else any; when exploring, any cell."""
