@@ -37,8 +37,8 @@ MEMORY = 8  # that the values of a JSON text may take, in multiples of the limit
 
 _SIZES = ((b"{", 200), (b"[", 60), (b":", 60), (b",", 32))  # bytes that a value of each kind takes, roughly
 _PRINTED = (
-    'python3 -c "import ast, json, sys; d = ast.literal_eval(sys.stdin.read()); '
-    'json.dump({str(k): d[k] for k in d}, sys.stdout)" <FILE >FILE.json makes JSON of it'
+    'python3 -c "import ast, pickle, sys; '
+    'pickle.dump(ast.literal_eval(sys.stdin.read()), sys.stdout.buffer)" <FILE >FILE.pkl makes a pickle of it'
 )
 _CONSTANT = re.compile("NaN|Infinity")
 _TOO_DEEP = "is nested too deeply"

@@ -22,7 +22,7 @@ SMALL = {
     "Latin-1": ("été,1\n".encode("latin-1"), "UTF-8"),
     "a zip renamed": (archive(), "zip"),
     "other things": (b'{"name": "ttt", "version": 3}', "not positions"),
-    "a printed dict": (b"{'X........': {0: 0.5}}", "printed Python dict.*makes JSON of it"),
+    "a printed dict": (b"{'X........': {0: 0.5}}", "printed Python dict.*makes a pickle of it"),
     "many fields": (b"1," * 10**7, "about 10,000,000 fields"),
     "a blank field": (b'" "\n', "rows of a position and a value"),
     "quotes": (b'"' * 5_000, "position|CSV"),

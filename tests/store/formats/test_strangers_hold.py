@@ -44,7 +44,7 @@ def test_boards_never_seen_are_worth_what_stands_there(start):
     table = {text: value for text, value in POSITIONS.items() if text != EMPTY}
     whole = np.full(3**9, start)
     whole[[in_base_3(text) for text in table]] = [*table.values()]
-    judged(whole.tolist(), looks_up(table, unknown=start), values="x")
+    judged(whole.tolist(), looks_up(table, unknown=start), values="x", spelling={"order": "rows"})
     by_cell = np.full((3**9, 9), start)
     for (board, cell), value in MOVES.items():
         by_cell[in_base_3(board), cell] = value

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
+from ttt_cli.store.foreign.keys import LAST_FIRST
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.text import quoted
 
@@ -36,7 +37,13 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     },
     "how are the cells counted": {"cells": {"0": "from 0", "1": "from 1", "": "{}"}},
     "whose table is which": {"player-x": {ADDED: "neither's: its program adds the two up", "": "{} is X's"}},
-    "in which order do the cells of a board come": {"order": {"": "{}"}},
+    "in which order do the cells of a board come": {
+        "order": {
+            "rows": "row by row from the top left",
+            LAST_FIRST: "the last one first, as in a sum over 3**cell",
+            "": "{}",
+        }
+    },
     "how is an empty cell written": {"empty": {"": "{}"}},
     "what in a key is the board": {"board": {"": "{}"}},
     "does a key stand for other positions too": {
