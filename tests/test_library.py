@@ -172,6 +172,8 @@ def test_other_boards():
         lambda: ttt.train("graph", preset="article", symmetry=True),
         lambda: ttt.evaluate("random", rules=ttt.Rules(6, 6, 4), budget=1000),
         lambda: ttt.evaluate(partial(next, count(1))),
+        lambda: ttt.policy("random").probabilities(["........."]),
+        lambda: ttt.teach(ttt.train("q", games=5), ttt.play_game("random", "random")),
         lambda: ttt.teach(ttt.train("q", games=5), [ttt.GameRecord((1, 4, 2, 5, 3), "o", "a", "b")]),
     ],
 )

@@ -277,6 +277,7 @@ def teach(state: State, games: Iterable[GameRecord]) -> State:
     :raises TttError: if a record contradicts itself.
     """
     _expect(State, state)
+    _expect(Iterable, games)
     _expect(GameRecord, *(records := [*games]))
     return teach_games(state, records, state.learner.name).state
 

@@ -1,5 +1,6 @@
 """``ttt explore``: the page as a file. What is on it: tests/views/test_page.py."""
 
+import os
 from pathlib import Path
 
 
@@ -11,6 +12,9 @@ def test_a_page_for_any_player(ttt):
     assert f"4,520 positions, {len(content):,} bytes" in outcome.out
     assert "file://" in outcome.err
     assert ttt("explore", "minimax", "-o", "-").out.encode() == content
+    state = Path(os.fsdecode(b"not UTF-8 \xff.json"))
+    assert ttt("train", "q", "--games", 9, "-o", state).code == 0
+    assert ttt("explore", state, "-o", "q.html").code == 0
 
 
 def test_it_can_be_opened(ttt, monkeypatch):

@@ -49,6 +49,12 @@ def test_bytes_and_chunks_replace_a_file_which_may_be_kept(path):
     assert kept == {"q.json": NEW, "q.json.bak": OLD, "q.json.1.bak": OLDER}
 
 
+def test_a_name_may_be_as_long_as_its_folder_allows(tmp_path):
+    path = tmp_path / f"{'ä' * 125}.json"
+    write_bytes(path, NEW)
+    assert path.read_bytes() == NEW
+
+
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="files in memory are elsewhere")
 def test_a_file_in_memory_is_replaced_as_any_other():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:

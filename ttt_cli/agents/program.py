@@ -85,8 +85,9 @@ class Program:
     def _last_words(self) -> str:
         """The last line that an ended program wrote to stderr, for the beginning of a message."""
         assert self._stderr
-        self._stderr.seek(0)
-        lines = self._stderr.read().decode("utf-8", "backslashreplace").split("\n")
+        with self._stderr as stderr:
+            stderr.seek(0)
+            lines = stderr.read().decode("utf-8", "backslashreplace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f"said {last[:200]!r} on stderr, and " if last else ""
 

@@ -12,6 +12,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.shell.common import resolved, write_report
 from ttt_cli.shell.options import AgentName, Report, flag
+from ttt_cli.store.text import as_text
 from ttt_cli.views.page import covered, facts_of, page
 
 
@@ -57,7 +58,7 @@ def explore(
         env.say("proving the value of every move that can occur in its games, which may take minutes")
     positions = covered(policy)
     verdict = judge(policy)
-    content = page(policy, player.name, facts_of(rules, verdict, player.games), positions)
+    content = page(policy, as_text(player.name), facts_of(rules, verdict, player.games), positions)
     if not write_report(env, out, content):
         return None
     address = Path(out).resolve().as_uri()

@@ -203,7 +203,7 @@ def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> Non
     exclusive = {
         "--resume, which takes it from the file": (options.resume, [*kept_in_file, *given]),
         "--resume": (options.resume, ["fresh", "source", "games_from"]),
-        "--fresh": (options.fresh, ["source", "games_from"]),
+        "--fresh": (options.fresh, ["source"]),
         "--from": (options.source, ["games_from"]),
         "--games-from, which plays no games without --games": (options.only_recorded, about_games),
         "--cluster, whose workers train": (options.cluster, ["workers"]),
@@ -288,32 +288,34 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     if options.curve or is_kept(rules):
         curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
     warm_up(run.state)
-    with (
-        _workers(env, options, run) as spread,
-        graceful(env, "stopping after this block (Ctrl-C again: back to the last save)") as stopping,
-        progress(env, run.plan.games, done=run.before, title=learner.name) as tick,
-    ):
+    with graceful(env, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
+        with (
+            _workers(env, options, run) as spread,
+            progress(env, run.plan.games, done=run.before, title=learner.name) as tick,
+        ):
 
-        def after_block(run: TrainingRun) -> bool:
-            tick(run.record.games or 0)
-            return bool(options.until and not stopping() and is_unbeatable(run.state.policy))
+            def after_block(run: TrainingRun) -> bool:
+                tick(run.record.games or 0)
+                return bool(options.until and not stopping() and is_unbeatable(run.state.policy))
 
-        execute(
-            run,
-            checkpoint=options.checkpoint,
-            curve=curve,
-            after_block=after_block,
-            stopping=stopping,
-            spread=spread,
-            store=env.store,
-        )
-    result = _result(env, run.path, run.state, run)
+            execute(
+                run,
+                checkpoint=options.checkpoint,
+                curve=curve,
+                after_block=after_block,
+                stopping=stopping,
+                spread=spread,
+                store=env.store,
+            )
+        stopped = None if run.finished else stopping.exit_code
+        if stopped is not None:
+            env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
+        result = _result(env, run.path, run.state, run)  # all is saved: only a second signal ends this
     last = curve.rows[-1] if curve and curve.rows else None
     if last and last.games == run.record.games and last.unbeatable is not None:  # by a longer walk
         result = replace(result, unbeatable=bool(last.unbeatable))
-    if stopping.exit_code is not None and not run.finished:
-        env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
-        return replace(result, then="", ended=stopping.exit_code)
+    if stopped is not None:
+        return replace(result, then="", ended=stopped)
     if options.until and not result.unbeatable:
         env.say(f"not unbeatable after {counted(run.record.games or 0, 'game')}")
         return replace(result, ended=ExitCode.FAILED)

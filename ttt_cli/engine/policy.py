@@ -92,6 +92,8 @@ def _of_its_game(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def answer(self: Policy, positions: Positions) -> Any:
+        if not isinstance(positions, Positions):
+            raise UsageError(f"expected Positions, found {type(positions).__name__}")
         if positions.rules != getattr(self, "rules", positions.rules):  # a plug-in may have no rules
             raise UsageError(f"plays {self.rules.describe()}, not {positions.rules.describe()}")
         return method(self, positions)

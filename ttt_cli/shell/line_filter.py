@@ -49,8 +49,8 @@ def _arriving(env: Environment) -> Iterator[list[str]]:
     while chunk := binary.read1(1 << 17):
         *lines, rest = (rest + chunk).split(b"\n")
         rest = rest[:MAX_LENGTH]
-        yield [line.decode("utf-8", "backslashreplace").strip() for line in lines]
-    yield [rest.decode("utf-8", "backslashreplace").strip()]
+        yield [line.decode("utf-8", "surrogateescape").strip() for line in lines]
+    yield [rest.decode("utf-8", "surrogateescape").strip()]
 
 
 def read_position(text: str, rules: Rules) -> Position:

@@ -50,7 +50,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     :raises TttError: with path and remedy if the system refuses; the old file is then unchanged.
     """
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}")
+    temporary = target.with_name(f"{_beginning(target)}{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}")
     with translate_os_errors(path):
         old = status(path)
         if old is not None and (not stat.S_ISREG(old.st_mode) or os.fspath(path).startswith(STREAMS)):
@@ -82,6 +82,11 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
                 os.unlink(temporary)
             raise
         _sync_folder(target.parent)
+
+
+def _beginning(target: Path) -> str:
+    """How the names of temporary files of ``target`` begin; a long name leaves no room for all of it."""
+    return f".{target.name[:50]}."
 
 
 def _at_once(path: str, flags: int) -> int:
@@ -145,7 +150,7 @@ def _sync_folder(folder: Path) -> None:
 
 def _remove_litter(target: Path) -> None:
     """Remove the temporary files of ``target`` that killed processes left: those that nobody has locked."""
-    litter = re.compile(re.escape(f".{target.name}.") + r"\d{1,10}-[0-9a-f]{12}" + re.escape(TEMPORARY))
+    litter = re.compile(re.escape(_beginning(target)) + r"\d{1,10}-[0-9a-f]{12}" + re.escape(TEMPORARY))
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             if litter.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
