@@ -59,18 +59,18 @@ def of_side(side: str) -> dict[tuple[str, int], float]:
 
 
 def check(shape: str, key: str, stones: str = "XO.", cell: str = "from 0") -> None:
-    spelled, table = Spell(key, stones, cell), POSITIONS
+    spelled, spelling = Spell(key, stones, cell), dict[str, str]()
     if shape == "positions":
-        data = spelled.positions(table)
-        if key == "base 3 from the least":  # keys alone do not tell which end is first
-            table = {text[::-1]: value for text, value in table.items()}
-        program = looks_up(table)
+        data, program = spelled.positions(POSITIONS), looks_up(POSITIONS)
+        if key.startswith("base 3"):  # keys alone do not tell which end is first
+            refused(data, "in which order")
+            spelling = {"order": "rows from bottom right" if key.endswith("least") else "rows"}
     elif shape == "policy":
         ended = {spelled.of(board): "draw" for board in POSITIONS if not free(board)}
         data, program = spelled.policy(BEST) | ended, follows(BEST)
     else:
         data, program = getattr(spelled, shape)(MOVES), goes_by(MOVES)
-    assert not reads_as(data, program).rejected
+    assert not reads_as(data, program, spelling=spelling).rejected
 
 
 @pytest.mark.parametrize(("number", "spelled"), [*[*enumerate(SPELLED)][::3], *enumerate(PRINTED)], ids=str)
