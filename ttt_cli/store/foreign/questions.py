@@ -135,7 +135,7 @@ def as_answers(facets: Mapping[str, str]) -> str:
     """Facets as answers to the questions that they decide."""
     said = []
     for text, names in QUESTIONS.items():
-        for name in names.keys() & facets.keys():
+        for name in filter(facets.__contains__, names):
             option, words = answer(name, facets[name])
             said.append(f"{text}? {words} ({option})")
     return "; ".join(said)
