@@ -9,7 +9,6 @@ the colon, ``exec,option=value:COMMAND``.
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -23,6 +22,7 @@ from ttt_cli.agents.state_player import FILE_OPTIONS, STATE_OPTIONS, limited, pl
 from ttt_cli.documents import AgentFields
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.user_code import AGENT_PLUGINS, guarded, plugin
@@ -187,7 +187,7 @@ def _of_file(text: str, path: Path, options: str | None, rules: Rules | None) ->
         player = library.read_file(path, reading)
     except InvalidFileError as error:
         if path.is_file() and os.access(path, os.X_OK):
-            error.hint = f"if it is a program: {shlex.quote(f'exec:{path.absolute()}')}"
+            error.hint = f"if it is a program: {command_line(f'exec:{path.absolute()}')}"
         raise
     if not isinstance(player, Policy):
         return _of_state(text, player, playing)

@@ -141,9 +141,8 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
         ties_by_rates.setdefault(f"it loses {losses}, and wins {wins}", ties)
     if len(ties_by_rates) > 1:
         rates = "; ".join(f"{text} by ties={ties}" for text, ties in ties_by_rates.items())
-        rates = rates.replace("ties=random", "ties=random, which is shown")
         what = f"{player.source}: the file does not say which of equal values its program takes"
-        env.remark([f"{what}; against {other.name} {rates}"])
+        env.remark([f"{what}; against {other.name} {rates}; ties=random is shown"])
 
 
 def _matches(

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from typer.core import TyperCommand, TyperGroup
 
 from ttt_cli.agents.grammar import is_program
-from ttt_cli.agents.registry import ALIASES, players
+from ttt_cli.agents.registry import ALIASES, BUILT_IN
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import enumerated
@@ -169,7 +169,7 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
         return "train", group, arguments or ["--help"]
     if name not in LEARNERS and (state := library.StateName.parse(name)):
         raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")
-    if name in players() or name in ALIASES:
+    if name in BUILT_IN or name in ALIASES:
         raise UsageError("is a player that needs no training", where=name, hint=f"ttt play {name}")
     if typed := re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
         offer_file(typed[1])

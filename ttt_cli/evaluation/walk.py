@@ -197,6 +197,7 @@ def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions
             if (learned := policy.known(batch)) is not None:
                 known.append(int(learned.sum()))
     all_cells = np.concatenate(cells)
+    # The rows have no name here, so that ``after`` can let go of them.
     after, targets = positions.after(np.repeat(np.arange(len(counts), dtype=np.int32), counts), all_cells)
     layer = Layer(
         ply=int(positions.plies[0]),

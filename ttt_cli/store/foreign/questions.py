@@ -40,7 +40,7 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "in which order do the cells of a board come": {
         "order": {
             "rows": "row by row from the top left",
-            LAST_FIRST: "the last one first, as in a sum over 3**cell",
+            LAST_FIRST: "the last one first (in base 3 a sum over 3**cell)",
             "": "{}",
         }
     },

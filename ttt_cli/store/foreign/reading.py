@@ -27,7 +27,7 @@ from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.policy import best
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.store.foreign.keys import COUNTED, LAST_FIRST, MIN_CANONICAL, Images, Spelling, images
+from ttt_cli.store.foreign.keys import BITS, COUNTED, LAST_FIRST, MIN_CANONICAL, Images, Spelling, images
 from ttt_cli.store.foreign.questions import ADDED
 from ttt_cli.store.foreign.values import TURNED, Values, decisions, namings
 from ttt_cli.store.plays import Plays
@@ -40,6 +40,7 @@ MIN_MAPPED = 20  # with fewer positions it may be chance that each has one numbe
 MIN_IDS = 100  # if at least so many positions have a different whole number each, these are not values
 ADDED_RARITY = 3  # of adding up two tables, which usually belong to two players
 ORDER_RARITY = 5  # of cells that do not come row by row from the top left
+LAST_FIRST_RARITY = 1  # of bits that begin with the last cell
 MEANING_RARITY = 2  # of values for another side than usual, and of cells by column and row
 MISPLACED = 0.05  # the largest share of moves at occupied cells, of policies and under keys up to symmetry
 
@@ -240,10 +241,12 @@ def readings(spelling: Spelling, values: Values, group: Images | None, any_order
             continue  # moves are valued before they are made
         combined = list[Reading]()
         for oriented in chain([spelling], spelling.reoriented()):
-            is_usual = oriented.order == "rows" or (spelling.form in COUNTED and oriented.order == LAST_FIRST)
-            order_rarity = 0 if is_usual else ORDER_RARITY
+            order_rarity = ORDER_RARITY if oriented.order != "rows" else 0
+            if spelling.form in COUNTED and oriented.order == LAST_FIRST:  # in base 3 as common
+                order_rarity = LAST_FIRST_RARITY if spelling.form in BITS else 0
             # Rare orders are tried only if one is stated, or if moves would otherwise go to occupied cells.
-            if not is_usual and not (any_order or (of_moves and all(reading.faults for reading in combined))):
+            is_rare = order_rarity == ORDER_RARITY
+            if is_rare and not (any_order or (of_moves and all(reading.faults for reading in combined))):
                 continue
             ways = _of_positions(oriented, meant, owners)
             if of_moves:
@@ -254,7 +257,7 @@ def readings(spelling: Spelling, values: Values, group: Images | None, any_order
                 rarity += MEANING_RARITY * ((measure != usual) + words.get("cells", "").startswith(TURNED))
                 facets = {**oriented.facets, **key_facets, **value_facets}
                 reading = Reading(oriented, meant, facets, rarity, **fields)
-                if is_usual or not reading.faults:
+                if not (is_rare and reading.faults):
                     combined.append(reading)
         yield from combined if group is None else (reading.unfolded(group) for reading in combined)
 
