@@ -66,7 +66,7 @@ def test_a_match_is_played_where_a_walk_is_too_large(ttt: Run, monkeypatch: pyte
     assert "100 games are played instead" in found.err
     assert (found.json["method"], found.json["games"]) == ("sampled", 100)
     assert found.json["unbeatable"] is False
-    assert found.json["nash_conv"] is found.json["mistakes"] is None
+    assert found.json["nash_conv"] is found.json["mistakes"]["of"] is None
     sampled = ttt("evaluate", "minimax", "random", "--games", 10, "--json").json
     assert sampled["worst_case"] is sampled["unbeatable"] is None
     lost = ttt("evaluate", "random", "minimax", "--games", 100, "--seed", "1", "--json").json

@@ -63,6 +63,5 @@ def explore(
         return None
     address = Path(out).resolve().as_uri()
     opened = show and webbrowser.open(address)
-    mistakes = verdict.mistakes.positions if verdict.mistakes else None
     sizes = len(content), len(positions)
-    return Page(player.name, out, *sizes, mistakes, "" if opened else address)
+    return Page(player.name, out, *sizes, verdict.mistakes.positions, "" if opened else address)

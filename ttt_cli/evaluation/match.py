@@ -6,7 +6,7 @@ hold for rates of 0 and 1 too.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -18,6 +18,7 @@ from ttt_cli.engine.arrays import Bools, Floats, Int8s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
+from ttt_cli.evaluation.verdict import MistakeCount
 
 GAMES = 10_000
 """The games of a match by default."""
@@ -121,7 +122,7 @@ class Sample:
     lines: dict[Side, tuple[int, ...]]
     nash_conv: None = None
     exploitability: None = None
-    mistakes: None = None
+    mistakes: MistakeCount = field(default_factory=MistakeCount)
 
     @property
     def games(self) -> Count:

@@ -49,15 +49,15 @@ class WorstCases:
 
 @dataclass(frozen=True)
 class MistakeCount:
-    """The open positions in which the policy can give up game value.
+    """The open positions in which the policy can give up game value; None for what is not known.
 
     :ivar reachable: how many of them its own play can reach: all, where only such positions were examined.
     :ivar of: all open positions of the state space; None if they were not examined.
     """
 
-    positions: Count
-    reachable: Count
-    of: Count | None
+    positions: Count | None = None
+    reachable: Count | None = None
+    of: Count | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Coverage:
 class Verdict:
     """The truth about a policy.
 
-    :ivar mistakes: None if there are too many positions to examine, or not all their values are proved.
+    :ivar mistakes: not known if there are too many positions to examine, or not all their values are proved.
     :ivar coverage: None for players that need no experience.
     """
 
@@ -85,7 +85,7 @@ class Verdict:
     results: tuple[Result, ...]
     as_x: WorstCase
     as_o: WorstCase
-    mistakes: MistakeCount | None
+    mistakes: MistakeCount
     coverage: Coverage | None
 
     def against(self, opponent: str) -> Result:
@@ -153,7 +153,7 @@ def judge(
         tuple(Result(name, as_x, as_o) for (name, _), as_x, as_o in rates),
         x.worst_case,
         o.worst_case,
-        _mistakes(policy, own) if x.examined and o.examined else None,
+        _mistakes(policy, own) if x.examined and o.examined else MistakeCount(),
         Coverage(sum(known), x.positions + o.positions) if known else None,
     )
 
@@ -186,8 +186,8 @@ def _judge_as(side: Side, policy: Policy, opponents: Sequence[Policy], budget: i
     return _Role(rates, worst_case(layers, side), number, known, number <= most_examined, own)
 
 
-def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
-    """Count the positions in which the policy can give up game value; None if not all values are proved.
+def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount:
+    """Count the positions in which the policy can give up game value, if all their values are proved.
 
     :param own: the open positions in which its own play can be to move. A table is examined everywhere.
     """
@@ -202,9 +202,9 @@ def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
     for positions in own:
         blunders, proved = wrong_moves(policy, positions, nodes=MISTAKE_NODES)
         if not proved:
-            return None
+            return MistakeCount()
         count += len(np.unique(blunders["row"]))
-    return MistakeCount(count, count, None)
+    return MistakeCount(count, count)
 
 
 def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:

@@ -37,14 +37,12 @@ def measure(games: int, policy: Policy) -> Point:
     """The strength of a policy, ``games`` games into a run."""
     verdict = judge(policy, [("random", Uniform(policy.rules))])
     as_x, as_o = verdict.results[0].as_x, verdict.results[0].as_o
-    wrong = verdict.mistakes
     return Point(
         games,
         *(as_x.win, as_x.draw, as_x.loss),
         *(as_o.win, as_o.draw, as_o.loss),
         *(verdict.as_x.loss, verdict.as_o.loss),
-        None if wrong is None else wrong.positions,
-        None if wrong is None else wrong.reachable,
+        *(verdict.mistakes.positions, verdict.mistakes.reachable),
         verdict.exploitability,
         None if verdict.unbeatable is None else int(verdict.unbeatable),
     )

@@ -139,7 +139,7 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         label = "" if side is Side.O else "worst case"
         yield label, Text.assemble(f"as {side.name} it ", _worst(verdict.rules, case))
     mistakes = verdict.mistakes
-    if mistakes is None:
+    if mistakes.positions is None:
         yield "mistakes", Text("not counted: the values of its positions were not proved", "dim")
     elif mistakes.of is None:
         number = f"in {mistakes.positions:,} of" if mistakes.positions else "none in"
