@@ -8,7 +8,7 @@ position, of cells, so that a longer walk through the same positions gives the s
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from math import comb
 from typing import Any
 
@@ -121,7 +121,9 @@ class Layer:
         """[k]: the largest of the ``values`` [m] of each position's moves; ``otherwise`` [k] in positions
         without moves."""
         largest, moving = otherwise.copy(), np.flatnonzero(self.counts)
-        if len(moving):
+        if len(moving) and len(values) == len(moving) * int(self.counts.max()):  # as many moves in each of them
+            largest[moving] = reduce(np.maximum, values.reshape(len(moving), -1).T)  # in a third of the time
+        elif len(moving):
             largest[moving] = np.maximum.reduceat(values, self.starts[moving])
         return largest
 

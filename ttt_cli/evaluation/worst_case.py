@@ -44,20 +44,19 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
     """Return the worst case of a policy as ``side``, given its walk against every opponent."""
     losses = [np.zeros(0)]  # the probability of losing in each position, the last layer first
     gain = np.zeros(0)  # the opponent's highest expected result
-    possible, certain = np.zeros(0, np.int8), np.zeros(0, np.int8)  # its best: with luck; whatever is drawn
+    possible = np.zeros(0, np.int8)  # its best result, with luck
     for layer in reversed(layers):
-        parts = []
-        for _, part in layer.parts():
+        loss, expected, best = np.empty(len(layer)), np.empty(len(layer)), np.empty(len(layer), np.int8)
+        for rows, part in layer.parts():
             results = _results(part, side)
-            loss = backward(part, (results > 0).astype(np.float64), losses[-1])
-            expected = backward(part, results.astype(np.float64), gain)
-            best = part.max_over_moves(possible[part.targets], results)
-            parts.append((loss, expected, best, _whatever_is_drawn(part, results, certain)))
-        loss, gain, possible, certain = map(np.concatenate, zip(*parts, strict=True))
+            loss[rows] = backward(part, (results > 0).astype(np.float64), losses[-1])
+            expected[rows] = backward(part, results.astype(np.float64), gain)
+            best[rows] = part.max_over_moves(possible[part.targets], results)
+        gain, possible = expected, best
         losses.append(loss)
     line = _likeliest_loss(layers, side, losses[::-1]) if possible[0] > 0 else None
     most_loss, most_gain = min(float(losses[-1][0]), 1.0), min(float(gain[0]), 1.0) + 0.0  # no -0.0
-    if certain[0] > 0:  # which a sum of rounded probabilities can miss
+    if most_loss > 0.99 and _can_force_a_loss(layers, side):  # sums of probabilities may miss it by rounding
         most_loss = most_gain = 1.0
     return WorstCase(most_loss, line, most_gain, -int(possible[0]))
 
@@ -83,11 +82,13 @@ def backward(layer: Layer, ends: Floats, after: Floats) -> Floats:
     return ends + np.bincount(layer.rows, layer.probabilities * reached, len(layer))
 
 
-def _whatever_is_drawn(layer: Layer, ends: Int8s, after: Int8s) -> Int8s:
-    """int8[k]: the best results that the opponent can force whatever moves the policy draws; see
-    ``backward``."""
-    sign = 1 if layer.probabilities is None else -1  # the best of its moves, or the worst of the policy's
-    return sign * layer.max_over_moves(sign * after[layer.targets], sign * ends)
+def _can_force_a_loss(layers: Sequence[Layer], side: Side) -> bool:
+    """Whether the opponent can win whatever moves the policy draws."""
+    forced = np.zeros(0, np.int8)  # the best results that it can force
+    for layer in reversed(layers):
+        sign = 1 if layer.probabilities is None else -1  # the best of its moves, or the worst of the policy's
+        forced = sign * layer.max_over_moves(sign * forced[layer.targets], sign * _results(layer, side))
+    return bool(forced[0] > 0)
 
 
 def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats]) -> tuple[int, ...]:
