@@ -104,7 +104,7 @@ class Minimax(Policy):
         return chosen
 
     def _worth(self, positions: Positions, move_nodes: int, rule: int) -> tuple[Int8s, Int8s]:
-        """int8[k], int8[k, cells]: the proved values of open positions and their moves."""
+        """int8[k], int8[k, cells]: the proved values of positions and their moves."""
         order = np.arange(self.rules.cells, dtype=np.int8)[:: -1 if self._ties == "last" else 1]
         new = Solver(self.rules, places=PLACES)  # several threads may ask at the same time
         worth, moves = new.move_values(positions, nodes=NODES, order=order, rule=rule, move_nodes=move_nodes)
@@ -123,12 +123,10 @@ class Minimax(Policy):
         """1 for a win, 0 for a draw or beyond the search, -1 for a loss; NaN where no value is proved."""
         if self._depth is not None:
             return np.where(positions.legal, np.sign(move_scores(positions, self._depth)), np.nan)
-        values = np.full((len(positions), self.rules.cells), UNPROVEN, np.int8)
-        rows = np.flatnonzero(~positions.terminal)
         if self._space is None:  # a solver that remembers earlier questions would prove more
-            values[rows] = self._worth(positions[rows], NODES, ALL)[1]
+            _, values = self._worth(positions, NODES, ALL)
         else:
-            values[rows] = move_values_of(positions[rows])
+            values = move_values_of(positions)
         return np.where(values == UNPROVEN, np.nan, values.astype(np.float64))
 
 

@@ -9,7 +9,7 @@ from ttt_cli.engine import proof_search
 from ttt_cli.engine.arrays import Int8s
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.scores import solve
+from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.solver import Solver
 from ttt_cli.engine.state_space import enumerated
 
@@ -38,18 +38,12 @@ def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
 def solved(positions: Positions, *, nodes: int = NODES) -> tuple[Int8s, Int8s]:
     """int8[k], int8[k, cells]: the values of positions, as ``values_of``, and of their moves for the mover,
     ``UNPROVEN`` if illegal. What is proved for one position does not depend on the others."""
-    rules = positions.rules
-    move_values = np.full((len(positions), rules.cells), UNPROVEN, np.int8)
-    if enumerated(rules) is not None:
-        rows, cells = np.nonzero(positions.legal)
-        move_values[rows, cells] = -values_of(positions.play(rows, cells))
-        return values_of(positions), move_values
-    values, still_open = positions.outcomes, np.flatnonzero(~positions.terminal)
-    order = np.arange(rules.cells, dtype=np.int8)
-    values[still_open], move_values[still_open] = Solver(rules).move_values(
-        positions[still_open], nodes=nodes, order=order, rule=proof_search.ALL, move_nodes=nodes
-    )
-    return values, move_values
+    if enumerated(positions.rules) is not None:
+        moves = np.where(positions.legal, np.sign(move_scores(positions)), np.int8(UNPROVEN))
+        return values_of(positions), moves
+    order = np.arange(positions.cells, dtype=np.int8)
+    solver, rule = Solver(positions.rules), proof_search.ALL
+    return solver.move_values(positions, nodes=nodes, order=order, rule=rule, move_nodes=nodes)
 
 
 def move_values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:

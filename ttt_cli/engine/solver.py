@@ -143,8 +143,8 @@ class Solver:
     def move_values(
         self, positions: Positions, *, nodes: int, order: Int8s, rule: int, move_nodes: int
     ) -> tuple[Int8s, Int8s]:
-        """int8[k], int8[k, cells]: the values of open positions, and of their moves for the mover, UNPROVEN
-        if illegal. The values for one position do not depend on what was proven before.
+        """int8[k], int8[k, cells]: the values of positions, as ``values``, and of their moves for the mover,
+        UNPROVEN if illegal. The values for one position do not depend on what was proven before.
 
         :param nodes: the most positions to visit for each position.
         :param order: the cells in the order in which their moves are solved.
@@ -152,8 +152,10 @@ class Solver:
         :param move_nodes: the most positions to visit for each move.
         """
         move_values = np.full((len(positions), self.rules.cells), UNPROVEN, np.int8)
-        self._state.nodes = 0
-        values = self._run(positions, search.BOTH, nodes, (move_values, order, rule, move_nodes))
+        still_open = ~positions.terminal
+        of_open, self._state.nodes = move_values[still_open], 0
+        values = self._run(positions, search.BOTH, nodes, (of_open, order, rule, move_nodes))
+        move_values[still_open] = of_open
         return values, move_values
 
     def _run(
