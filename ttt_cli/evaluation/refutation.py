@@ -25,12 +25,12 @@ def losing_line(policy: Policy, side: Side) -> tuple[int, ...] | None:
 
 def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
     positions = Positions.start(policy.rules)
-    lines: list[tuple[int, ...]] = [()]  # a line to each position
+    lines = np.zeros((1, 0), np.int64)  # a line to each position
     while len(positions):
-        if len(lines[0]) % 2 == side:
+        if lines.shape[1] % 2 == side:
             played = policy.probabilities(positions) > 0
             if (resigned := np.flatnonzero(~played.any(axis=1))).size:
-                return lines[resigned[0]]
+                return tuple(lines[resigned[0]].tolist())
         else:
             played = positions.legal
         cells, rows = np.nonzero(played.T)
@@ -41,9 +41,9 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
         if len(kept) > width:
             score = _threat(after[kept], side.other)
             kept = np.sort(kept[np.argsort(-score, kind="stable")[:width]])
-        lines = [(*lines[rows[move]], int(cells[move]) + 1) for move in moves[kept].tolist()]
+        lines = np.column_stack([lines[rows[moves[kept]]], cells[moves[kept]] + 1])
         if lost.size:
-            return lines[0]
+            return tuple(lines[0].tolist())
         positions = after[kept]
     return None
 

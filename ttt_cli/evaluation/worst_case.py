@@ -95,8 +95,7 @@ def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats
     """The cells (from 1) of the likeliest lost game against an opponent whose best response gives ``losses``;
     of equally likely ones the shortest, of these the first."""
     # The positions reached, with the probability of the likeliest line to each; in the order of the lines.
-    here, chance = np.zeros(1, np.int32), np.ones(1)
-    lines: list[tuple[int, ...]] = [()]
+    here, chance, lines = np.zeros(1, np.int32), np.ones(1), np.zeros((1, 0), np.int8)
     likeliest, line = 0.0, lines[0]
     for layer, loss, after in zip(layers, losses, losses[1:], strict=False):
         lost = (_results(layer, side) > 0)[here]
@@ -118,10 +117,9 @@ def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats
         kept = best[np.sort(firsts)]  # the first of the likeliest lines to each position
         if not len(kept):
             break
-        steps = zip(parents[kept].tolist(), layer.cells[moves[kept]].tolist(), strict=True)
-        lines = [(*lines[parent], cell + 1) for parent, cell in steps]
+        lines = np.column_stack([lines[parents[kept]], layer.cells[moves[kept]] + 1])
         here, chance = targets[kept], most[targets[kept]]
-    return line
+    return tuple(line.tolist())
 
 
 def _moves_from(layer: Layer, positions: Int32s) -> tuple[Int64s, Int64s]:
