@@ -8,7 +8,6 @@ from ttt_cli.agents.minimax import Minimax
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.arrays import Bools
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 
 
@@ -30,7 +29,7 @@ def minimax(space: StateSpace, **options: Any) -> PolicyTable:
 def changed(policy: PolicyTable, text: str, cells: dict[int, float]) -> PolicyTable:
     """The policy with other probabilities (by cell from 1) in one position."""
     rows = policy.played.copy()
-    index = policy.space.index(Position.parse(text, policy.space.rules))
+    index = policy.space.index_of[text]
     rows[index] = 0
     for cell, probability in cells.items():
         rows[index, cell - 1] = probability

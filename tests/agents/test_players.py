@@ -23,7 +23,7 @@ from ttt_cli.evaluation.worst_case import worst_case
 def cells(policy: PolicyTable, text: str) -> list[int]:
     """The cells (from 1) the policy plays, having checked that they are equally likely."""
     position = Position.parse(text, policy.space.rules)
-    row = policy.played[policy.space.index(position)]
+    row = policy.played[policy.space.index_of[position.text]]
     played = np.flatnonzero(row)
     assert np.allclose(row[played], 1 / len(played))
     return (played + 1).tolist()

@@ -114,7 +114,7 @@ def test_lines_of_small_boards_keep_the_value(rules: Rules):
         value = proof.value
         for cell in proof.line:
             position, value = position.play(cell), -value
-            assert values[space.index(position)] == value
+            assert values[space.index_of[position.text]] == value
         assert position.terminal
 
 

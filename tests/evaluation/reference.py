@@ -22,7 +22,7 @@ def some_policy(space: StateSpace, seed: int, *, resigning: float = 0.0) -> Poli
 
 def moves(policy: PolicyTable, position: Position) -> dict[int, Fraction]:
     """The policy's moves in a position with their probabilities, made to sum to 1 exactly."""
-    row = policy.played[policy.space.index(position)]
+    row = policy.played[policy.space.index_of[position.text]]
     found = {
         cell: Fraction(float(row[cell])).limit_denominator(99) for cell in position.legal if row[cell] > 0
     }

@@ -4,7 +4,6 @@ import numpy as np
 
 from tests import tables
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.scores import solve
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.difference import compare
@@ -13,7 +12,7 @@ from ttt_cli.evaluation.difference import compare
 def test_the_worth_of_each_choice() -> None:
     space = StateSpace.of()
     perfect = tables.minimax(space)
-    corner, centre = (space.index(Position(text)) for text in ("X........", "....X...."))
+    corner, centre = (space.index_of[text] for text in ("X........", "....X...."))
     worse = tables.changed(perfect, "X........", {2: 0.25, 5: 0.75})  # a loss, a draw
     worse = tables.changed(worse, "....X....", {})  # resigns
     worse = tables.changed(worse, ".........", {1: 1})  # one of nine equal moves

@@ -8,7 +8,7 @@ import pytest
 
 from tests import tables
 from tests.learners.common import policy_of, trained
-from ttt_cli import Game, Position, Rules
+from ttt_cli import Game, Rules
 from ttt_cli.conformance import after, content, empty_table, read_table, shard
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
@@ -36,7 +36,7 @@ def book(learner: Any, *games: tuple[int, ...], rules: Rules = SPACE.rules) -> B
 def chosen(learner: Any, table: BookTable, text: str) -> set[int]:
     """The cells, from 1, that may be played."""
     policy = policy_of(learner, table)
-    at = policy.space.index(Position(text, policy.space.rules))
+    at = policy.space.index_of[text]
     return set((np.flatnonzero(policy.support[at]) + 1).tolist())
 
 

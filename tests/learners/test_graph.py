@@ -130,7 +130,7 @@ def test_the_authors_machine_does_not_go_with_symmetry():
 
 def test_an_untried_move_is_better_than_a_known_loss():
     lost = {"." * 9: [], "X..OO...X": [2], "XX.OO...X": [6], "XX.OOO..X": []}
-    row = policy_of(DEFAULT, graph_of(lost)).played[SPACE.index(Position("X..OO...X"))]
+    row = policy_of(DEFAULT, graph_of(lost)).played[SPACE.index_of["X..OO...X"]]
     assert np.flatnonzero(row).tolist() == [2, 5, 6, 7]
 
 

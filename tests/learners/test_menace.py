@@ -7,7 +7,7 @@ import pytest
 
 from tests import tables
 from tests.learners.common import game, policy_of, trained
-from ttt_cli import Game, Position, Positions, Rules
+from ttt_cli import Game, Positions, Rules
 from ttt_cli.conformance import after, empty_table, read_table, shard
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
@@ -96,7 +96,7 @@ def test_an_empty_box_resigns():
     changed[centre] = emptied
     table.moves["change"][:] = changed[LEGAL]
     for learner in (DRAWING, MOST):
-        assert not policy_of(learner, table).played[FULL.index(Position("....X...."))].any()
+        assert not policy_of(learner, table).played[FULL.index_of["....X...."]].any()
     journal: list[Game] = []
     results = MICHIE.train(table, shard(MICHIE, 50, journal=journal))
     resigned = [played for played in journal if played.moves == (4,)]

@@ -20,7 +20,7 @@ SPACE = StateSpace.of()
 
 def worth(table: Table, side: str, text: str) -> tuple[float, int]:
     """A value and its visits."""
-    index, column = FIRST + SPACE.index(Position(text)), "xo".index(side)
+    index, column = FIRST + SPACE.index_of[text], "xo".index(side)
     return float(table.rows["value"][index, column]), int(table.rows["visits"][index, column])
 
 

@@ -129,7 +129,7 @@ def my_turn(browser) -> bool:
 def test_every_kind_of_position_shows_what_the_evaluation_says(browser):
     for board in (".........", "........X", "X...O...X", "XX.OO....", ".......OX", "XOXOX.O.."):
         go(browser, board)
-        position, index = Position(board), SPACE.index(Position(board))
+        position, index = Position(board), SPACE.index_of[board]
         scores = move_scores(SPACE[index : index + 1])[0]
         found = cells(browser)
         assert [cell["cell"] - 1 for cell in found] == list(position.legal)
@@ -333,7 +333,7 @@ def test_after_a_game_the_last_mistake_is_taken_back(browser):
     browser.click("#mode [data-mode=X]")
     mistakes = []
     while not over(browser):
-        index = SPACE.index(Position(shown(browser)))
+        index = SPACE.index_of[shown(browser)]
         worths = {cell: -VALUES[after] for cell, after in enumerate(SPACE.successors[index]) if after >= 0}
         worst = min(worths, key=lambda cell: worths[cell])
         if worths[worst] < max(worths.values()):
@@ -352,7 +352,7 @@ def test_a_page_of_a_large_board_holds_what_can_happen(browser, tmp_path, monkey
     positions = Positions.concatenate([reached for steps in walks for reached, _ in steps]).distinct()
     for board in positions[::60].texts():
         go(browser, board)
-        index = SPACE.index(Position(board))
+        index = SPACE.index_of[board]
         for cell in cells(browser):
             after = SPACE.successors[index, cell["cell"] - 1]
             value = -int(VALUES[after])

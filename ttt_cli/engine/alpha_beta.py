@@ -247,8 +247,6 @@ class Search(Policy):
         :param exact: whether all scores are exact; else moves worse than the best may score too much, but
             still less than the best.
         """
-        if not len(positions):
-            return np.zeros((0, self.rules.cells))
         in_classes = classes(positions)
         distinct, places = in_classes.positions.condensed()
         cells, network = self.rules.cells, self.network

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int32s, Int64s
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import PART, Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UsageError
@@ -101,9 +100,6 @@ class StateSpace(Positions):
         """int64[k]: the index of each code, -1 if it is not a position of this space."""
         last = len(self._index) - 1
         return self._index[np.where((codes >= 0) & (codes < last), codes, last)].astype(np.int64)
-
-    def index(self, position: Position) -> int:
-        return int(self.rows(Positions.batch([position], self.rules))[0])
 
 
 def enumerated(rules: Rules) -> StateSpace | None:

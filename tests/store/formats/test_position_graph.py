@@ -22,7 +22,7 @@ def test_a_learner_s_graph_holds_what_it_knows():
     """A hand-made player that knows two positions: it has seen X in the middle lose, O beside it win."""
     values, known = np.full((len(SPACE), 9), np.nan), np.zeros(len(SPACE), np.bool_)
     for text, cell, value in ((".........", 5, -0.5), ("....X....", 1, 0.75), ("....X....", 9, 0.25)):
-        index = SPACE.index(Position(text))
+        index = SPACE.index_of[text]
         values[index, cell - 1] = value
         known[index] = True
     player = PolicyTable(SPACE, tables.uniform(SPACE).played, values, known)

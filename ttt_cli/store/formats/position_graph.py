@@ -42,7 +42,7 @@ class PositionGraph:
         space = policy.space
         moves = space.legal if policy.worth is None else space.legal & ~np.isnan(policy.worth)
         moves = moves if policy.learned is None else moves & policy.learned[:, None]
-        first = 0 if player.start is None else space.index(player.start)
+        first = 0 if player.start is None else space.index_of[player.start.text]
         reached = np.logical_and(moves.any(axis=1), player.start is None)
         reached[first] = True
         if player.depth is not None:
