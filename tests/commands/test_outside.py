@@ -2,6 +2,7 @@
 players like any other; whatever is wrong with one is one line; and nothing runs but what is typed."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -171,6 +172,20 @@ def test_a_player_whose_answers_vary_is_sampled(ttt: Run, made: Made, monkeypatc
     rows = [line.split(",") for line in Path("policy.csv").read_text().splitlines()[1:10]]
     chances = [float(chance) for _, _, chance, *_ in rows]
     assert sum(chances) == pytest.approx(1) and min(chances[:2]) > 0.1 and not any(chances[2:])
+
+
+WRONG = """
+for line in sys.stdin:
+    time.sleep(0.003)
+    print(line.index('X' if line.count('X') > 1 else '.') + 1, flush=True)
+"""
+
+
+@pytest.mark.parametrize(("code", "said"), [(VARIED, "its choices vary"), (WRONG, "which is taken")])
+def test_a_game_goes_on_where_no_way_to_beat_a_player_is_found(code, said, ttt: Run, made: Made) -> None:
+    found = ttt("play", made("exec", code), stdin="b\n9\nq\n")
+    assert found.code == 0 and said in found.err
+    assert re.search(" plays [12]\n", found.out), "an answer of the search is none of the game"
 
 
 def test_a_page_and_arrays_ask_only_within_reach(ttt: Run, made: Made) -> None:

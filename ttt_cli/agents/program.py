@@ -60,9 +60,11 @@ class Program:
         self._process = process = self._process or self._start()
         try:
             yield from self._answers(process, texts)
-        except NoAnswerError as error:
+        except (NoAnswerError, GeneratorExit) as error:
             self._process = None
             self._end()
+            if isinstance(error, GeneratorExit):  # its other answers are not wanted
+                raise
             raise NoAnswerError(f"{self._last_words}{error.message}", hint=error.hint) from None
 
     def _start(self) -> "Popen[bytes]":

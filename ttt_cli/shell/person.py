@@ -5,6 +5,7 @@ With single keys, one screen is redrawn; with lines, only what is new is printed
 
 from rich.text import Text
 
+from ttt_cli.errors import TttError
 from ttt_cli.play.hints import beat, hint
 from ttt_cli.shell.keyboard import LEAVE, Lines
 from ttt_cli.views.advice import Advice, from_hint, from_response
@@ -75,7 +76,11 @@ class Person:
                 return "b works against machines only; your opponent is a person"
             name = self.screen.called(machine)
             self.wait(f"looking for a way to beat {name}")
-            self.advice = from_response(beat(position, machine.policy), hint(position)[0], name)
+            try:
+                response = beat(position, machine.policy)
+            except TttError as error:
+                return f"{name} {error.message}"
+            self.advice = from_response(response, hint(position)[0], name)
         elif not (key.isascii() and key.isdigit()):
             return f"{key[:20]!r} does nothing; ? lists the keys"
         elif (cell := int(key[:9]) - 1) in (free := session.game.legal_moves):
