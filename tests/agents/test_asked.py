@@ -27,13 +27,12 @@ def by(choose: Callable[[str], str]) -> asked.Ask:
     [(FIRST, LAST, "with 1, then with 9"), (LAST, lambda text: "resign", "with 9, then with resign")],
 )
 def test_an_inconsistent_answer_is_quoted_beside_the_first(one, other, said: str) -> None:
-    """And who has given one is never called deterministic, whatever it answers later."""
+    """And who has given one is never taken to be deterministic, whatever it would answer later."""
     player = Asked(Rules(), "bot", (by(lambda text: one(text) if "X" not in text else "9"), by(other)))
-    with pytest.raises(UnsteadyError, match=rf"answered '\.\.\.\.\.\.\.\.\.' {said}: its choices vary"):
-        player.probabilities(SOME)
-    if other is LAST:
-        player.probabilities(SOME[1:])
-        assert player.remarks == []
+    for positions in (SOME, SOME[1:]):
+        with pytest.raises(UnsteadyError, match=rf"answered '\.\.\.\.\.\.\.\.\.' {said}: its choices vary"):
+            player.probabilities(positions)
+    assert player.remarks == []
 
 
 def test_a_trusted_player_is_asked_once_about_each_position(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,6 +76,7 @@ def made(tmp_path: Path, site: Path) -> Made:
 
 FIRST = "for line in sys.stdin: print(line.index('.') + 1, flush=True)"
 VARIED = """
+random.seed(1)
 for line in sys.stdin:
     free = [cell for cell in range(9) if line[cell] == '.']
     print(random.choice(free[:2]) + 1, flush=True)
@@ -162,8 +163,10 @@ def test_a_player_whose_answers_vary_is_sampled(ttt: Run, made: Made, monkeypatc
     exact = ttt("evaluate", agent, "random", "--exact")
     assert exact.code == 1 and "its choices vary" in exact.err
     monkeypatch.setattr("ttt_cli.commands.evaluate.GAMES", 50)
-    sampled = ttt("evaluate", agent, "random", "--json")
+    sampled = ttt("evaluate", agent, "random", "--explain", "--json")
     assert sampled.code == 0 and "50 games are played instead" in sampled.err
+    lost = sampled.json["explanation"]["as_x"]
+    assert lost[-1]["after"] == "win" and not any("probability" in step for step in lost)
     assert sampled.json["method"] == "sampled" and sampled.json["distinct_games"] > 30
     assert "its choices vary" in ttt("diff", agent, "random").err
     assert "samples=100" in ttt("export", agent, "-o", "policy.csv").err

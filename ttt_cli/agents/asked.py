@@ -54,10 +54,12 @@ class UnsteadyError(TttError):
 class _Log:
     """How a player has behaved; it shares this with its copies.
 
-    :ivar steady: whether it has always given the same answer twice; None: it was never asked twice.
+    :ivar steady: whether it has been asked twice, and has always given the same answer.
+    :ivar varied: the error, once it has given two answers; it is not asked twice again.
     """
 
-    steady: bool | None = None
+    steady: bool = False
+    varied: UnsteadyError | None = None
     failures: list[str] = field(default_factory=list)
     restarts: int = 0
 
@@ -90,6 +92,8 @@ class Asked(Policy):
         probabilities = np.zeros((len(positions), self.rules.cells))
         rows = np.flatnonzero(~positions.terminal)
         texts = positions[rows].texts()
+        if self._log.varied and self._samples is None:
+            raise self._log.varied
         with self._lock:
             if len(self._cache) > MAX_CACHED and self._samples is None:
                 self._cache.clear()
@@ -128,12 +132,14 @@ class Asked(Policy):
         cell among the samples, leaving out resignations."""
         rounds = [self._ask(self._asks[0], texts) for _ in range(self._samples or 1)]
         if self._samples is None:
-            again = self._ask(self._asks[1], texts)
+            # In another order, as the random numbers of both may begin with the same seed.
+            again = self._ask(self._asks[1], texts[::-1])[::-1]
             differing = np.flatnonzero(rounds[0] != again)
-            self._log.steady = self._log.steady is not False and not len(differing)
+            self._log.steady = not len(differing)
             if len(differing):
                 at = int(differing[0])
-                raise UnsteadyError(self._name, texts[at], (int(rounds[0][at]), int(again[at])))
+                self._log.varied = UnsteadyError(self._name, texts[at], (int(rounds[0][at]), int(again[at])))
+                raise self._log.varied
         chosen = np.array(rounds)[:, :, None] == np.arange(self.rules.cells)  # bool[rounds, k, cells]
         moves = chosen.any(axis=2).sum(axis=0)  # the answers that are not resignations
         return chosen.sum(axis=0) / np.maximum(moves, 1)[:, None]

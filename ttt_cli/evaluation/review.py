@@ -1,11 +1,13 @@
 """The review of a game: the value of each move, and where the game was lost."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
+from ttt_cli.agents.asked import UnsteadyError
 from ttt_cli.documents import Cell, Count, Share, Worth, optional
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.perfect import NODES, UNPROVEN, negated, values_of
@@ -26,7 +28,8 @@ class MoveReview:
     :ivar here: the analysis of the position before the move.
     :ivar cell: None if the mover resigns.
     :ivar after: the value of the move; None if it is not proved.
-    :ivar probability: of the move by the player whose losing line is explained; None for its opponent.
+    :ivar probability: of the move by the player whose losing line is explained; None for its opponent, and
+        for a program whose choices vary.
     """
 
     DOCUMENT: ClassVar = ("position", "side", "cell", "probability", "before", "after", "best", "proven")
@@ -173,6 +176,7 @@ def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[MoveReview]
         chance = None
         if move.side is side:
             asked = Positions.batch([move.position], game.rules)
-            chance = 1.0 if move.cell is None else float(policy.probabilities(asked)[0, move.cell])
+            with suppress(UnsteadyError):
+                chance = 1.0 if move.cell is None else float(policy.probabilities(asked)[0, move.cell])
         steps.append(replace(move, probability=chance))
     return steps
