@@ -19,7 +19,7 @@ HEIGHTS = {
     "bridges": 9,
 }
 """How high each room stands: a file imports from its own room and from lower ones."""
-COMMON = {"documents", "errors", "environment", "streams", "user_code"}
+COMMON = {"documents", "errors", "environment", "signals", "streams", "user_code"}
 
 
 @cache

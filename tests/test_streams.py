@@ -4,13 +4,11 @@ import os
 import signal
 import sys
 import time
-from io import BufferedWriter, FileIO
 from pathlib import Path
 
 import pytest
 
 from tests.ttt import PROGRAM, Outcome, finish, read_until, start
-from ttt_cli.streams import _Notices
 
 BOOK = "export minimax --format policy-csv -o -"
 """Writes 348,327 bytes."""
@@ -97,28 +95,6 @@ def test_a_signal_at_any_moment_of_the_start_leaves_no_traceback(tmp_path: Path,
         assert "Traceback" not in err and err.count("\n") <= 1
 
 
-def test_no_exception_is_raised_into_an_import(tmp_path: Path):
-    (tmp_path / "slow.py").write_text(
-        "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGTERM)\n    sum(range(10**6))\n"
-        "except BaseException as error:\n    print('raised', error)\n"
-    )
-    code = "from ttt_cli.shell.signals import stop_by_signals\nstop_by_signals()\nimport slow\n"
-    outcome = finish("-c", code, program=[sys.executable], cwd=tmp_path)
-    assert outcome == Outcome(143, "", "Error: terminated\n")
-
-
-@pytest.mark.parametrize(
-    "where", ["CFUNCTYPE(None)(hit)()", "type('', (), {'__del__': lambda self: hit()})()"]
-)
-def test_a_signal_where_nothing_can_be_raised_ends_the_process(where: str):
-    """In a callback of a C library, as those of the compiler, and in a destructor."""
-    code = (
-        "import os, signal\nfrom ctypes import CFUNCTYPE\nfrom ttt_cli.shell.signals import stop_by_signals\n"
-        f"def hit(): os.kill(os.getpid(), signal.SIGINT)\nstop_by_signals()\n{where}\nprint('here')\n"
-    )
-    assert finish(program=[sys.executable, "-c", code]) == Outcome(130, "", "Error: interrupted\n")
-
-
 def test_a_trainer_that_is_hung_up_on_saves(tmp_path: Path):
     path = tmp_path / "q.json"
     process = start("train", "q", "--games", 10**9, "--checkpoint", "0.1", "-o", path)
@@ -130,28 +106,3 @@ def test_a_trainer_that_is_hung_up_on_saves(tmp_path: Path):
     assert process.returncode == 129
     assert "stopped; resume with: ttt train q --resume" in " ".join(err.split())
     assert path.read_bytes() != before
-
-
-def test_ignored_signals_stay_ignored():
-    """As ``nohup`` has it."""
-    code = (
-        "import os, signal\nfrom ttt_cli.shell.signals import stop_by_signals\n"
-        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\nstop_by_signals()\n"
-        "os.kill(os.getpid(), signal.SIGHUP)\nfor _ in range(10**5): pass\nprint('here')\n"
-    )
-    assert finish(program=[sys.executable, "-c", code]) == Outcome(0, "here\n", "")
-
-
-def test_a_signal_during_a_notice_does_no_harm(tmp_path: Path):
-    """As a signal's does, whose handler runs within the write of the first."""
-
-    class Hit(FileIO):
-        def write(self, data):
-            if b"first" in bytes(data):
-                err.write("second\n")
-            return super().write(data)
-
-    path = tmp_path / "err"
-    err = _Notices(BufferedWriter(Hit(path, "w")), "utf-8", line_buffering=True)
-    err.write("first\n")
-    assert sorted(path.read_text().split()) == ["first", "second"]

@@ -18,10 +18,10 @@ from ttt_cli import __version__
 from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, command_module
 from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
+from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import any_offered
 from ttt_cli.shell.command import make_command, split_examples
-from ttt_cli.shell.signals import die_by_signals, stop_by_signals
+from ttt_cli.signals import end_by_signals, ending
 from ttt_cli.store.system import translated
 from ttt_cli.streams import flush_or_drop, standard_streams
 from ttt_cli.user_code import describe_error, place_at_fault
@@ -164,13 +164,14 @@ def _report(error: BaseException, env: Environment) -> int:
         traceback.print_exception(error, file=env.stderr)
     known = _translate(error)
     known.hint = known.flags or known.hint
-    if known.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
-        env.stderr.write("\n")  # the terminal shows ^C
-    if known.exit_code is not ExitCode.CLOSED_PIPE:
-        text = env.folded(printable(f"Error: {known}"), env.stderr)
-        if env.json:
-            text = dumped(Error.of(known), indent=env.stderr.isatty())
-        env.stderr.write(text + "\n")
+    with ending:
+        if known.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
+            env.stderr.write("\n")  # the terminal shows ^C
+        if known.exit_code is not ExitCode.CLOSED_PIPE:
+            text = env.folded(printable(f"Error: {known}"), env.stderr)
+            if env.json:
+                text = dumped(Error.of(known), indent=env.stderr.isatty())
+            env.stderr.write(text + "\n")
     return known.exit_code
 
 
@@ -183,8 +184,6 @@ def _translate(error: BaseException) -> TttError:
             return error
         case typer.TyperException():
             return _usage_error(error)
-        case Stopped():
-            return _stopped(error.exit_code)
         case KeyboardInterrupt():
             return _stopped(ExitCode.INTERRUPTED)
         case BrokenPipeError():
@@ -242,14 +241,10 @@ def _usage_error(error: typer.TyperException) -> UsageError:
 
 
 def main() -> None:
-    try:
-        # Before any file is opened, which might get a closed stream's number.
-        env = Environment(*standard_streams())
-        stop_by_signals()
-        gc.set_threshold(100_000)  # loading libraries makes many objects but little garbage
-        code = run(sys.argv[1:], env)
-    except Stopped as end:
-        code = end.exit_code
-    die_by_signals()
+    # Before any file is opened, which might get a closed stream's number.
+    env = Environment(*standard_streams())
+    end_by_signals(lambda code: _report(_stopped(code), replace(env, json="--json" in sys.argv)))
+    gc.set_threshold(100_000)  # loading libraries makes many objects but little garbage
+    code = run(sys.argv[1:], env)
     gc.freeze()  # makes the interpreter exit faster
     sys.exit(code)

@@ -16,6 +16,7 @@ from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ttt_cli.errors import notices
+from ttt_cli.signals import holding
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -192,7 +193,8 @@ class Environment:
         from rich.live import Live
         from rich.spinner import Spinner
 
-        with Live(Spinner("dots", text), console=bar or self.console_on(self.stderr), transient=True):
+        spinner = Live(Spinner("dots", text), console=bar or self.console_on(self.stderr), transient=True)
+        with spinner, holding(spinner.stop):
             yield
 
 

@@ -70,14 +70,6 @@ class NotationError(UsageError, ValueError):
     """A text that does not denote a position, a cell or a board size."""
 
 
-class Stopped(BaseException):
-    """Ctrl-C, SIGTERM or a closed pipe ended the command. Not an ``Exception``, so nothing swallows it."""
-
-    def __init__(self, exit_code: ExitCode) -> None:
-        super().__init__(exit_code)
-        self.exit_code = exit_code
-
-
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint such as ``did you mean 'minimax'?``, empty if no known name is similar."""
     from difflib import get_close_matches

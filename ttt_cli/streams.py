@@ -29,14 +29,11 @@ class _Notices(TextIOWrapper):
 
     def write(self, text: str) -> int:
         with suppress(OSError, ValueError):
-            try:
-                super().write(text)
-            except RuntimeError:  # in a signal handler, during another write
-                os.write(self.fileno(), text.encode(self.encoding, "backslashreplace"))
+            super().write(text)
         return len(text)
 
     def flush(self) -> None:
-        with suppress(OSError, ValueError, RuntimeError):
+        with suppress(OSError, ValueError):
             super().flush()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ttt_cli.errors import InvalidFileError, Stopped, TttError, UsageError, did_you_mean
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -70,7 +70,7 @@ def guarded(where: str, failed: str, kind: type[TttError] = TttError) -> Iterato
     """
     try:
         yield
-    except (Stopped, TttError, KeyboardInterrupt):
+    except (TttError, KeyboardInterrupt):
         raise
     except BaseException as error:
         raise kind(f"{failed}{describe_error(error)}", where=where) from error

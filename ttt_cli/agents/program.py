@@ -8,8 +8,9 @@ wrote to stderr is quoted. Each process leads a process group, which ends with t
 import os
 import shlex
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from shutil import which
@@ -22,6 +23,7 @@ from ttt_cli.agents.asked import Asked, NoAnswerError
 from ttt_cli.agents.registry import WHOLE, AgentType, number
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import UsageError
+from ttt_cli.signals import held
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -80,7 +82,9 @@ class Program:
             why = (error.strerror or str(error)).lower()
             hint = "a command as the shell finds it, or an executable file; exec:python3 bot.py runs a script"
             raise UsageError(f"cannot run {self._words[0]!r}: {why}", where=self._name, hint=hint) from None
-        self._end = finalize(self, _end, process)  # only once: another process may get its number
+        kill = partial(os.killpg, process.pid, signal.SIGKILL)
+        held.insert(0, kill)
+        self._end = finalize(self, _end, process, kill)  # only once: another process may get its number
         return process
 
     @property
@@ -117,7 +121,7 @@ class Program:
             raise NoAnswerError("wrote more than one line, or before it was asked, in answer", hint=hint)
 
 
-def _end(process: "Popen[bytes]") -> None:
+def _end(process: "Popen[bytes]", kill: Callable[[], object]) -> None:
     """End a process and its children."""
     from subprocess import TimeoutExpired
 
@@ -127,7 +131,8 @@ def _end(process: "Popen[bytes]") -> None:
     with suppress(TimeoutExpired):
         process.wait(FAREWELL)
     with suppress(ProcessLookupError, PermissionError):  # macOS: PermissionError where all have ended
-        os.killpg(process.pid, signal.SIGKILL)
+        kill()
+    held.remove(kill)
     with suppress(TimeoutExpired):  # one that has become another user's cannot be ended
         process.wait(FAREWELL)
     process.stdout.close()

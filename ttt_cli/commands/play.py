@@ -5,10 +5,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Literal
 
+import typer
+
 from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.documents import put
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.errors import ExitCode, Stopped, TttError, UsageError
+from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.play.player import exploration, players_of
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import choose
@@ -133,7 +135,7 @@ def _train(env: Environment, loaded: Loaded) -> bool:
     on_stderr = replace(env, stdout=env.stderr, json=False, board=board, line=line)  # stdout is for games
     training = train(on_stderr, learner.name, {}, TrainOptions(preset=preset))
     if put(on_stderr, replace(training, then="")) != ExitCode.DONE:
-        raise Stopped(training.code)
+        raise typer.Exit(training.code)
     return True
 
 

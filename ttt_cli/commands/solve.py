@@ -11,10 +11,11 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.solver import Proof, Solver
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, Stopped
+from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.analysis import Board
 from ttt_cli.shell.line_filter import read_position
 from ttt_cli.shell.options import argument, given_rules, number, option
+from ttt_cli.signals import graceful
 from ttt_cli.views.board import board, ended
 from ttt_cli.views.numbers import OUTCOMES, cells, counted
 from ttt_cli.views.progress import progress
@@ -39,7 +40,7 @@ class Solution(Document, name="solution"):
     ended_by: ExitCode = aside()
 
     @classmethod
-    def of(cls, proof: Proof, ended_by: ExitCode = ExitCode.FAILED) -> "Solution":
+    def of(cls, proof: Proof, ended_by: ExitCode) -> "Solution":
         position = proof.position
         to_move = None if position.terminal else Side.to_move(position.plies)
         result = to_move, proof.value, proof.value is not None, proof.line
@@ -89,9 +90,14 @@ def solve(
     """
     rules = given_rules(env) or STANDARD
     asked = Position.start(rules) if position is None else read_position(position, rules)
-    with progress(env, nodes, title="solve", unit="nodes") as tick:
-        solver = Solver(rules)
-        try:
-            return Solution.of(solver.solve(asked, nodes=nodes, seconds=seconds, report=tick))
-        except Stopped as end:
-            return Solution.of(solver.so_far(asked), end.exit_code)
+    with (
+        graceful(env.say, "stopping (Ctrl-C again: at once)") as stopping,
+        progress(env, nodes, title="solve", unit="nodes") as tick,
+    ):
+
+        def report(done: int) -> bool:
+            tick(done)
+            return stopping()
+
+        proof = Solver(rules).solve(asked, nodes=nodes, seconds=seconds, report=report)
+    return Solution.of(proof, stopping.exit_code or ExitCode.FAILED)

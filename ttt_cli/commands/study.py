@@ -20,7 +20,7 @@ from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.learners import LEARNERS, learner_class, offer_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, argument, flag, given_rules, number, option
-from ttt_cli.shell.signals import graceful
+from ttt_cli.signals import graceful
 from ttt_cli.store.files import try_writing, write_bytes
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import learner_of
@@ -218,7 +218,7 @@ def _fill(
     if keep is not None and done:
         env.say(f"no states are kept of the {counted(done, 'training')} that {out} already holds")
     with (
-        graceful(env, "stopping (again: at once)") as stopping,
+        graceful(env.say, "stopping (again: at once)") as stopping,
         progress(env, len(keys), done=done, title="study", unit="trainings") as tick,
     ):
         try:

@@ -24,7 +24,7 @@ from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
 from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, flag, given_rules, number, option
-from ttt_cli.shell.signals import graceful
+from ttt_cli.signals import graceful
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.state import State, learner_of
@@ -288,7 +288,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     if options.curve or is_kept(rules):
         curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
     warm_up(run.state)
-    with graceful(env, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
+    with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
         with (
             _workers(env, options, run) as spread,
             progress(env, run.plan.games, done=run.before, title=learner.name) as tick,

@@ -102,37 +102,32 @@ class Solver:
         *,
         nodes: int | None = None,
         seconds: float | None = None,
-        report: Callable[[int], None] = lambda nodes: None,
+        report: Callable[[int], object] = lambda nodes: False,
     ) -> Proof:
         """Prove the value of a position, and find a line of best play.
 
         :param nodes: the most positions to visit.
         :param seconds: the most processor time, without that of loading compiled code.
-        :param report: called ten times a second with the nodes visited so far.
+        :param report: called ten times a second with the nodes visited so far; a true answer ends the search.
         :raises NotationError: if the position belongs to other rules.
         """
         if position.rules != self.rules:
             raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
 
         def poll() -> bool:
-            report(int(self._state.nodes))
-            return seconds is not None and time.process_time() >= self._started + seconds
+            late = seconds is not None and time.process_time() >= self._started + seconds
+            return bool(report(int(self._state.nodes))) or late
 
         here, self._started = Positions.batch([position], self.rules), time.process_time()
         self.values(here, nodes=0)  # loads the compiled code
         self._started = time.process_time()
         value = int(self._run(here, search.BOTH, UNLIMITED if nodes is None else nodes, poll=poll)[0])
-        proof = self.so_far(position)
+        visited = int(self._state.nodes)
         if value == UNPROVEN:
-            return proof
-        line = self._line(position, value, proof.nodes + LINE_NODES if nodes is None else nodes, poll)
-        return Proof(position, value, line, proof.nodes, time.process_time() - self._started)
-
-    def so_far(self, position: Position) -> Proof:
-        """The outcome so far of an interrupted call of ``solve`` for this position."""
-        seconds, nodes = time.process_time() - self._started, int(self._state.nodes)
-        ruled_out = bool(self._state.unanswered == search.DOES_OPPONENT_WIN)
-        return Proof(position, None, (), nodes, seconds, ruled_out)
+            ruled_out = bool(self._state.unanswered == search.DOES_OPPONENT_WIN)
+            return Proof(position, None, (), visited, time.process_time() - self._started, ruled_out)
+        line = self._line(position, value, visited + LINE_NODES if nodes is None else nodes, poll)
+        return Proof(position, value, line, visited, time.process_time() - self._started)
 
     def values(self, positions: Positions, *, nodes: int = UNLIMITED) -> Int8s:
         """int8[k]: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it

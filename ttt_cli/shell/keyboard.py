@@ -7,14 +7,13 @@ import signal
 import termios
 import tty
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import typer
 
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import Stopped
-from ttt_cli.shell.signals import holding
+from ttt_cli.signals import holding_terminal
 from ttt_cli.views.play_screen import menu
 
 if TYPE_CHECKING:
@@ -59,23 +58,18 @@ class Lines:
         """
         terminal = self.env.stdin.isatty()
         shown = terminal or not self.env.quiet
-        with self.asking(prompt) if shown else nullcontext():
-            line = self.env.stdin.readline()
+        if shown:
+            self.ask(prompt)
+        line = self.env.stdin.readline()
         key = line.strip().lower() if line else "ctrl-d"
         if shown and not (terminal and line):
             self.env.stderr.write(printable(line.strip()[:40]) + "\n")
         return key or "enter"
 
-    @contextmanager
-    def asking(self, text: str) -> Iterator[None]:
-        """Write a question, to be answered on the same line; a signal ends that line."""
-        try:
-            self.env.stderr.write(self.env.folded(printable(text.rstrip()), self.env.stderr) + " ")
-            self.env.stderr.flush()
-            yield
-        except Stopped:
-            self.env.stderr.write("\n")
-            raise
+    def ask(self, text: str) -> None:
+        """Write a question, to be answered on the same line."""
+        self.env.stderr.write(self.env.folded(printable(text.rstrip()), self.env.stderr) + " ")
+        self.env.stderr.flush()
 
 
 class Keys(Lines):
@@ -97,16 +91,16 @@ class Keys(Lines):
     def read(self, prompt: str, keys: Collection[str] = ()) -> str:
         if self.screen is not None:
             return self._key()
-        with self.asking(prompt):
-            while (key := self._key()) not in keys:
-                pass
+        self.ask(prompt)
+        while (key := self._key()) not in keys:
+            pass
         self.env.stderr.write(f"{key if len(key) == 1 else ''}\n")
         return key
 
     def _key(self) -> str:
         """Read a key: its character in lower case, or ``up``, ``down``, ``left``, ``right``, ``enter``,
         ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input), ``resize`` if the window has
-        changed, or an empty text for any other. Ctrl-C raises as usual, Ctrl-Z suspends."""
+        changed, or an empty text for any other. Ctrl-Z suspends."""
         while not self._typed:
             if self._hears(0.2):  # then the size of the window is checked
                 read = os.read(self._number, 1024)
@@ -162,7 +156,7 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
         signal.signal(signal.SIGTSTP, handled)
         take()
 
-    with holding(take, give):
+    with holding_terminal(take, give):
         yield Keys(env, live if screen else None, suspend)
 
 
@@ -187,31 +181,27 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
     :raises typer.Exit: if the person leaves.
     """
     env, at, typed = env.screen, 0, ""
-    try:
-        with keyboard(env) as person:
-            while True:
-                below = typed or "arrows, a number or a name, then Enter; Esc leaves"
-                mark = (at, below, max(env.console.height - 3, 1)) if person.by_keys else ()
-                person.paint(menu(question, options, *mark))
-                key = person.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
-                if key == "enter":
-                    break
-                if key in ("escape", "ctrl-d", "quit", "exit"):
-                    raise typer.Exit()
-                if key in ("up", "down"):
-                    at, typed = (at + (1 if key == "down" else -1)) % len(options), ""
-                elif key == "backspace":
-                    typed = typed[:-1]
-                elif not person.by_keys:
-                    if len(matching := _matching(key, options)) == 1:
-                        return matching[0]
-                    person.tell("no such name; Ctrl-D leaves")
-                elif len(key) == 1:
-                    typed = next((text for text in (typed + key, key) if _matching(text, options)), typed)
-                    at = _matching(typed, options)[0] if typed else at
-    except Stopped as end:
-        raise typer.Exit(end.exit_code) from None
-    return at
+    with keyboard(env) as person:
+        while True:
+            below = typed or "arrows, a number or a name, then Enter; Esc leaves"
+            mark = (at, below, max(env.console.height - 3, 1)) if person.by_keys else ()
+            person.paint(menu(question, options, *mark))
+            key = person.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
+            if key == "enter":
+                return at
+            if key in ("escape", "ctrl-d", "quit", "exit"):
+                raise typer.Exit()
+            if key in ("up", "down"):
+                at, typed = (at + (1 if key == "down" else -1)) % len(options), ""
+            elif key == "backspace":
+                typed = typed[:-1]
+            elif not person.by_keys:
+                if len(matching := _matching(key, options)) == 1:
+                    return matching[0]
+                person.tell("no such name; Ctrl-D leaves")
+            elif len(key) == 1:
+                typed = next((text for text in (typed + key, key) if _matching(text, options)), typed)
+                at = _matching(typed, options)[0] if typed else at
 
 
 def _matching(text: str, options: Sequence[tuple[str, str]]) -> list[int]:

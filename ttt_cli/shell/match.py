@@ -6,21 +6,29 @@ from time import sleep
 
 from ttt_cli.documents import fields_of, json_text, put
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.errors import ExitCode, Stopped, TttError
+from ttt_cli.errors import ExitCode, TttError
 from ttt_cli.evaluation.review import Review, review
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import keyboard, press
 from ttt_cli.shell.person import Person
-from ttt_cli.shell.signals import graceful, holding
+from ttt_cli.signals import graceful, holding, holding_terminal
 from ttt_cli.store.games import LOG, record_game
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
 
 
 def play_with_people(env: Environment, session: Session, games: int | None) -> int:
-    screen = PlayScreen(env, session)
+    screen, recorded = PlayScreen(env, session), 0
     last: Review | None = None
-    try:
+
+    def leave() -> None:
+        env.listen()
+        if session.game.moves and not session.over:
+            env.say("unfinished game: neither recorded nor learned from")
+        if recorded:
+            _say_kept(env, recorded)
+
+    with holding(leave):
         while session.score.games != games and (last is None or _again(env, session, screen, last)):
             with keyboard(screen.env) as keys:
                 person = Person(screen, keys)
@@ -30,20 +38,13 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
                     return ExitCode.DONE
             env.listen()
             _record(env, session)
+            recorded += 1
             person.finish()
             last = review(session.game)
             screen.show_review(last, moves=False)
             _document(env, session)
             for learner in session.learners:
                 env.say(what_was_learned(learner, learner.catch_up(), session.record))
-    except Stopped as end:
-        if session.score.games:
-            _say_kept(env, session)
-        return end.exit_code
-    finally:
-        env.listen()
-        if session.game.moves and not session.over:
-            env.say("unfinished game: neither recorded nor learned from")
     return ExitCode.DONE
 
 
@@ -95,8 +96,8 @@ def play_machines(
     live = screen.live(boards=watch) if redraws and (games != 1 or watch) else None
     notice = "" if live else "stopping (Ctrl-C again: at once)"  # it would tear the live display
     with (
-        graceful(env, notice) as stopping,
-        holding(partial(live.start, refresh=True), live.stop) if live else nullcontext(),
+        graceful(env.say, notice) as stopping,
+        holding_terminal(partial(live.start, refresh=True), live.stop) if live else nullcontext(),
     ):
         while not stopping() and session.score.games != games:
             if session.over:
@@ -120,7 +121,7 @@ def play_machines(
     for learner in session.learners:
         env.say(what_was_learned(learner, learner.catch_up()))
     if learn and stopping.exit_code is not None:
-        _say_kept(env, session)
+        _say_kept(env, session.score.games)
     return stopping.exit_code or ExitCode.DONE
 
 
@@ -141,5 +142,5 @@ def _document(env: Environment, session: Session) -> None:
         put(env, PlayedGame(session.record, session.score))
 
 
-def _say_kept(env: Environment, session: Session) -> None:
-    env.say(f"{counted(session.score.games, 'finished game')} kept in {env.store / LOG}")
+def _say_kept(env: Environment, games: int) -> None:
+    env.say(f"{counted(games, 'finished game')} kept in {env.store / LOG}")

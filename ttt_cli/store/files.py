@@ -16,6 +16,7 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from ttt_cli.errors import InvalidFileError, notices
+from ttt_cli.signals import holding
 from ttt_cli.store.backups import keep, newest
 from ttt_cli.store.locks import lock, take
 from ttt_cli.store.system import LARGE, NO_WAITING, AnyPath, status, translate_os_errors
@@ -62,7 +63,12 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
         elif parents:
             target.parent.mkdir(parents=True, exist_ok=True)
         _remove_litter(target)
-        try:
+
+        def remove() -> None:
+            with suppress(OSError):
+                os.unlink(temporary)
+
+        with holding(remove):
             private = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o700
             fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private)
             with os.fdopen(fd, "wb", 1 << 17) as file:
@@ -77,10 +83,6 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
             os.replace(temporary, target)
             if keep_backup and old is not None:
                 notices.info("the previous file is kept as %s", newest(Path(path)))
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise
         _sync_folder(target.parent)
 
 

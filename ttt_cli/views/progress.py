@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ttt_cli.environment import Environment, printable
+from ttt_cli.signals import holding
 
 
 @contextmanager
@@ -26,7 +27,10 @@ def progress(
         TextColumn("{task.completed:,}" + ("" if total is None else "/{task.total:,}") + f" {unit}"),
         *([] if total is None else [TimeRemainingColumn()]),
     ]
-    with Progress(*columns, console=env.console_on(env.stderr), transient=True) as bar:
+    with (
+        Progress(*columns, console=env.console_on(env.stderr), transient=True) as bar,
+        holding(bar.stop),
+    ):
         task = bar.add_task(title, total=total, completed=done)
         env.listen(lambda text: bar.console.print(printable(text)), bar.console)  # notices go above the bar
         try:

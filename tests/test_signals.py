@@ -9,22 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.ttt import start
+from tests.ttt import Outcome, finish, start
 
 BOARD = ["--board", "8x8", "--line", "5"]
 
 DEEP = {"evaluate": ["evaluate", "search:depth=12", "random", *BOARD], "solve": ["solve", *BOARD]}
 
 STUCK = """
-from contextlib import nullcontext
+import time
 from ctypes import CDLL, create_string_buffer
-from ttt_cli.shell.signals import graceful, stop_by_signals
 from ttt_cli.environment import Environment
+from ttt_cli.signals import end_by_signals, graceful, holding
+from ttt_cli.store.files import writing
 from ttt_cli.streams import standard_streams
 
+env = Environment(*standard_streams())
 mutex, threads = create_string_buffer(64), CDLL(None)
 threads.pthread_mutex_init(mutex, None)
-stop_by_signals()
+end_by_signals(lambda code: env.say(code.label))
 with {body}:
     print("ready", flush=True)
     for _ in range(2):
@@ -56,14 +58,6 @@ def seconds_to_end(process: subprocess.Popen[str], number: signal.Signals, *, ti
     return time.perf_counter() - started, process.returncode, out, err
 
 
-def stuck(body: str) -> subprocess.Popen[str]:
-    """A process in code that heeds no signal."""
-    process = start(program=[sys.executable, "-c", STUCK.format(body=body)])
-    assert process.stdout is not None and process.stdout.readline() == "ready\n"
-    time.sleep(0.2)
-    return process
-
-
 @pytest.mark.compiled
 @pytest.mark.long
 @pytest.mark.parametrize("command", ["solve", "evaluate"])
@@ -80,16 +74,30 @@ def test_a_deep_search_can_be_interrupted(command: str, tmp_path: Path, ttt):
         assert "not known yet: it was interrupted (" in out
 
 
-@pytest.mark.long
-def test_code_that_ignores_signals_is_abandoned():
-    process = stuck("nullcontext()")
-    seconds, code, _, err = seconds_to_end(process, signal.SIGTERM)
-    assert (code, err.count("\n")) == (143, 1)
-    assert seconds < 2.5, seconds
-
-
-def test_a_second_signal_ends_at_once():
-    process = stuck("graceful(Environment(*standard_streams()), 'stopping')")
-    seconds, code, _, err = seconds_to_end(process, signal.SIGINT, times=2)
-    assert (code, err) == (130, "Error: interrupted\n")
+@pytest.mark.parametrize(
+    ("body", "times", "said"),
+    [
+        ("holding(lambda: env.say('given back'))", 1, "given back\ninterrupted\n"),
+        ("holding(lambda: time.sleep(60))", 1, ""),
+        ("writing('file')", 1, "interrupted\n"),
+        ("graceful(env.say, 'stopping')", 2, "stopping\ninterrupted\n"),
+    ],
+)
+def test_a_signal_ends_the_process_whatever_it_is_at(body: str, times: int, said: str, tmp_path: Path):
+    """What it holds is given back, unless that takes too long."""
+    process = start(program=[sys.executable, "-c", STUCK.format(body=body)], cwd=tmp_path)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    seconds, code, _, err = seconds_to_end(process, signal.SIGINT, times=times)
+    assert (code, err, [*tmp_path.iterdir()]) == (130, said, [])
     assert seconds < 1.5, seconds
+
+
+def test_ignored_signals_stay_ignored():
+    """As ``nohup`` has it."""
+    code = (
+        "import os, signal, time\nfrom ttt_cli.signals import end_by_signals\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\nend_by_signals(print)\n"
+        "os.kill(os.getpid(), signal.SIGHUP)\ntime.sleep(0.2)\nprint('here')\n"
+    )
+    assert finish(program=[sys.executable, "-c", code]) == Outcome(0, "here\n", "")

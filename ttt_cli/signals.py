@@ -1,0 +1,123 @@
+"""What Ctrl-C, SIGTERM and SIGHUP do: they end the process at once, or ask ``graceful`` work to end.
+
+A thread hears them. They raise no exception, which could come anywhere, and wait for no compiled code. Files
+bear an end at any moment; what else the process holds (the terminal, a program) is given back: ``holding``.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import RLock, Thread, Timer
+
+from ttt_cli.errors import ExitCode
+
+_CODES: dict[int, ExitCode] = {
+    signal.SIGINT: ExitCode.INTERRUPTED,
+    signal.SIGTERM: ExitCode.TERMINATED,
+    signal.SIGHUP: ExitCode.HUNG_UP,
+}
+
+GRACE = 1.0
+"""Seconds that it may take to give back what the process holds."""
+
+ending = RLock()
+"""Held while a signal ends the process, and while an error is reported: one that comes of that end is not."""
+
+held: list[Callable[[], object]] = []
+"""What gives back what the process holds if a signal ends it."""
+
+_graceful: list["Stopping"] = []
+
+
+class Stopping:
+    """Whether a signal has come, and its exit code.
+
+    :param notice: what to ``say`` when it comes, if anything.
+    """
+
+    exit_code: ExitCode | None = None
+
+    def __init__(self, say: Callable[[str], object], notice: str) -> None:
+        self._say, self._notice = say, notice
+
+    def __call__(self) -> bool:
+        return self.exit_code is not None
+
+    def stop(self, code: ExitCode) -> None:
+        self.exit_code = code
+        if self._notice:
+            if sys.stderr.isatty():  # the terminal shows ^C
+                sys.stderr.write("\n")
+            self._say(self._notice)
+
+
+def end_by_signals(report: Callable[[ExitCode], object]) -> None:
+    """Let signals end the process, but those it was started to ignore (``nohup``, ``&``).
+
+    :param report: says why the process ends.
+    """
+    heard, written = os.pipe()
+    os.set_blocking(written, False)
+    signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+    for number in _CODES:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, frame: None)
+    Thread(target=_watch, args=(heard, report), daemon=True).start()
+
+
+def _watch(heard: int, report: Callable[[ExitCode], object]) -> None:
+    """End the process by a signal, in ``graceful`` by a second one.
+
+    :param heard: a descriptor from which the number of each signal can be read.
+    """
+    while True:
+        code = _CODES.get(os.read(heard, 1)[0])
+        if code is None:
+            continue
+        if _graceful and not _graceful[-1]():
+            _graceful[-1].stop(code)
+            continue
+        timer = Timer(GRACE, os._exit, (code,))  # whatever may block
+        timer.daemon = True
+        timer.start()
+        with ending:
+            while held:
+                with suppress(Exception):
+                    held.pop()()
+            report(code)
+            os._exit(code)
+
+
+@contextmanager
+def holding(give: Callable[[], object]) -> Iterator[None]:
+    """Call ``give`` at the end of the body, even if that is the end of the process."""
+    held.append(give)
+    try:
+        yield
+    finally:
+        held.remove(give)
+        give()
+
+
+@contextmanager
+def holding_terminal(take: Callable[[], object], give: Callable[[], object]) -> Iterator[None]:
+    """``take`` the terminal for the body, in which SIGTSTP does nothing, and ``give`` it back at the end."""
+    handled = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+    try:
+        with holding(give):
+            take()
+            yield
+    finally:
+        signal.signal(signal.SIGTSTP, handled)
+
+
+@contextmanager
+def graceful(say: Callable[[str], object], notice: str) -> Iterator[Stopping]:
+    """Let the first signal only ``say`` a notice, if any, and set a flag; a second one ends the process."""
+    _graceful.append(Stopping(say, notice))
+    try:
+        yield _graceful[-1]
+    finally:
+        _graceful.pop()
