@@ -6,11 +6,10 @@ stderr with ``say``. Tests pass in their own streams.
 
 import logging
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
@@ -35,6 +34,7 @@ class Environment:
 
     :ivar notes: remarks on the files used so far, for documents.
     :ivar players: the agents that take part; they may have remarks to come.
+    :ivar voices: what shows notices in place of stderr, if anything: the last of them.
     """
 
     stdin: TextIO
@@ -50,6 +50,7 @@ class Environment:
     debug: bool = common(False, "Show the traceback of an error.", "--debug")
     notes: list[str] = field(default_factory=list)
     players: list[Any] = field(default_factory=list)
+    voices: list[Callable[[str], object]] = field(default_factory=list)
 
     @property
     def given_options(self) -> list[str]:
@@ -159,7 +160,15 @@ class Environment:
             if command:
                 fits = not self.bounded(self.stderr) or len(text) + 1 + len(command) <= self.width
                 command = f" {command}" if fits else f"\n  {command}"
-            self.stderr.write(f"{self.folded(text, self.stderr)}{command}\n")
+            notice = f"{self.folded(text, self.stderr)}{command}"
+            self.voices[-1](notice) if self.voices else self.stderr.write(f"{notice}\n")
+
+    @contextmanager
+    def speaking(self, voice: Callable[[str], object]) -> Iterator[None]:
+        """Show notices by ``voice`` during the body, in which stderr is not free."""
+        self.voices.append(voice)
+        with holding(self.voices.pop):
+            yield
 
     def remark(self, texts: Iterable[str]) -> None:
         """Report what was left out of a file, repaired or guessed: on stderr, and in later documents."""
@@ -168,32 +177,25 @@ class Environment:
                 self.notes.append(text)
                 self.say(text)
 
-    def listen(self, show: Callable[[str], None] | None = None, bar: "Console | None" = None) -> None:
-        """Show log messages and announcements of kernels being compiled, with ``show`` or as notices.
-
-        :param bar: the console of a progress bar; a spinner below it announces compilations.
-        """
+    def listen(self) -> None:
+        """Show log messages as notices."""
         handler = logging.Handler()
-        handler.emit = lambda record: (show or self.say)(record.getMessage())  # type: ignore[method-assign]
+        handler.emit = lambda record: self.say(record.getMessage())  # type: ignore[method-assign]
         notices.handlers = [handler]
         notices.setLevel(logging.INFO)
-        if kernel := sys.modules.get("ttt_cli.engine.kernel"):
-            vars(kernel)["announce"] = partial(self.compiling, None if bar else show, bar=bar)
 
     @contextmanager
-    def compiling(
-        self, show: Callable[[str], None] | None, name: str, seconds: float, *, bar: "Console | None" = None
-    ) -> Iterator[None]:
-        """Announce a compilation, the body, which takes about ``seconds``; a terminal shows a spinner."""
+    def compiling(self, name: str, seconds: float) -> Iterator[None]:
+        """Announce a compilation, the body, that takes about ``seconds``; a free terminal shows a spinner."""
         text = f"compiling {name}, once, about {max(seconds, 1):.0f} s"
-        if show or not self.animated:
-            (show or self.say)(text)
+        if self.voices or not self.animated:
+            self.say(text)
             yield
             return
         from rich.live import Live
         from rich.spinner import Spinner
 
-        spinner = Live(Spinner("dots", text), console=bar or self.console_on(self.stderr), transient=True)
+        spinner = Live(Spinner("dots", text), console=self.console_on(self.stderr), transient=True)
         with spinner, holding(spinner.stop):
             yield
 

@@ -10,7 +10,6 @@ import inspect
 from collections.abc import Callable, Collection, Sequence
 from contextlib import redirect_stdout
 from dataclasses import MISSING, fields, replace
-from importlib import import_module
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
@@ -100,7 +99,9 @@ def _prepare(env: Environment) -> None:
         if not (times.isascii() and times.isdigit() and 1 <= int(times) <= 1000):
             raise UsageError(f"{times!r} is not a whole number from 1 to 1000", where="TTT_LIMITS")
         scale_limits(int(times))
-    import_module("ttt_cli.engine.kernel")  # so that listen() can set its announcements
+    from ttt_cli.engine import kernel
+
+    kernel.announce = env.compiling
     env.listen()
 
 

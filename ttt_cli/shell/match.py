@@ -22,7 +22,6 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
     last: Review | None = None
 
     def leave() -> None:
-        env.listen()
         if session.game.moves and not session.over:
             env.say("unfinished game: neither recorded nor learned from")
         if recorded:
@@ -32,11 +31,9 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
         while session.score.games != games and (last is None or _again(env, session, screen, last)):
             with keyboard(screen.env) as keys:
                 person = Person(screen, keys)
-                if keys.by_keys:
-                    env.listen(person.tell)  # notices would spoil the screen
-                if not _play_game(session, screen, person):
-                    return ExitCode.DONE
-            env.listen()
+                with env.speaking(person.tell) if keys.by_keys else nullcontext():
+                    if not _play_game(session, screen, person):
+                        return ExitCode.DONE
             _record(env, session)
             recorded += 1
             person.finish()

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import Environment
 from ttt_cli.signals import holding
 
 
@@ -30,10 +31,7 @@ def progress(
     with (
         Progress(*columns, console=env.console_on(env.stderr), transient=True) as bar,
         holding(bar.stop),
+        env.speaking(partial(bar.console.print, soft_wrap=True)),  # above the bar
     ):
         task = bar.add_task(title, total=total, completed=done)
-        env.listen(lambda text: bar.console.print(printable(text)), bar.console)  # notices go above the bar
-        try:
-            yield lambda done: bar.update(task, completed=done)
-        finally:
-            env.listen()
+        yield lambda done: bar.update(task, completed=done)
