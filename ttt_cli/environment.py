@@ -53,19 +53,6 @@ class Environment:
     voices: list[Callable[[str], object]] = field(default_factory=list)
 
     @property
-    def given_options(self) -> list[str]:
-        """The options for store, game and learner as they were given, for suggested commands."""
-        words = self.store_option
-        for name, value in (("--board", self.board), ("--line", self.line), ("--learner", self.learner)):
-            if value is not None:
-                words += [name, str(value)]
-        return words
-
-    @property
-    def store_option(self) -> list[str]:
-        return store_option(self.store, self.variables)
-
-    @property
     def interactive(self) -> bool:
         """Whether stdin and stdout are terminals, so that a person can be asked."""
         return self.stdin.isatty() and self.stdout.isatty()
@@ -224,9 +211,9 @@ def command_line(*words: object) -> str:
     return " ".join(quoted(str(word)) for word in words)
 
 
-def store_option(store: Path, variables: Mapping[str, str] = os.environ) -> list[str]:
+def store_option(store: Path) -> list[str]:
     """The words that name a store in suggested commands, unless it is the default."""
-    usual = Path(variables.get("TTT_STORE") or DEFAULT_STORE)
+    usual = Path(os.environ.get("TTT_STORE") or DEFAULT_STORE)
     return [] if store == usual else ["--store", str(store)]
 
 

@@ -106,8 +106,3 @@ def test_a_match_is_played_only_beyond_the_stated_positions(ttt):
     found = ttt(*call, 5)
     assert (found.json["method"], found.json["games"]) == ("sampled", 20)
     assert "20 games are played instead\n" in found.err and ttt(*call, 10_000).json["method"] == "exact"
-
-
-def test_the_command_that_explains_names_the_board(ttt):
-    result = ttt("evaluate", "random", "--board", "2x3", "--line", "2")
-    assert "how it loses: ttt evaluate random --board 2x3 --line 2 --explain" in " ".join(result.err.split())

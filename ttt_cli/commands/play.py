@@ -9,7 +9,7 @@ import typer
 
 from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.documents import put
-from ttt_cli.environment import Environment, command_line
+from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.play.player import exploration, players_of
 from ttt_cli.play.session import Session
@@ -124,7 +124,7 @@ def _train(env: Environment, loaded: Loaded) -> bool:
     games = learner.article_games if preset else learner.default_games
     if not env.interactive:
         trained = library.StateName(learner.name, preset is not None, rules)
-        env.say(f"{name} has learned nothing yet; this trains it:", trained.command(*env.store_option))
+        env.say(f"{name} has learned nothing yet; this trains it:", trained.command(*store_option(env.store)))
         return False
     from ttt_cli.commands.train import TrainOptions, train
 

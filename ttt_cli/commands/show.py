@@ -15,7 +15,7 @@ from ttt_cli.agents.registry import ALIASES, AgentType, meaning, players
 from ttt_cli.documents import Count, Document, Share, aside, optional
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.environment import Environment
+from ttt_cli.environment import Environment, store_option
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
 from ttt_cli.learners import plugged_learner
@@ -165,7 +165,7 @@ class Store(Document, name="store"):
             env.out(f"no states{game} in {self.store}", "")
         env.draw(table(["player", "plays"], [[player.usage, player.about] for player in self.players]))
         if not self.states:
-            env.say("next:", library.StateName("q", rules=given_rules(env)).command(*env.store_option))
+            env.say("next:", library.StateName("q", rules=given_rules(env)).command(*store_option(env.store)))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ttt_cli.agents.registry import ALIASES, BUILT_IN
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.environment import Environment, command_line
+from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners import LEARNERS, learner_class, offer, offer_file, typed_as
@@ -338,7 +338,7 @@ def _result(env: Environment, path: Path, state: State, run: TrainingRun | None 
     """Return the result of the call, with the games of a run."""
     learner, name = state.learner.name, library.display_name(env.store, path)
     typed = typed_as(learner)
-    words = [name, *env.store_option, *(["--learner", typed] if typed != learner else [])]
+    words = [name, *store_option(env.store), *(["--learner", typed] if typed != learner else [])]
     play, evaluate = (command_line("ttt", command, *words) for command in ("play", "evaluate"))
     budget = 200_000 if run is None or run.finished else 20_000  # positions that the proof may visit
     games, seconds = (run.games, run.seconds) if run else (0, 0.0)
@@ -366,5 +366,5 @@ def resume_command(env: Environment, learner: str, path: Path, options: TrainOpt
     program = is_program(options.opponent or "")
     again = ["until", "checkpoint", "curve", "workers", "cluster", *(["opponent"] if program else [])]
     given = [(f"--{name}", getattr(options, name)) for name in again if options.given(name)]
-    words = ["ttt", "train", typed_as(learner), "--resume", "-o", path, *env.store_option]
+    words = ["ttt", "train", typed_as(learner), "--resume", "-o", path, *store_option(env.store)]
     return command_line(*words, *chain.from_iterable(given))

@@ -16,7 +16,7 @@ from ttt_cli.documents import WORDS, AgentFields, Document, optional
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.environment import Environment, command_line
+from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.match import Match, Sample
 from ttt_cli.evaluation.review import MoveReview
@@ -75,8 +75,7 @@ class Exact(_Evaluation, name="evaluation"):
             env.draw(part)
         self._show_explanation(env)
         if self.result.unbeatable is False and not self.explanation:
-            command = command_line("ttt", "evaluate", self.agent.name, *env.given_options, "--explain")
-            env.say("how it loses:", command)
+            env.say("the same call with --explain shows how it loses")
 
 
 @dataclass(frozen=True)
