@@ -53,15 +53,14 @@ class Document:
     """The result of a command. Subclasses are dataclasses that name their document."""
 
     known: ClassVar[dict[str, Any]] = {}
-    """The types by name: a union if a document has several forms."""
+    """The types by name."""
 
     schema: ClassVar[str]
 
     def __init_subclass__(cls, name: str = "") -> None:
         if name:
             cls.schema = f"ttt-{name}"
-            other: Any = Document.known.get(name)
-            Document.known[name] = other | cls if other else cls
+            Document.known[name] = cls
 
     @property
     def code(self) -> ExitCode:
@@ -116,12 +115,16 @@ def _plain(value: Any) -> Any:
 
 def fields_of(value: Any) -> dict[str, Any]:
     """Return the document of a dataclass, as its ``schema_of`` describes it."""
-    document = {}
+    document: dict[str, Any] = {}
     kind: Any = type(value)
     for name, (get, (_, encode), optional) in _members(kind).items():
         own = get(value)
-        if own is not None or not optional:
-            document[name] = own if own is None or encode is None else encode(own)
+        if own is not None and encode is not None:
+            own = encode(own)
+        if name.startswith("*"):
+            document |= own
+        elif own is not None or not optional:
+            document[name] = own
     return document
 
 
@@ -131,14 +134,10 @@ def _members(kind: Any) -> dict[str, tuple[Callable[[Any], Any], "Codec", bool]]
     hints = get_type_hints(kind, include_extras=True)
     own = {item.name: item.metadata for item in fields(kind)}
     found: dict[str, Any] = {}
-    for name in getattr(kind, "DOCUMENT", [name for name in own if "aside" not in own[name]]):
-        if name.startswith("*"):
-            outer = attrgetter(name[1:])
-            for inner, (get, *rest) in _members(hints[name[1:]]).items():
-                found[inner] = (lambda value, get=get, outer=outer: get(outer(value)), *rest)
-        else:  # a field or a property
-            hint = hints.get(name) or get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
-            found[name] = attrgetter(name), codec_of(hint), "optional" in own.get(name, ())
+    for member in getattr(kind, "DOCUMENT", [name for name in own if "aside" not in own[name]]):
+        name = member.removeprefix("*")  # of a field or a property
+        hint = hints.get(name) or get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
+        found[member] = attrgetter(name), codec_of(hint), "optional" in own.get(name, ())
     return found
 
 
@@ -213,7 +212,6 @@ _SIMPLE: dict[Any, Schema] = {
 
 def about(kind: Any) -> str:
     """Return the first sentence of a type's docstring."""
-    kind = (get_args(kind) or (kind,))[0]
     text = " ".join((kind.__doc__ or "").partition("\n\n")[0].split())
     return text.partition(". ")[0].rstrip(".").replace("``", "")
 
@@ -263,8 +261,9 @@ def codec_of(kind: Any) -> Codec:
     if is_dataclass(kind):
         members = _members(kind)  # type: ignore[arg-type]
         own = {name: schema for name, (_, (schema, _), _) in members.items()}
-        required = [name for name, (_, _, optional) in members.items() if not optional]
-        return {"type": "object", "required": required, "properties": own}, fields_of
+        inserted = [own.pop(name) for name in members if name.startswith("*")]
+        required = [name for name in own if not members[name][2]]
+        return {"type": "object", "required": required, "properties": own, "allOf": inserted}, fields_of
     if is_typeddict(kind):
         own = {name: schema_of(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
         required = [name for name in own if name in kind.__required_keys__]

@@ -55,9 +55,16 @@ FEW = '{"X........": {"4": 0.5, "1": -0.5}, "XO.......": {"4": 1.0, "2": 0.25}}'
 DOCUMENTS = list(dict.fromkeys(line.split()[0] for line in CALLS))
 
 
+def parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The schema, and those that it is put together of."""
+    yield schema
+    for inner in schema.get("allOf", ()):
+        yield from parts(inner)
+
+
 def broken(document: Any, schema: dict[str, Any]) -> Iterator[Any]:
     """The document with one thing in it missing, or of another type, each in turn, as deep as schemas go."""
-    for part in (schema, *schema.get("allOf", ()), *schema.get("anyOf", ())):
+    for part in (*parts(schema), *schema.get("anyOf", ())):
         if isinstance(document, dict):
             for name in set(part.get("required", ())) & document.keys():
                 yield {key: value for key, value in document.items() if key != name}

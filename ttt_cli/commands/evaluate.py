@@ -27,7 +27,7 @@ from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_loss
 from ttt_cli.store.runs import digest_of
 from ttt_cli.store.text import as_text, to_csv
-from ttt_cli.views.evaluation import Exact, Sampled, blunder_rows
+from ttt_cli.views.evaluation import Evaluation, blunder_rows
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
@@ -52,7 +52,7 @@ def evaluate(
     seed: Seed = None,
     positions: Walked = None,
     exact: Annotated[bool, flag("--exact", "Exit with 1 rather than play a match.")] = False,
-) -> Exact | Sampled | ExitCode:
+) -> Evaluation | ExitCode:
     """Judge a player exactly, over everything that can happen: its rates as X and as O against each opponent,
     the worst case against a best response, its mistakes, and whether it is unbeatable.
 
@@ -92,7 +92,7 @@ def evaluate(
         else:
             _remark_ties(env, player, others[0])
             explanation = _explain(player, verdict.lines) if explain else None
-            result = Exact(player.fields(), verdict, player.rules, check is not None, explanation)
+            result = Evaluation(player.fields(), verdict, player.rules, check is not None, explanation)
             if mistakes is not None:
                 blunders = find_blunders(player.policy, [other.policy for other in others], budget=budget)
                 rows = blunder_rows(blunders, [other.name for other in others])
@@ -108,7 +108,7 @@ def evaluate(
     matches = _matches(env, player, others, games or GAMES, seed, games_to, lines)
     sample = Sample(matches, seed, dict(sorted(lines.items())))
     explanation = _explain(player, lines) if explain else None
-    return Sampled(player.fields(), sample, player.rules, check is not None, explanation)
+    return Evaluation(player.fields(), sample, player.rules, check is not None, explanation)
 
 
 more_help = file_help

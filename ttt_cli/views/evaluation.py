@@ -18,7 +18,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
-from ttt_cli.evaluation.match import Match, Sample
+from ttt_cli.evaluation.match import Sample
 from ttt_cli.evaluation.review import MoveReview
 from ttt_cli.evaluation.verdict import Blunders, Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
@@ -31,8 +31,8 @@ BAR_WIDTH, NAME_WIDTH, NUMBERS_WIDTH = 24, 14, 38
 
 
 @dataclass(frozen=True)
-class _Evaluation(Document):
-    """An evaluation of either kind.
+class Evaluation(Document, name="evaluation"):
+    """The exact verdict on a player, or its sampled matches with null for what they cannot decide.
 
     :ivar checked: whether the verdict decides the exit code.
     :ivar explanation: ``as_x``, ``as_o``: a line of play by which it loses, move by move.
@@ -47,53 +47,29 @@ class _Evaluation(Document):
     explanation: dict[str, list[MoveReview] | None] | None = optional()
 
     @property
+    def method(self) -> Literal["exact", "sampled"]:
+        return "exact" if isinstance(self.result, Verdict) else "sampled"
+
+    @property
     def code(self) -> ExitCode:
         return ExitCode.FAILED if self.checked and not self.result.unbeatable else ExitCode.DONE
 
-    def _show_heading(self, env: Environment, how: str) -> None:
+    def show(self, env: Environment) -> None:
         name, source, games = self.agent.name, self.agent.source, self.agent.games
         experience = "" if games is None else f"learned from {counted(games, 'game')}"
         env.out(" · ".join(filter(None, dict.fromkeys([name, str(source or name), experience]))))
-        env.out(f"{self.rules.describe()} · {how}", "")
-
-    def _show_explanation(self, env: Environment) -> None:
+        if isinstance(self.result, Verdict):
+            env.out(f"{self.rules.describe()} · exact, over everything that can happen", "")
+            for part in _drawn(self.result, env.width):
+                env.draw(part)
+        else:
+            env.out(f"{self.rules.describe()} · sampled")
+            _show_sample(env, self.result)
         for side in Side:
             if steps := (self.explanation or {}).get(f"as_{side.key}"):
-                _show_line(env, self.agent.name, side, steps)
-
-
-@dataclass(frozen=True)
-class Exact(_Evaluation, name="evaluation"):
-    """The exact verdict on a player."""
-
-    result: Verdict
-    method: Literal["exact"] = "exact"
-
-    def show(self, env: Environment) -> None:
-        self._show_heading(env, "exact, over everything that can happen")
-        for part in _drawn(self.result, env.width):
-            env.draw(part)
-        self._show_explanation(env)
-        if self.result.unbeatable is False and not self.explanation:
+                _show_line(env, name, side, steps)
+        if self.method == "exact" and self.result.unbeatable is False and not self.explanation:
             env.say("the same call with --explain shows how it loses")
-
-
-@dataclass(frozen=True)
-class Sampled(_Evaluation, name="evaluation"):
-    """The result of sampled matches; null stands for what they cannot decide."""
-
-    result: Sample
-    method: Literal["sampled"] = "sampled"
-
-    def show(self, env: Environment) -> None:
-        self._show_heading(env, "sampled")
-        for number, match in enumerate(self.result.results):
-            if number:
-                env.out("")
-            _show_match(env, match, self.result.seed)
-        for role, line in self.result.lines.items():
-            env.out("", f"beatable as {role.name}, by this line of play: {' '.join(map(str, line))}")
-        self._show_explanation(env)
 
 
 def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:
@@ -192,15 +168,19 @@ def _show_line(env: Environment, name: str, side: Side, steps: Sequence[MoveRevi
     env.draw(moves_table(steps, env.width))
 
 
-def _show_match(env: Environment, match: Match, seed: int) -> None:
-    games = f"{counted(match.games, 'game')} against {match.opponent}"
-    distinct = f"{match.distinct_games:,} of them distinct (--seed {seed})"
-    env.draw(Text(f"{games}, {distinct}", "bold"))
-    rows = []
-    for side, rates in zip("XO", (match.as_x, match.as_o), strict=True):
-        shares = (rates.win, rates.win_ci), (rates.draw, rates.draw_ci), (rates.loss, rates.loss_ci)
-        rows.append([side, *(_sampled(share, *interval) for share, interval in shares)])
-    draw_table(env, ["as", ">win (95 %)", ">draw (95 %)", ">loss (95 %)"], rows, lead=1)
+def _show_sample(env: Environment, sample: Sample) -> None:
+    for match in sample.results:
+        games = f"{counted(match.games, 'game')} against {match.opponent}"
+        distinct = f"{match.distinct_games:,} of them distinct (--seed {sample.seed})"
+        env.out("")
+        env.draw(Text(f"{games}, {distinct}", "bold"))
+        rows = []
+        for side, rates in zip("XO", (match.as_x, match.as_o), strict=True):
+            shares = (rates.win, rates.win_ci), (rates.draw, rates.draw_ci), (rates.loss, rates.loss_ci)
+            rows.append([side, *(_sampled(share, *interval) for share, interval in shares)])
+        draw_table(env, ["as", ">win (95 %)", ">draw (95 %)", ">loss (95 %)"], rows, lead=1)
+    for role, line in sample.lines.items():
+        env.out("", f"beatable as {role.name}, by this line of play: {' '.join(map(str, line))}")
 
 
 def _sampled(share: float | None, low: float, high: float) -> str:
