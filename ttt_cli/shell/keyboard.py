@@ -6,7 +6,7 @@ import select
 import signal
 import termios
 import tty
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -49,55 +49,42 @@ class Lines:
         """Answer wrong input; unlike a notice, ``--quiet`` does not suppress it."""
         self.env.stderr.write(self.env.folded(text, self.env.stderr) + "\n")
 
-    def read(self, prompt: str, keys: Collection[str] = ()) -> str:
+    def read(self, prompt: str) -> str:
         """Read a line, stripped and in lower case; ``enter`` if it is empty, ``ctrl-d`` at the end.
 
         Input from a pipe is echoed after the prompt, so that a transcript reads as at a terminal.
-
-        :param keys: single keys to wait for; others, which may have been typed ahead, are ignored.
         """
         terminal = self.env.stdin.isatty()
         shown = terminal or not self.env.quiet
         if shown:
-            self.ask(prompt)
+            self.env.stderr.write(self.env.folded(printable(prompt.rstrip()), self.env.stderr) + " ")
+            self.env.stderr.flush()
         line = self.env.stdin.readline()
         key = line.strip().lower() if line else "ctrl-d"
         if shown and not (terminal and line):
             self.env.stderr.write(printable(line.strip()[:40]) + "\n")
         return key or "enter"
 
-    def ask(self, text: str) -> None:
-        """Write a question, to be answered on the same line."""
-        self.env.stderr.write(self.env.folded(printable(text.rstrip()), self.env.stderr) + " ")
-        self.env.stderr.flush()
-
 
 class Keys(Lines):
-    """Input by single keys; ``screen`` is the whole screen, None for a prompt below what is there."""
+    """Input by single keys; the prompt is part of what is painted on the ``screen``."""
 
     by_keys = True
 
-    def __init__(self, env: Environment, screen: "Live | None", suspend: Callable[[], None]) -> None:
+    def __init__(self, env: Environment, screen: "Live", suspend: Callable[[], None]) -> None:
         super().__init__(env)
         self.screen, self._suspend = screen, suspend
         self._number, self._typed = env.stdin.fileno(), list[str]()
         self._size = os.get_terminal_size(self._number)
 
     def paint(self, drawing: "RenderableType") -> None:
-        if self.screen is not None:
-            self.screen.console.width = self.env.width
-            self.screen.update(drawing, refresh=True)
+        self.screen.console.width = self.env.width
+        self.screen.update(drawing, refresh=True)
 
-    def read(self, prompt: str, keys: Collection[str] = ()) -> str:
-        if self.screen is not None:
-            return self._key()
-        self.ask(prompt)
-        while (key := self._key()) not in keys:
-            pass
-        self.env.stderr.write(f"{key if len(key) == 1 else ''}\n")
-        return key
+    def tell(self, text: str) -> None:
+        self.screen.console.print(text)
 
-    def _key(self) -> str:
+    def read(self, prompt: str) -> str:
         """Read a key: its character in lower case, or ``up``, ``down``, ``left``, ``right``, ``enter``,
         ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input), ``resize`` if the window has
         changed, or an empty text for any other. Ctrl-Z suspends."""
@@ -126,14 +113,14 @@ class Keys(Lines):
 def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
     """Read single keys if the terminal allows it, else lines.
 
-    :param screen: whether to use the whole screen; its previous content comes back at the end.
+    :param screen: whether to paint on the whole screen, whose content comes back at the end, or below it.
     """
     if env.json or env.variables.get("TERM", "dumb") == "dumb" or not env.interactive:
         yield Lines(env)
         return
     from rich.live import Live
 
-    number, live = env.stdin.fileno(), Live(console=env.console, screen=True, auto_refresh=False)
+    number, live = env.stdin.fileno(), Live(console=env.console, screen=screen, auto_refresh=False)
     before = termios.tcgetattr(number)
 
     def take() -> None:
@@ -141,12 +128,10 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
         mode = termios.tcgetattr(number)
         mode[6][termios.VSUSP] = b"\0"  # Ctrl-Z is a key: no signal comes while something is being written
         termios.tcsetattr(number, termios.TCSADRAIN, mode)
-        if screen:
-            live.start(refresh=True)
+        live.start(refresh=True)
 
     def give() -> None:
-        if screen:
-            live.stop()
+        live.stop()
         termios.tcsetattr(number, termios.TCSADRAIN, before)
 
     def suspend() -> None:
@@ -157,7 +142,7 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
         take()
 
     with holding_terminal(take, give):
-        yield Keys(env, live if screen else None, suspend)
+        yield Keys(env, live, suspend)
 
 
 def press(env: Environment, answers: Mapping[str, str]) -> str:
@@ -168,9 +153,13 @@ def press(env: Environment, answers: Mapping[str, str]) -> str:
     """
     text = f"{', '.join(f'{key} {what}' for key, what in answers.items())}, q leave:"
     with keyboard(env, screen=False) as person:
-        while (key := person.read(text, (*answers, *LEAVE, "?"))) not in (*answers, *LEAVE):
-            person.tell(f"press {', '.join(answers)} or q")
-    return key
+        while True:
+            if person.by_keys:
+                person.paint(text)
+            if (key := person.read(text)) in (*answers, *LEAVE):
+                return key
+            if key not in ("", "resize"):
+                person.tell(f"press {', '.join(answers)} or q")
 
 
 def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) -> int:
