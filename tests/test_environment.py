@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from io import StringIO
 from math import inf, nan
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,7 @@ def test_progress_is_shown_and_then_removed(total: int | None) -> None:
 def test_compiling_is_announced_with_a_spinner_at_a_terminal() -> None:
     env, piped = environment(terminal=True, TERM="xterm", COLUMNS="80"), environment()
     with env.compiling("q", 3.2):
+        sleep(0.5)
         assert "compiling q, once, about 3 s" in env.stderr.getvalue()
     assert env.stderr.getvalue().endswith("\x1b[2K")  # and then it vanishes
     with progress(env, 10, title="walk") as tick, env.compiling("td", 3):

@@ -179,11 +179,7 @@ class Environment:
             self.say(text)
             yield
             return
-        from rich.live import Live
-        from rich.spinner import Spinner
-
-        spinner = Live(Spinner("dots", text), console=self.console_on(self.stderr), transient=True)
-        with spinner, holding(spinner.stop):
+        with self.console_on(self.stderr).status(text) as spinner, holding(spinner.stop):
             yield
 
 
