@@ -9,15 +9,11 @@ stderr, and whatever it raises, ``sys.exit`` included, becomes a message of one 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 AGENT_PLUGINS = "ttt_cli.agents"
 """The entry points of players, of type ``AgentType``."""
@@ -82,8 +78,9 @@ def plugin(group: str, name: str, take: Callable[[str, Any], T]) -> T | None:
     :param take: makes of the name and what is loaded what is wanted; raises TttError if that cannot be.
     :raises TttError: also if it cannot be loaded.
     """
-    point = next((point for point in _entry_points(group, tuple(sys.path)) if point.name == name), None)
-    if point is None:
+    from importlib.metadata import entry_points
+
+    if (point := next(iter(entry_points(group=group, name=name)), None)) is None:
         return None
     with guarded(name, f"the plug-in {point.value} cannot be loaded: "), redirect_stdout(sys.stderr):
         loaded = point.load()
@@ -95,17 +92,12 @@ def plugin(group: str, name: str, take: Callable[[str, Any], T]) -> T | None:
 
 def plugins(group: str, take: Callable[[str, Any], T]) -> Iterator[T]:
     """All entry points of a group by their names, without those that fail."""
-    for name in sorted({point.name for point in _entry_points(group, tuple(sys.path))}):
+    from importlib.metadata import entry_points
+
+    for name in sorted(entry_points(group=group).names):
         with suppress(TttError):
             if (taken := plugin(group, name, take)) is not None:
                 yield taken
-
-
-@cache
-def _entry_points(group: str, path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
-    from importlib.metadata import entry_points
-
-    return tuple(entry_points(group=group))
 
 
 def split_name(argument: str, example: str) -> tuple[Path, str]:
