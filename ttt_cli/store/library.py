@@ -20,7 +20,6 @@ from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.files import announced, try_writing, write_bytes, writing
 from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, FileOptions, Format, Loaded, Rejected, Verification
-from ttt_cli.store.formats.lines import OtherLayoutError
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
 from ttt_cli.store.games import SoundGames, holds_games
 from ttt_cli.store.locks import lock
@@ -217,8 +216,8 @@ def needs_backup(state: State, path: Path) -> bool:
         what = f"holds a {match[1].decode()} state, not {learner.name}"
         raise UsageError(what, where=str(path), hint="name another file", flags="-o another file")
     try:
-        replaced = form.header(source)
-    except (TttError, OtherLayoutError):
+        replaced = form.read(source, FileOptions(table=False)).state
+    except TttError:
         return True
     if replaced.rules != rules:
         what = f"holds a state for {replaced.rules.describe()}, not {rules.describe()}"

@@ -223,13 +223,6 @@ class NativeFormat(Format):
         """
         raise NotImplementedError
 
-    def header(self, source: Source) -> State:
-        """The state in a file, without its table; nothing behind the header is checked.
-
-        :raises OtherLayoutError: if this program does not write the file's layout.
-        """
-        return _read_header(self.parsed(source.blocks(), source.where, whole=False)[0], source.where)
-
     def read(self, source: Source, options: FileOptions) -> Loaded:
         try:
             if not options.trust_edits:
