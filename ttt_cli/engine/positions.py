@@ -160,8 +160,7 @@ class Positions:
         for chunk in _chunks(len(rows)):
             keys[chunk] = self.keys.take(rows[chunk], axis=0) + added.take(cells[chunk], axis=0)
         distinct, order, new = _distinct(keys, self.cells)
-        firsts = order[new]
-        rows, cells = rows[firsts], cells[firsts]  # lets go of many more
+        rows, cells = (moves[order[new]] for moves in (rows, cells))  # lets go of many more
         x, o = self.x.take(rows), self.o.take(rows)
         moved = x if x_moves else o
         moved |= stones.take(cells)
