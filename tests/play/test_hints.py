@@ -1,5 +1,7 @@
 """Hints: what perfect play knows of the moves, as far as it can be proved at once."""
 
+from time import sleep
+
 import pytest
 
 from ttt_cli import Position, Rules
@@ -35,5 +37,13 @@ def test_on_a_large_board_the_worth_of_moves_is_proved():
 
 
 def test_a_best_response_to_a_slow_player_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(hints, "MAX_SECONDS", -1.0)
-    assert beat(Position("XX.OO...."), Uniform(Rules())) is None
+    class Slow(Uniform):
+        external = True
+
+        def probabilities(self, positions):
+            assert len(positions) == 1
+            sleep(0.06)
+            return super().probabilities(positions)
+
+    monkeypatch.setattr(hints, "MAX_SECONDS", 0.1)
+    assert beat(Position("X...O...."), Slow(Rules())) is None

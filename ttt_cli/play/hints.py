@@ -23,7 +23,7 @@ MAX_SECONDS = 5.0
 """Seconds that the opponent may take for all its answers."""
 
 BATCH = 64
-"""Positions that the opponent is asked about at once. It may overrun its time by one batch."""
+"""Positions that the opponent is asked about at once; a program, about one. A batch may overrun its time."""
 
 
 def hint(position: Position) -> tuple[Analysis, tuple[Cell, ...]]:
@@ -53,7 +53,7 @@ class _Hurried(Modified):
 
     def probabilities(self, positions: Positions) -> Floats:
         answers = []
-        for part in positions.parts(BATCH):
+        for part in positions.parts(1 if self.external else BATCH):
             if monotonic() > self._deadline:
                 raise TimeoutError
             answers.append(self.player.probabilities(part))
