@@ -9,7 +9,7 @@ from ttt_cli.documents import Cell, Count, Document, Worth, aside, note
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.solver import Proof, Solver
+from ttt_cli.engine.solver import Solver
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.analysis import Board
@@ -38,14 +38,6 @@ class Solution(Document, name="solution"):
     seconds: Annotated[float, note(minimum=0)]
     ruled_out: bool = aside()
     ended_by: ExitCode = aside()
-
-    @classmethod
-    def of(cls, proof: Proof, ended_by: ExitCode) -> "Solution":
-        position = proof.position
-        to_move = None if position.terminal else Side.to_move(position.plies)
-        result = to_move, proof.value, proof.value is not None, proof.line
-        effort = proof.nodes, round(proof.seconds, 3)
-        return cls(position, position.rules, *result, *effort, proof.ruled_out, ended_by)
 
     @property
     def code(self) -> ExitCode:
@@ -100,4 +92,7 @@ def solve(
             return stopping()
 
         proof = Solver(rules).solve(asked, nodes=nodes, seconds=seconds, report=report)
-    return Solution.of(proof, stopping.exit_code or ExitCode.FAILED)
+    to_move = None if asked.terminal else Side.to_move(asked.plies)
+    result = to_move, proof.value, proof.value is not None, proof.line
+    effort, ended_by = (proof.nodes, round(proof.seconds, 3)), stopping.exit_code or ExitCode.FAILED
+    return Solution(asked, rules, *result, *effort, proof.ruled_out, ended_by)
