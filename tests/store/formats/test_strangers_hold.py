@@ -173,7 +173,7 @@ def test_a_stone_that_is_stated_is_a_stone_though_it_may_stand_for_an_empty_cell
 
 
 def test_an_empty_box_is_noted():
-    full = {board: free(board) for board in [*ROWS][:80]} | {"X........": ()}
+    full = {board: free(board) for board in [*ROWS][:120]} | {"X........": ()}
     boxes = {board: [(cell in cells) * (cell + 1) for cell in range(9)] for board, cells in full.items()}
     assert any("where it resigns: 1" in note for note in read(boxes).notes)
 

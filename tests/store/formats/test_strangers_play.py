@@ -68,7 +68,7 @@ def test_unknown_positions_are_valued_for_the_side_of_the_values(meaning, x, o):
 
 def test_unknown_may_mean_never_unless_nothing_is_known():
     """A program that pays for every move and knows those in its table alone: 0 would be the best of all."""
-    table = {move: value - 1 for move, value in MOVES.items()}
+    table = {move: value - 1 for move, value in move_values().items()}
     data = {str(move): value for move, value in table.items()}
     refused(data, "unknown=random")
 
@@ -211,7 +211,7 @@ def own(board: str) -> str:
 def folded_moves(seen: Callable[[str], str] = str) -> tuple[dict[tuple[str, int], float], Program]:
     """A table of moves on canonical boards, their cells those of the key; and the program that turns both."""
     table: dict[tuple[str, int], float] = {}
-    for (board, cell), value in MOVES.items():
+    for (board, cell), value in move_values().items():
         key, image = canonical(seen(board))
         table.setdefault((key, image.index(cell)), value)
 
@@ -238,7 +238,7 @@ def test_keys_may_be_the_least_images_of_a_board_with_a_move():
     def least(board: str, cell: int) -> tuple[str, int]:
         return min(("".join(board[at] for at in image), image.index(cell)) for image in SYMMETRIES)
 
-    table = {least(*move): value for move, value in MOVES.items()}
+    table = {least(*move): value for move, value in move_values().items()}
     program = lambda board: picked({at: table.get(least(board, at), 0.0) for at in free(board)})  # noqa: E731
     reads_as({str(move): value for move, value in table.items()}, program)
     refused({str(move): [value, 1] for move, value in table.items()}, "a value should be a number")
