@@ -1,6 +1,6 @@
 """The rooms: imports point downwards only."""
 
-import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -21,18 +21,16 @@ HEIGHTS = {
 """How high each room stands: a file imports from its own room and from lower ones."""
 COMMON = {"documents", "errors", "environment", "signals", "streams", "user_code"}
 
+IMPORT = re.compile(r"(?m)^ *(?:from (ttt_cli[\w.]*) import (\([^)]*\)|.+)|import (ttt_cli\.[\w.]+))")
+
 
 @cache
 def imported(path: Path) -> set[str]:
     """The modules of this package that a file imports, anywhere in it."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-    return {name for name in names if name.startswith("ttt_cli.")}
+    for room, listed, whole in IMPORT.findall(path.read_text(encoding="utf-8")):
+        names |= {room or whole, *(f"{room}.{name}" for name in re.findall(r"\w+", listed))}
+    return names - {"ttt_cli"}
 
 
 def upward(path: Path) -> list[str]:
