@@ -143,15 +143,19 @@ LARGE_BOARDS = commands(f"""
 
 
 def grown(learner: str) -> list[str]:
-    """A learner whose table grows with its games: alone, up to symmetry, with an opponent, joined."""
+    """A learner whose table grows with its games: alone, up to symmetry with an opponent; and of those that
+    stand for the two kinds of tables, with another opponent, beyond 32 cells, joined."""
     file, board = FILES.get(learner, f"{learner}.json"), "--board 4x4 --line 4"
-    return commands(f"""
+    alone = f"""
         train {learner} --games 20000 --seed 1 {board} -o {file} --json
         train {learner} --games 2000 --seed 2 {board} --symmetry --opponent heuristic -o s-{file} --json
+    """
+    more = f"""
         train {learner} --games 2000 --seed 3 {board} --opponent random -o random-{file} --json
         train {learner} --games 2000 --seed 4 --board 6x6 --line 4 -o large-{file} --json
         merge random-{file} {file} -o merged-{file} --json
-    """)
+    """
+    return commands(alone + more * (learner in ("q", "ntuple")))
 
 
 def foreign(paths: str) -> list[str]:
