@@ -29,7 +29,7 @@ state-summary show q
 merge         merge q q --dry-run
 merge         merge q -o m.json
 backups       restore q
-export        export q --format q-table -o x.json
+export        export q -f policy-csv -o x.csv
 page          explore q -o page.html
 curves        curve c.csv
 store         show
@@ -40,7 +40,7 @@ game          play --x q --o random --games 2 --seed 1 --learn
 review        review --game 1
 review        review --game 2
 review        review --game 3
-study         study q --seeds 2 --games 300
+study         study q --seeds 2 --games 100 --vary alpha=0.1,0.5 -o study.csv
 import        import few.json:values=mover -o imported.json
 verification  verify q
 verification  verify few.json:values=mover

@@ -19,7 +19,6 @@ analyze X...O.... --agent q --agent q.article
 solve --board 5x5 --line 4 --nodes 5
 diff q q.article
 evaluate few.json:values=mover
-study q --seeds 2 --games 100 --vary alpha=0.1,0.5 -o study.csv
 curve study.csv
 verify imported.json state_store/q.json few.json:values=mover study.csv
 train q --board 9x9
