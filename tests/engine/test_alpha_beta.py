@@ -85,7 +85,8 @@ def plain_scores(net: Network, positions: Positions, depth: int) -> Floats:
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 def test_a_full_search_agrees_with_backward_induction(rules: Rules):
     space = StateSpace.of(rules)
-    rows = np.arange(len(space))[:: 1 + len(space) // (1000 if COMPILED else 8)]
+    step = 1 + len(space) // (1000 if COMPILED else 8)
+    rows = np.arange(step - 1, len(space), step)  # not the empty board, which takes seconds uncompiled
     expected = move_scores(space[rows]).astype(np.float64)
     expected[expected == ILLEGAL] = -np.inf
     search, positions = Search(rules, depth=99), space[rows]
