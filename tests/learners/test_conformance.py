@@ -41,7 +41,7 @@ def learner(request: pytest.FixtureRequest) -> Learner:
 
 @pytest.fixture(autouse=True)
 def fewer_games(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(conformance, "GAMES", 40)
+    monkeypatch.setattr(conformance, "GAMES", 15)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -52,9 +52,9 @@ def test_every_learner_conforms(check: Callable[[Learner], None], learner: Learn
 def test_the_uncompiled_kernel_gives_the_same_bytes(learner: Learner):
     """On a growing board too, where compiled code would write beyond an array without a word."""
     cases = [{}, {"opponent": resigning()}, {"rules": Rules(4, 4, 4)}]
-    compiled = [content(learner, after(learner, 8, **case)) for case in cases]
+    compiled = [content(learner, after(learner, 4, **case)) for case in cases]
     with uncompiled():
-        assert [content(learner, after(learner, 8, **case)) for case in cases] == compiled
+        assert [content(learner, after(learner, 4, **case)) for case in cases] == compiled
 
 
 def broken(value: Any) -> list[Any]:
@@ -93,7 +93,7 @@ def test_broken_entries_are_refused_by_name(name: str):
 def test_another_board_is_learned_as_well(name: str):
     rules = Rules(2, 4, 3)
     value = int(np.sign(solve(StateSpace.of(rules))[0]))
-    verdict = judge(trained(name, games=20_000, rules=rules).policy)
+    verdict = judge(trained(name, games=6_000, rules=rules).policy)
     assert (verdict.as_x.guaranteed, verdict.as_o.guaranteed) == (value, -value)
 
 
