@@ -143,8 +143,8 @@ LARGE_BOARDS = commands(f"""
 
 
 def grown(learner: str) -> list[str]:
-    """A learner whose table grows with its games: alone, up to symmetry with an opponent; and of those that
-    stand for the two kinds of tables, with another opponent, beyond 32 cells, joined."""
+    """A learner whose table grows with its games: alone, up to symmetry with an opponent; unless the code is
+    that of q, with another opponent, beyond 32 cells, joined."""
     file, board = FILES.get(learner, f"{learner}.json"), "--board 4x4 --line 4"
     alone = f"""
         train {learner} --games 20000 --seed 1 {board} -o {file} --json
@@ -155,7 +155,7 @@ def grown(learner: str) -> list[str]:
         train {learner} --games 2000 --seed 4 --board 6x6 --line 4 -o large-{file} --json
         merge random-{file} {file} -o merged-{file} --json
     """
-    return commands(alone + more * (learner in ("q", "ntuple")))
+    return commands(alone + more * (learner not in ("td", "menace")))
 
 
 def foreign(paths: str) -> list[str]:
