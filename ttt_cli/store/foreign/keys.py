@@ -35,11 +35,11 @@ MIN_ROTATED = 100  # the same for rotations without reflections, since then a ke
 Images = Sequence[tuple[int, ...]]
 """The symmetries of a group, the identity first: cell ``at`` of an image is cell ``image[at]`` originally."""
 BITS = {"two bits a cell": 4, "bit sets": 2}  # of a set for each side; the lowest bits are the first cell
-COUNTED = {"base-3 number": 3, **BITS}  # that may begin with the last cell as well
-NUMBERS = {"decimal number": 10, **COUNTED}
-"""The forms of a board as a number, by base: its digits are the cells, without leading zeros."""
-FORMS = ("items", "characters", "list", "rows", "signed digits", *NUMBERS)
-"""An item of a key a cell; a character a cell; a list in one item; an item a row; signed digits; numbers."""
+NUMBERS = {"base-3 number": 3, **BITS}
+"""The forms of a board as a number, by base: its digits are the cells, perhaps from the last one on."""
+FORMS = ("items", "characters", "list", "rows", *NUMBERS)
+"""An item of a key a cell; a character a cell, a digit perhaps with a sign, an integer without the zeros that
+begin it; a list in one item; an item a row; numbers."""
 
 _DELIMITERS = r"\s,;|:/()\[\]{}<>"
 _TOKEN = re.compile(rf"""[^{_DELIMITERS}'"\\]+""")
@@ -129,13 +129,6 @@ class Spelling:
         """Whether all open positions are among the keys, as in a list of all boards."""
         return bool(np.isin(np.flatnonzero(~self.space.terminal), self.indexes).all())
 
-    def is_part_of(self, other: "Spelling") -> bool:
-        """Whether another spelling, the same but for the form, reads all the boards that this one reads."""
-        same = {**self.facets, "board": other.form} == other.facets and len(self.extras) == len(other.extras)
-        return (
-            same and self.lost > other.lost and bool((self.left_out | (self.indexes == other.indexes)).all())
-        )
-
     def differs(self, other: "Spelling") -> bool:
         """Whether another spelling finds other boards in these keys, open ones of both sides."""
         common = ~self.left_out & ~other.left_out
@@ -193,9 +186,7 @@ def spellings(
                 boards, extras = frame.parts([*map(split, texts)], rules)
                 of_all = _spelled(frame.form, boards, extras, rules, relative)
                 result += [spelling for spelling in of_all if spelling.left_out.mean() <= 1 - least]
-    result.sort(key=lambda spelling: (spelling.lost, spelling.rarity))
-    # A number may be the same board as its digits, but for those with leading zeros.
-    return [way for at, way in enumerate(result) if not any(way.is_part_of(other) for other in result[:at])]
+    return sorted(result, key=lambda spelling: (spelling.lost, spelling.rarity))
 
 
 def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
@@ -204,11 +195,10 @@ def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
     yield lambda key: [key]
     yield _TOKEN.findall
     yield _quoted_items
-    yield re.compile(rf"""[^@{_DELIMITERS}'"\\]+""").findall
     yield lambda key: [key[:cells], *_WORD.findall(key[cells:])]
     yield lambda key: [*_WORD.findall(key[:-cells]), key[-cells:]]
     yield lambda key: _printed_items(key, rules.cols)
-    for mark in ",;/:\n\t_-":
+    for mark in ",;/:\n\t_-@":
         yield lambda key, mark=mark: key.translate(_BRACKETS).split(mark)  # type: ignore[misc]
 
 
@@ -270,11 +260,11 @@ def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
         return next((_symbols("items", symbols, rules) for symbols in lists if len(symbols) == cells), "")
     if form == "rows":
         return "".join(items) if all(len(row) == cols for row in items) else ""
-    if form == "signed digits":
+    if form == "characters" and len(item) > cells:
         digits = _SIGNED.findall(item[: 2 * cells])
         return tuple(digits) if "".join(digits) == item else ""
     if form == "characters":
-        return item
+        return item if item.strip("012") or not _NATURAL.fullmatch(item) else item.rjust(cells, "0")
     if not all(_NATURAL.fullmatch(item) and len(item) <= cells for item in items):
         return ""
     parts = [int(np.base_repr(int(item), NUMBERS[form])) for item in items]

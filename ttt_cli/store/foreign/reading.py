@@ -27,7 +27,7 @@ from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.policy import best
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.store.foreign.keys import BITS, COUNTED, LAST_FIRST, MIN_CANONICAL, Images, Spelling, images
+from ttt_cli.store.foreign.keys import BITS, LAST_FIRST, MIN_CANONICAL, NUMBERS, Images, Spelling, images
 from ttt_cli.store.foreign.questions import ADDED
 from ttt_cli.store.foreign.values import TURNED, Values, decisions, namings
 from ttt_cli.store.plays import Plays
@@ -242,7 +242,7 @@ def readings(spelling: Spelling, values: Values, group: Images | None, any_order
         combined = list[Reading]()
         for oriented in chain([spelling], spelling.reoriented()):
             order_rarity = ORDER_RARITY if oriented.order != "rows" else 0
-            if spelling.form in COUNTED and oriented.order == LAST_FIRST:  # in base 3 as common
+            if spelling.form in NUMBERS and oriented.order == LAST_FIRST:  # in base 3 as common
                 order_rarity = LAST_FIRST_RARITY if spelling.form in BITS else 0
             # Rare orders are tried only if one is stated, or if moves would otherwise go to occupied cells.
             is_rare = order_rarity == ORDER_RARITY
