@@ -32,11 +32,13 @@ MAX_INTEGER_BITS = 1024  # bits that still fit into a float
 
 BUILT = {f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")} | {"numpy.dtype"}
 """Objects that are filled after they are made: an array, and the type of its elements."""
+OBJECTS = BUILT | {"types.SimpleNamespace", "builtins.range", "functools.partial", "random.Random"}
+"""Names of Python's library and of NumPy whose calls are kept as objects, like those of an author's names."""
 _REFUSED = {"__builtin__", "commands", "os2emxpath", "posixpath", "ntpath", *sys.stdlib_module_names} | {
     *("numpy", "numba", "joblib", "dill", "cloudpickle")
 }
-"""Packages of which only names in ``NAMES`` are allowed: Python's own library (of Python 2 too), and those
-whose objects hold nothing without being called."""
+"""Of these packages only ``NAMES`` and ``OBJECTS`` are allowed: Python's own library (of Python 2 too), and
+those whose objects hold nothing without being called."""
 _NAME = re.compile(r"[^\W\d][\w.]{0,199}")
 _PYTHON_2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 _RENAMED = {"long": "int", "unicode": "str", "xrange": "range"}
@@ -182,7 +184,7 @@ class _Reader:
         if module in _PYTHON_2:
             module, name = _PYTHON_2[module], _RENAMED.get(name, name)
         full = f"{module}.{name}"
-        if full not in NAMES:
+        if full not in NAMES and full not in OBJECTS:
             is_inert = module.partition(".")[0] not in _REFUSED or module.startswith("numpy.random.")
             if not (is_inert and _NAME.fullmatch(module) and _NAME.fullmatch(name)):
                 raise self.refused(f"names {quoted(full, 80)}, which is not plain data")
@@ -354,10 +356,6 @@ NAMES: Mapping[str, Callable[..., Any] | None] = {
     "copyreg._reconstructor": _Reader.as_object,
     **{f"numpy.{core}.multiarray.scalar": _Reader.scalar for core in ("core", "_core")},
     **{f"numpy.{core}.numeric._frombuffer": _Reader.array for core in ("core", "_core")},
-    **{
-        name: lambda reader, *arguments, name=name: Object(name, arguments)
-        for name in (*BUILT, "types.SimpleNamespace", "builtins.range", "functools.partial", "random.Random")
-    },
     **dict.fromkeys(f"builtins.{name}" for name in ("object", "tuple", "int", "float", "str", "bool")),
     **dict.fromkeys(f"numpy.{name}" for name in ("ndarray", "float32", "float64", "int64", "zeros")),
 }
