@@ -81,9 +81,7 @@ def as_text(name: str) -> str:
 
 def _refuse_binary(data: bytes, where: str) -> None:
     """Raise InvalidFileError for archives, UTF-16 and other known kinds of binary files."""
-    fault = ""
-    if data.startswith((*_MARKS,)):
-        fault = next(text for mark, text in _MARKS.items() if data.startswith(mark))
+    fault = next((text for mark, text in _MARKS.items() if data.startswith(mark)), "")
     if not fault and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
         wide = "UTF-16BE" if data[0] == 0 else "UTF-16LE"
         fault = f"is {wide}, not UTF-8; convert it: iconv -f {wide} -t UTF-8 FILE >FILE.txt"

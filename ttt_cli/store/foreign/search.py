@@ -333,8 +333,6 @@ def _unfit(table: Candidate, spelling: Spelling, where: str) -> InvalidFileError
             message += f", so that a value should be a number, not {quoted(table.values[0])}"
     elif not_a_cell is not None:
         message = f"{quoted(not_a_cell)} is not a cell"
-    elif len(np.unique(spelling.indexes)) < len(spelling.indexes):
-        message = "several keys are the same position"
     else:
         message = "the keys are positions, but the values do not fit them"
     return InvalidFileError(message, where=where, hint=hint)
