@@ -28,6 +28,10 @@ SMALL = {
     "quotes": (b'"' * 5_000, "position|CSV"),
     "keys of four symbols": (b'{"X 0 X11OX": 1, "0XO.10.O1": 2, "  O0 0 1X": 3}', "not positions"),
     "control characters": (b'{"\\u001b[31mX\\u0007": 1}', "not positions"),
+    "a control character in the name of a table": (
+        json.dumps({f"a\x1b{n}": {"X........": {"5": n}, "XO.......": {"5": 2}} for n in (3, 4)}).encode(),
+        "whose table is which",
+    ),
     "no such value": (b'{"X........": "good", "....X....": "bad"}', "expected a number"),
     "no numbers": (json.dumps({"0" * 9: [None] * 9}).encode(), "expected a number"),
     "endgames": (b'{"XXXOO....": 1, "XX.OOOX..": -1, "XOXXOOOXX": 0}', "every board is the end of a game"),
