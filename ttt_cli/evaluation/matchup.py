@@ -59,7 +59,8 @@ class ExactGames:
             batch, over = positions[rows], ~part.open
             moves = part.rows * batch.cells + part.cells if part.probabilities is None else None
             for game, opponent in enumerate(self._opponents):
-                reach, probabilities, resigning = self.reach[game, rows], part.probabilities, part.resigning
+                reach, probabilities = self.reach[game, rows], part.probabilities
+                resigning = part.open & (part.counts == 0)
                 if probabilities is None:
                     assert opponent is not None and moves is not None
                     asked = part.open & (reach > 0)

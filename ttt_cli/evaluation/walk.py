@@ -56,7 +56,7 @@ class Layer:
     Columns, not records: a walk has millions of moves, and sums and maxima over a column are one call.
 
     :ivar ply: the number of stones.
-    :ivar results: int8[k], as ``Positions.results``.
+    :ivar results: int8[k], as ``Positions.results``; where the policy to move resigns, it has lost.
     :ivar open: bool[k], the positions in which the game goes on.
     :ivar counts: int8[k], the number of moves in each position.
     :ivar cells: int8[m], the cell of each move.
@@ -93,11 +93,6 @@ class Layer:
     def rows(self) -> Int64s:
         """int64[m]: the position in which each move is made."""
         return np.repeat(np.arange(len(self)), self.counts)
-
-    @cached_property
-    def resigning(self) -> Bools:
-        """bool[k]: the open positions in which the policy to move resigns."""
-        return self.open & (self.counts == 0)
 
     def parts(self) -> Iterator[tuple[slice, "Layer"]]:
         """Split the layer, so that temporary arrays stay in the processor's cache: yield the range of
@@ -183,7 +178,8 @@ def forecast(sizes: list[int], rules: Rules) -> float:
 def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
     """The layer of these positions, with the moves of a policy (None: all legal moves), and the positions of
     the next layer."""
-    open_rows, counts = np.flatnonzero(~positions.terminal), np.zeros(len(positions), np.int8)
+    still_open, counts = ~positions.terminal, np.zeros(len(positions), np.int8)
+    open_rows = np.flatnonzero(still_open)
     cell_of = np.tile(np.arange(positions.cells, dtype=np.int8), min(len(positions), WALK_BATCH))
     cells, probabilities, known = [np.zeros(0, np.int8)], [np.zeros(0)], list[int]()
     for start in range(0, len(open_rows), WALK_BATCH):
@@ -203,8 +199,8 @@ def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions
     after, targets = positions.after(np.repeat(np.arange(len(counts), dtype=np.int32), counts), all_cells)
     layer = Layer(
         ply=int(positions.plies[0]),
-        results=positions.results,
-        open=~positions.terminal,
+        results=np.where(still_open & (counts == 0), -positions.movers[0], positions.results),
+        open=still_open,
         counts=counts,
         cells=all_cells,
         targets=targets,

@@ -48,7 +48,7 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
     for layer in reversed(layers):
         loss, expected, best = np.empty(len(layer)), np.empty(len(layer)), np.empty(len(layer), np.int8)
         for rows, part in layer.parts():
-            results = _results(part, side)
+            results = part.results * np.int8(-side.sign)
             loss[rows] = backward(part, (results > 0).astype(np.float64), losses[-1])
             expected[rows] = backward(part, results.astype(np.float64), gain)
             best[rows] = part.max_over_moves(possible[part.targets], results)
@@ -59,14 +59,6 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
     if most_loss > 0.99 and _can_force_a_loss(layers, side):  # sums of probabilities may miss it by rounding
         most_loss = most_gain = 1.0
     return WorstCase(most_loss, line, most_gain, -int(possible[0]))
-
-
-def _results(layer: Layer, side: Side) -> Int8s:
-    """int8[k]: +1 where the opponent of the policy, which plays ``side``, has won, also by its resignation;
-    -1 where it has lost, else 0."""
-    results = layer.results * np.int8(-side.sign)
-    results[layer.resigning] = 1
-    return results
 
 
 def backward(layer: Layer, ends: Floats, after: Floats) -> Floats:
@@ -87,7 +79,8 @@ def _can_force_a_loss(layers: Sequence[Layer], side: Side) -> bool:
     forced = np.zeros(0, np.int8)  # the best results that it can force
     for layer in reversed(layers):
         sign = 1 if layer.probabilities is None else -1  # the best of its moves, or the worst of the policy's
-        forced = sign * layer.max_over_moves(sign * forced[layer.targets], sign * _results(layer, side))
+        results = layer.results * np.int8(-side.sign)
+        forced = sign * layer.max_over_moves(sign * forced[layer.targets], sign * results)
     return bool(forced[0] > 0)
 
 
@@ -98,7 +91,7 @@ def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats
     here, chance, lines = np.zeros(1, np.int32), np.ones(1), np.zeros((1, 0), np.int8)
     likeliest, line = 0.0, lines[0]
     for layer, loss, after in zip(layers, losses, losses[1:], strict=False):
-        lost = (_results(layer, side) > 0)[here]
+        lost = layer.results[here] == -side.sign
         if (top := chance[lost].max(initial=0.0)) > likeliest * (1 + ROUNDING):
             likeliest = top
             line = lines[int(np.flatnonzero(lost & (chance >= top * (1 - ROUNDING)))[0])]
@@ -158,7 +151,7 @@ def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -
     first, *layers = layers_of(policy, side, start=position, budget=budget)
     win, save = np.zeros(0), np.zeros(0)
     for layer in reversed(layers):
-        results = _results(layer, side)
+        results = layer.results * np.int8(-side.sign)
         win = backward(layer, (results > 0).astype(np.float64), win)
         save = backward(layer, (results >= 0).astype(np.float64), save)
     chances = np.full((2, policy.rules.cells), np.nan)
