@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from ttt_cli.documents import Cell, CellFromOne, Share
-from ttt_cli.engine.arrays import Floats, Int8s, Int32s, Int64s
+from ttt_cli.engine.arrays import Floats, Int32s, Int64s
 from ttt_cli.engine.policy import ROUNDING, Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
