@@ -45,7 +45,7 @@ RARE = 64
 """Below this many visits a position is explored by its least visited move, from then on by any."""
 
 NOT_YET, RESIGNED = -1, -2
-"""In a game's history: no move yet; the side to move has resigned."""
+"""In a game's history: nothing yet; the side to move has resigned."""
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -55,10 +55,6 @@ SURPLUS = np.uint64(11)
 
 OVER = np.uint64(2**64 - 1)
 """In ``Batch.waiting``, instead of the stones of X: the game is over."""
-
-PLAY, ASK, REPLAY = 0, 1, 2
-"""Modes of a batch: play its games and learn from them; play on to each game's next move of the opponent, who
-is then asked about all games at once; replay the games from their history and learn from them."""
 
 Chance = tuple[float, float, float]
 """Epsilon, and two factors: a uniform number ``u`` below epsilon is stretched to [0, 1) by the first; of any
@@ -74,37 +70,26 @@ Played = tuple[Uint32s, Uint32s, int]
 class Batch(NamedTuple):
     """Consecutive games of a run.
 
-    :ivar mode: ``PLAY``, ``ASK`` or ``REPLAY``.
     :ivar sides: 1 X learns, 2 O, 3 both; 0: X in games 0, 2, 4 … of the run, O in the others.
     :ivar number: the number of the first game in the run.
-    :ivar history: int8[games, cells], the cells played; where the opponent is asked, and in replays, moves
-        that are already there are made.
-    :ivar seed: of the uniform numbers, ``draws`` for each game.
-    :ivar waiting: uint64[games, 2], filled by ``ASK``: the stones of X and O where the opponent is to move,
-        or ``OVER``.
+    :ivar history: int8[games, cells], the cells played; what is already there is not chosen again.
     :ivar results: int64[3], counts of games won by O, drawn, won by X.
+    :ivar seed: of the uniform numbers, ``draws`` for each game.
+    :ivar answers: float64[rows, cells], the ``thresholds`` of the opponent's moves, legal ones first.
+    :ivar watching: whether the opponent plays the learner's side too.
+    :ivar waiting: uint64[games, 2]. If it is not empty, games are only played on to the opponent's next move,
+        who is then asked about all at once: filled with the stones of X and O there, or with ``OVER``.
     """
 
-    mode: int
     sides: int
     number: int
     history: Int8s
-    seed: np.uint64
-    draws: int
-    waiting: Uint64s
     results: Int64s
-
-
-class Opponent(NamedTuple):
-    """Who plays the side that does not learn.
-
-    :ivar plays_both: whether it plays the other side too.
-    :ivar answers: float64[rows, cells], the ``thresholds`` of its moves, legal ones first; empty if it has to
-        be asked, or if there is none.
-    """
-
-    plays_both: bool = False
+    seed: np.uint64 = np.uint64(0)
+    draws: int = 0
     answers: Floats = np.zeros((0, 0))
+    watching: bool = False
+    waiting: Uint64s = np.zeros((0, 2), np.uint64)
 
 
 @cache
@@ -126,7 +111,6 @@ def game_loop(
         growth: Any,
         rule: Any,
         exploration: tuple[float, float, float],
-        opponent: Opponent,
         batch: Batch,
         trail: tuple[Uint32s, Uint32s],
     ) -> None:
@@ -135,10 +119,10 @@ def game_loop(
         :param exploration: epsilon at first, epsilon in the end, and the games after which it is half way.
         :param trail: uint32[cells + 1] each, scratch for the rows and the moves of a game.
         """
-        (path, taken), (mode, sides, number, history, seed, draws, waiting, results) = trail, batch
-        start, end, half = exploration
-        replaying = mode == REPLAY
-        scripted = mode != PLAY or sides == 0  # moves may be the opponent's, or in the history
+        (path, taken), (start, end, half) = trail, exploration
+        sides, number, history, results, seed, draws, answers, watching, waiting = batch
+        asking = waiting.shape[0] > 0
+        scripted = sides == 0 or history[0, 0] != NOT_YET  # moves may be the opponent's, or in the history
         for game in range(history.shape[0]):
             if game == 0 or start != end:
                 epsilon = end + (start - end) * (half / (half + number + game))
@@ -151,21 +135,22 @@ def game_loop(
                 if ply < draws:
                     u = float(uniform_number(seed, game * draws + ply))
                 own = (learning >> (ply & 1)) & 1
-                if scripted and (replaying or history[game, ply] != NOT_YET):
+                if scripted and history[game, ply] != NOT_YET:
                     option = u32(0)
                     while option < free and moves[first + option].cell != history[game, ply]:
                         option += u32(1)
-                elif scripted and (opponent.plays_both or not own):
-                    waits = mode == ASK
+                elif scripted and (watching or not own):
+                    waits = asking
                     if waits:
                         break
                     option = u32(0)
-                    while option < free and opponent.answers[row, option] <= u:
+                    while option < free and answers[row, option] <= u:
                         option += u32(1)
                 else:
                     option, u = choose(rows, moves, rule, row, ply, chance, u)
                 if option >= free:
-                    break  # resigned
+                    history[game, ply] = RESIGNED
+                    break
                 move = first + option
                 path[ply], taken[ply] = row, move
                 history[game, ply] = moves[move].cell
@@ -173,7 +158,7 @@ def game_loop(
                 if row <= unseen:
                     row = add_row(rows, moves, growth, path[ply], move, ply)
                 ply += 1
-            if mode == ASK:
+            if asking:
                 waiting[game, 0] = rows[row].x if waits else OVER
                 waiting[game, 1] = rows[row].o
                 continue
@@ -268,7 +253,7 @@ class BatchLearner(Learner[T]):
     """Whether one uniform number may serve a game of self-play, as ``choose`` returns what is left of it."""
 
     @abstractmethod
-    def play(self, table: T, opponent: Opponent, batch: Batch) -> None:
+    def play(self, table: T, batch: Batch) -> None:
         """Play or replay the games of a batch, and learn from them."""
 
     def train(self, table: Any, shard: Shard) -> Int64s:
@@ -276,46 +261,50 @@ class BatchLearner(Learner[T]):
         ply, the opponent being asked about all of its games at once, and learned at the end. Such batches
         grow with the games learned, so that no learner plays from an empty table for long; by an author's
         rule they are single games."""
-        rules, results, done, opponent = table.rules, np.zeros(3, np.int64), 0, Opponent(self.watches)
-        cells, lockstep = rules.cells, shard.opponent is not None and not table.complete
+        rules, results, done = table.rules, np.zeros(3, np.int64), 0
+        cells, listed, asked = rules.cells, np.zeros((0, 0)), shard.opponent
         if shard.opponent is not None and table.complete:
-            opponent = Opponent(self.watches, answers(rules, table.symmetric, shard.opponent))
+            listed, asked = answers(rules, table.symmetric, shard.opponent), None
         draws = 1 if shard.opponent is None and self.one_number and cells <= ONE_NUMBER else cells
-        mode, sides = ASK if lockstep else PLAY, 3 if shard.opponent is None else 0
+        sides = 3 if shard.opponent is None else 0
         seed = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64)
-        size = min(LOCKSTEP if lockstep else CHUNK * cells // draws, shard.games)
-        history, waiting = np.empty((size, cells), np.int8), np.empty((size, 2), np.uint64)
+        size = min(LOCKSTEP if asked is not None else CHUNK * cells // draws, shard.games)
+        history = np.empty((size, cells), np.int8)
         while done < shard.games:
             number, count = shard.first + done, min(size, shard.games - done)
-            if lockstep:
+            if asked is not None:
                 count = 1 if self.choice == "article" else min(count, 1 + number // 8)
-            batch = Batch(mode, sides, number, history[:count], seed, draws, waiting[:count], results)
+            batch = Batch(sides, number, history[:count], results, seed, draws, listed, self.watches)
             batch.history.fill(NOT_YET)
             with np.errstate(over="ignore"):  # the numbers of the next batch follow
                 seed += np.uint64(count * draws) * STEP
             done += count
-            self.play(table, opponent, batch)
-            if shard.opponent is not None and lockstep:
-                while len(games := np.flatnonzero(waiting[:count, 0] != OVER)):
-                    positions = Positions(rules, *waiting[games].T)
-                    asked, places = positions.condensed()
-                    played, _ = probabilities_and_legal(shard.opponent, asked, table.symmetric)
-                    numbers = uniform_number(batch.seed, games * draws + positions.plies)
-                    chosen = drawn(thresholds(played)[places], numbers)
-                    history[games, positions.plies] = np.where(chosen < 0, RESIGNED, chosen)
-                    self.play(table, opponent, batch)
-                self.play(table, opponent, batch._replace(mode=REPLAY))
+            if asked is not None:
+                self.ask(asked, table, batch)
+            self.play(table, batch)
             if shard.journal is not None:
                 shard.journal.extend(game_of(rules, own, table.symmetric) for own in batch.history)
         return results
 
+    def ask(self, opponent: Policy, table: Any, batch: Batch) -> None:
+        """Fill in the history of a batch, ply by ply, without learning."""
+        waiting = np.empty((len(batch.history), 2), np.uint64)
+        self.play(table, batch._replace(waiting=waiting))
+        while len(games := np.flatnonzero(waiting[:, 0] != OVER)):
+            positions = Positions(table.rules, *waiting[games].T)
+            asked, places = positions.condensed()
+            played, _ = probabilities_and_legal(opponent, asked, table.symmetric)
+            numbers = uniform_number(batch.seed, games * batch.draws + positions.plies)
+            chosen = drawn(thresholds(played)[places], numbers)
+            batch.history[games, positions.plies] = np.where(chosen < 0, RESIGNED, chosen)
+            self.play(table, batch._replace(waiting=waiting))
+
     def learn(self, table: Any, game: Game, sides: str = "xo") -> None:
         if self.learns_resigned or not game.resigned:
-            history, waiting = np.full((1, table.rules.cells), NOT_YET, np.int8), np.zeros((1, 2), np.uint64)
+            history = np.full((1, table.rules.cells), RESIGNED, np.int8)
             history[0, : len(game.moves)] = own_cells(game, table.symmetric)
-            bits, results = ("x" in sides) + 2 * ("o" in sides), np.zeros(3, np.int64)
-            batch = Batch(REPLAY, bits, 0, history, np.uint64(0), 0, waiting, results)
-            self.play(table, Opponent(), batch)
+            bits = ("x" in sides) + 2 * ("o" in sides)
+            self.play(table, Batch(bits, 0, history, np.zeros(3, np.int64)))
 
 
 def own_cells(game: Game, symmetric: bool) -> Int8s:

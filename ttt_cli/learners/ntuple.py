@@ -51,16 +51,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import Entry, mean_of, parameter
 from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_batches, require
 from ttt_cli.learners.growth import FIRST, OPEN
-from ttt_cli.learners.loop import (
-    Batch,
-    BatchLearner,
-    Chance,
-    Chosen,
-    Opponent,
-    Played,
-    choose_best,
-    game_loop,
-)
+from ttt_cli.learners.loop import Batch, BatchLearner, Chance, Chosen, Played, choose_best, game_loop
 from ttt_cli.learners.table import MOVE, ROW
 
 BLOCK = 3
@@ -296,7 +287,7 @@ class NTuple(BatchLearner[NTupleTable]):
     def empty(self, rules: Rules, symmetric: bool = False) -> NTupleTable:
         return NTupleTable(rules)
 
-    def play(self, table: NTupleTable, opponent: Opponent, batch: Batch) -> None:
+    def play(self, table: NTupleTable, batch: Batch) -> None:
         cells, net, learned = table.rules.cells, table.network, (table.visits, table.sums, table.sizes)
         patterns = np.zeros((cells + 1, 2, len(net.starts)), np.int32)
         rule: Rule = board_of(table.rules), net, patterns, learned, float(self.alpha)
@@ -304,7 +295,7 @@ class NTuple(BatchLearner[NTupleTable]):
         exploration = float(self.epsilon), float(self.epsilon), 1.0
         trail = np.zeros(cells + 1, np.uint32), np.zeros(cells + 1, np.uint32)
         growth = rule  # what next_board takes
-        play_games(*boards(table.rules), growth, rule, exploration, opponent, batch, trail)
+        play_games(*boards(table.rules), growth, rule, exploration, batch, trail)
 
     def policy(self, table: NTupleTable) -> Policy:
         network = table.network._replace(weights=table.weights.copy())

@@ -32,7 +32,7 @@ from ttt_cli.learners.entries import (
     require,
 )
 from ttt_cli.learners.growth import OPEN, add_row, nothing_to_add
-from ttt_cli.learners.loop import Batch, BatchLearner, Opponent
+from ttt_cli.learners.loop import Batch, BatchLearner
 from ttt_cli.learners.table import Column, Table, chunks
 
 AnyTable = TypeVar("AnyTable", bound=Table)
@@ -113,14 +113,14 @@ class TableLearner(BatchLearner[AnyTable]):
 
     # ---- Learning ----
 
-    def play(self, table: AnyTable, opponent: Opponent, batch: Batch) -> None:
+    def play(self, table: AnyTable, batch: Batch) -> None:
         """Play or replay games by ``loop.game_loop``, first making room for all that they can add."""
         self.updated(table).reserve(len(batch.history))
         growing = (nothing_to_add, -1) if table.complete else (add_row, self.unseen_up_to)
         play_games = loop.game_loop(self.name, *self.parts, *growing, self.learns_resigned, table.symmetric)
         method = table.growth, self.rule(table), self.exploration(table, batch.number)
         path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
-        play_games(*table.buffers, *method, opponent, batch, (path, taken))
+        play_games(*table.buffers, *method, batch, (path, taken))
 
     # ---- Merging ----
 
