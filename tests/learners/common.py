@@ -11,6 +11,7 @@ from ttt_cli.learners.base import Learner
 
 def policy_of(learner: Learner[Any], table: Any) -> PolicyTable:
     """The learner's policy, in all positions."""
+    learner.derive(table)  # it may have been learned by another choice rule
     policy = learner.policy(table)
     return policy.table(StateSpace.of(policy.rules))
 

@@ -189,6 +189,9 @@ class Learner(ABC, Generic[T]):
         :raises InvalidFileError: naming the entry and what is wrong with it.
         """
 
+    def derive(self, table: T) -> None:
+        """Compute the columns that follow from others, in a table learned under another choice rule."""
+
     def in_own_units(self, table: T, *, shared: bool) -> T:
         """A table of another program's values, turned into values that this learner can go on from; if
         ``shared``, a value for one side also counts, negated, for the other."""

@@ -66,7 +66,7 @@ NO_ROWS: Rows = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class BookTable(Table):
-    """The rows of a book. Its derived columns are computed when it is played by.
+    """The rows of a book.
 
     :ivar runs: the rows by run; those not tagged with a run yet are under ``""``.
     :ivar sightings: int64[moves, stages], how often each row was seen, in all runs: quick to add to, but
@@ -104,7 +104,7 @@ class BookTable(Table):
         return self.runs
 
     def set_rows(self, by_run: dict[str, Rows]) -> None:
-        self.runs, self.sightings, self.choice = {"": NO_ROWS, **by_run}, None, ""
+        self.runs, self.sightings = {"": NO_ROWS, **by_run}, None
 
     def __getstate__(self) -> dict[str, Any]:
         self.gather()  # a pickle holds the rows alone
@@ -205,7 +205,7 @@ class Book(TableLearner[BookTable]):
         return None if self.choice == "article" else (0.0, 1.0)
 
     def answer(self, table: BookTable, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
-        moves, centre = self.updated(table).moves, centre_of(table.rules)
+        moves, centre = table.moves, centre_of(table.rules)
         points, games = (table.by_cell(moves[name], rows, legal) for name in ("points", "games"))
         values, rated = (points + 1) / (2 * games + 2), games > 0
         if self.choice == "article":
@@ -245,6 +245,7 @@ class Book(TableLearner[BookTable]):
                 by_run.setdefault(mixed or run, []).append(rows)
         how = {run: np.maximum if run and not mixed else np.add for run in by_run}
         merged.set_rows({run: combined(how[run], rows) for run, rows in by_run.items()})
+        self.derive(merged)
         return merged
 
     def merge_overlapping(self, base: BookTable, parts: Sequence[BookTable], run: str) -> BookTable:
@@ -275,6 +276,7 @@ class Book(TableLearner[BookTable]):
         bounds = np.searchsorted(run_of[order], np.arange(1, max(len(runs), 1)))
         rows_of_runs = zip(np.split(keys[order], bounds), np.split(seen[order], bounds), strict=True)
         table.set_rows(dict(zip(runs, rows_of_runs, strict=False)))
+        self.derive(table)
         return table
 
 

@@ -124,7 +124,6 @@ class Graph(TableLearner[Table]):
     def policy(self, table: Table) -> Policy:
         """The machine's choices; the values are the known successors' scores for the mover."""
         self._refuse_symmetry(table.symmetric)
-        self.updated(table)
         chosen = None if self.choice == "article" else sound_moves(table)
 
         def answer(rows: Int64s, positions: Positions, legal: Bools) -> Answer:
@@ -140,7 +139,7 @@ class Graph(TableLearner[Table]):
         return Answering(table.rules, partial(looked_up, table, answer))
 
     def position_scores(self, table: Table, positions: Positions) -> Floats:
-        rows = self.updated(table).rows_of(positions)
+        rows = table.rows_of(positions)
         scores: Floats = np.where(table.rows["seen"][rows] >= 0, table.rows["score"][rows], np.nan)
         return scores
 

@@ -74,7 +74,6 @@ class Table:
     :ivar complete: whether all positions of the board have rows.
     :ivar by_move: whether the method counts its experience by move, not by position.
     :ivar learned: the columns that files hold: a mean and the count that weights it, or a count.
-    :ivar choice: the choice rule by which derived columns were computed.
     :ivar slots: the hash table of rows; for it and ``used`` see ``Growth``.
     """
 
@@ -84,9 +83,8 @@ class Table:
         symmetric: bool = False,
         row_columns: Sequence[Column] = (),
         move_columns: Sequence[Column] = (),
-        choice: str = "",
     ) -> None:
-        self.rules, self.symmetric, self.choice = rules, symmetric, choice
+        self.rules, self.symmetric = rules, symmetric
         self.row_columns, self.move_columns = tuple(row_columns), tuple(move_columns)
         self.by_move = any(column.learned for column in move_columns)
         columns = self.move_columns if self.by_move else self.row_columns
@@ -183,7 +181,7 @@ class Table:
     def part(self, rows: Int64s) -> Self:
         """A table of only these rows (ascending) and the empty board's, without links."""
         rows = np.concatenate([np.arange(FIRST + 1), rows[rows > FIRST]])
-        part = type(self)(self.rules, self.symmetric, self.row_columns, self.move_columns, self.choice)
+        part = type(self)(self.rules, self.symmetric, self.row_columns, self.move_columns)
         part.include(self.positions(rows[FIRST:]))
         for column in self.row_columns:
             part.rows[column.name] = self.rows[column.name][rows]

@@ -90,9 +90,6 @@ class TableLearner(BatchLearner[AnyTable]):
         """
         return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), self.half_way
 
-    def derive(self, table: AnyTable) -> None:
-        """Compute the derived columns."""
-
     def answer(self, table: AnyTable, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         """The policy's answer; see ``looked_up``."""
         raise NotImplementedError
@@ -102,20 +99,13 @@ class TableLearner(BatchLearner[AnyTable]):
 
     def empty(self, rules: Rules, symmetric: bool = False) -> AnyTable:
         columns = self.row_columns(rules), self.move_columns(rules)
-        return cast(AnyTable, self.table_kind(rules, symmetric, *columns, self.choice))
-
-    def updated(self, table: AnyTable) -> AnyTable:
-        """The table, its columns derived by this learner's choice rule."""
-        if table.choice != self.choice:
-            table.choice = self.choice
-            self.derive(table)
-        return table
+        return cast(AnyTable, self.table_kind(rules, symmetric, *columns))
 
     # ---- Learning ----
 
     def play(self, table: AnyTable, batch: Batch) -> None:
         """Play or replay games by ``loop.game_loop``, first making room for all that they can add."""
-        self.updated(table).reserve(len(batch.history))
+        table.reserve(len(batch.history))
         growing = (nothing_to_add, -1) if table.complete else (add_row, self.unseen_up_to)
         play_games = loop.game_loop(self.name, *self.parts, *growing, self.learns_resigned, table.symmetric)
         method = table.growth, self.rule(table), self.exploration(table, batch.number)

@@ -138,8 +138,9 @@ class State:
         if choice not in self.learner.choices:
             raise UsageError(f"{self.learner.name} has no choice rule {choice!r}", hint=hint)
         state = self.in_own_units()
-        # A copy, as derived columns depend on the choice rule, and the policy of this state reads its own.
-        return replace(state, learner=learner_of(type(self.learner), choice), table=deepcopy(state.table))
+        learner, table = learner_of(type(self.learner), choice), deepcopy(state.table)
+        learner.derive(table)  # in a copy, as the policy of this state reads its own
+        return replace(state, learner=learner, table=table)
 
     def with_play(self, choice: str | None = None, ties: str | None = None) -> "State":
         """An imported table under another choice rule and rule for ties.
