@@ -1,4 +1,4 @@
-"""Bitboards in kernels: lines, symmetry and hashing. Bit ``c`` of 64 is cell ``c``.
+"""Bitboards in kernels: counting, symmetry and hashing. Bit ``c`` of 64 is cell ``c``.
 
 ``sources``, int8[s, cells], are the board's symmetries (``Rules.sources``): where each cell's stone comes
 from. A ``symmetry`` is the index of one.
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Int8s, Uint64s
+from ttt_cli.engine.arrays import Int8s
 from ttt_cli.engine.kernel import Part
 
 Bitboard = np.uint64
@@ -48,16 +48,6 @@ def hashed(x: Bitboard, o: Bitboard) -> Any:
     mixed = x * MIX_X ^ o * MIX_O
     mixed = (mixed ^ mixed >> HALF) * MIX
     return mixed ^ mixed >> HALF
-
-
-@Part
-def is_line(lines_through: Uint64s, stones: Bitboard, cell: int) -> bool:
-    """Whether these stones make a line through a cell, given uint64[cells, l], the lines through each."""
-    complete = False
-    for number in range(lines_through.shape[1]):
-        line = lines_through[cell, number]
-        complete = complete or stones & line == line
-    return complete
 
 
 @Part

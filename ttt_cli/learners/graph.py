@@ -436,7 +436,7 @@ def back_up_from(rows: Any, moves: Any, rule: Rule, path: Any, plies: int, new: 
         while at < layer:
             x, o = np.uint64(rows[queue[at]].x), np.uint64(rows[queue[at]].o)
             at, last = at + 1, int(x if ply & 1 else o)  # Python's own is quicker where this is not compiled
-            for cell in range(growth.lines.shape[0]):
+            for cell in range(growth.board.cells):
                 if last >> cell & 1:
                     parent = predecessor(rows, growth, x, o, cell, ply)[0]
                     if rows[parent].tried > 0 and rescore(rows, moves, parent, ply, article):

@@ -13,12 +13,13 @@ from ttt_cli.engine.bits import (
     HALF,
     ONE,
     ZERO,
+    Bitboard,
     canonical_form,
     hashed,
-    is_line,
     lowest_equivalent,
     popcount,
 )
+from ttt_cli.engine.board import Board, completing_cells
 from ttt_cli.engine.kernel import Inlined, Part, u32
 
 OPEN, X_WON, O_WON, DRAWN, FIRST = 0, 1, 2, 3, 4
@@ -37,17 +38,13 @@ class Growth(NamedTuple):
     :ivar slots: uint64[2^k], an open-addressing hash table: in the upper half of a slot the upper half of a
         position's hash, in the lower half its row; 0 if free.
     :ivar used: int64[3], the numbers of rows and of moves, and scratch.
-    :ivar lines: uint64[cells, l], the lines through each cell.
-    :ivar images: int8[s, cells], where each symmetry, the identity first, takes each cell.
-    :ivar sources: int8[s, cells], where each symmetry takes each cell's stone from.
+    :ivar sources: int8[s, cells], where each symmetry, the identity first, takes each cell's stone from.
     """
 
     slots: Uint64s
     used: Int64s
-    lines: Uint64s
-    images: Int8s
+    board: Board
     sources: Int8s
-    misere: bool
 
 
 @Part
@@ -81,16 +78,18 @@ def form_of(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np.u
 
 
 @Part
-def successor(rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, ply: int) -> int:
-    """The row after a move on this cell, or the one that represents it."""
-    lines, stone = growth.lines, ONE << np.uint64(cell)
-    x, o = (x, o | stone) if ply & 1 else (x | stone, o)
-    unseen = u32(DRAWN) if ply + 1 == lines.shape[0] else u32(OPEN)
-    if is_line(lines, o if ply & 1 else x, cell):
-        unseen = u32(X_WON) if (ply & 1 == 0) != growth.misere else u32(O_WON)
-    x, o, _ = form_of(growth, x, o)
+def successor(
+    rows: Any, growth: Growth, x: np.uint64, o: np.uint64, stone: Bitboard, ply: int, wins: bool
+) -> int:
+    """The row after a stone has been placed, or the one that represents it.
+
+    :param wins: whether it completes a line.
+    """
+    x, o, _ = form_of(growth, x if ply & 1 else x | stone, o | stone if ply & 1 else o)
     row = find(rows, growth, x, o)
-    return row if row != OPEN else unseen
+    if row == OPEN and wins:
+        return u32(X_WON) if (ply & 1 == 0) != growth.board.misere else u32(O_WON)
+    return u32(DRAWN) if row == OPEN and ply + 1 == growth.board.cells else row
 
 
 @Part
@@ -107,20 +106,23 @@ def predecessor(
 @Part
 def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
     """Link the moves of a row to the rows after them, and all moves that lead to the row to it."""
-    images, sources = growth.images, growth.sources
     x, o = np.uint64(rows[row].x), np.uint64(rows[row].o)
+    completing = completing_cells(o if ply & 1 else x, x if ply & 1 else o, growth.board)
     for move in range(rows[row].first, rows[row].first + rows[row].number):
-        moves[move].after = successor(rows, growth, x, o, moves[move].cell, ply)
+        stone = ONE << np.uint64(moves[move].cell)
+        moves[move].after = successor(rows, growth, x, o, stone, ply, completing & stone != ZERO)
     last, place = x if ply & 1 else o, 0
-    for taken in range(growth.lines.shape[0]):
+    for taken in range(growth.board.cells):
         stone = ONE << np.uint64(taken)
         if last & stone != ZERO:
             before, symmetry = predecessor(rows, growth, x, o, taken, ply)
             first, number = rows[before].first, rows[before].number
             if SYMMETRIC and number > 0:
-                cell = np.int64(images[symmetry, taken])
-                cell = lowest_equivalent(sources, np.uint64(rows[before].x), np.uint64(rows[before].o), cell)
-                place = 0
+                cell = place = 0
+                while growth.sources[symmetry, cell] != taken:
+                    cell += 1
+                earlier_x, earlier_o = np.uint64(rows[before].x), np.uint64(rows[before].o)
+                cell = lowest_equivalent(growth.sources, earlier_x, earlier_o, cell)
                 while moves[first + u32(place)].cell != cell:
                     place += 1
             if number > 0:
@@ -135,7 +137,7 @@ def touched(growth: Growth, x: np.uint64, o: np.uint64, ply: int) -> int:
     depends on all of them, lest the reads be optimised away."""
     slots, combined = growth.slots, ZERO
     mask = np.uint64(slots.shape[0] - 1)
-    for cell in range(growth.lines.shape[0]):
+    for cell in range(growth.board.cells):
         stone = ONE << np.uint64(cell)
         if (x | o) & stone == ZERO:
             near = hashed(x, o | stone) if ply & 1 else hashed(x | stone, o)
@@ -161,7 +163,7 @@ def add_row(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: 
     unseen, row, place = moves[move].after, used[0], used[1]
     rows[row] = rows[unseen]
     rows[row].x, rows[row].o, rows[row].first = x, o, place
-    for cell in range(growth.lines.shape[0] if unseen == OPEN else 0):
+    for cell in range(growth.board.cells if unseen == OPEN else 0):
         if (x | o) >> np.uint64(cell) & ONE == ZERO:
             lowest = lowest_equivalent(sources, x, o, cell) if SYMMETRIC else cell
             if lowest == cell:

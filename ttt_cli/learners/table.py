@@ -14,8 +14,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint64s
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.bits import ONE, hashed
+from ttt_cli.engine.board import board_of
 from ttt_cli.engine.kernel import Kernel, uncompiled
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -140,7 +141,8 @@ class Table:
     @property
     def growth(self) -> Growth:
         """What kernels need to add rows."""
-        return Growth(self.slots, self.used, *_board(self.rules, self.symmetric), self.rules.misere)
+        sources = np.array(self.rules.sources, np.int8)
+        return Growth(self.slots, self.used, board_of(self.rules), sources)
 
     @property
     def size(self) -> int:
@@ -386,16 +388,6 @@ def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column], complet
     size = np.dtype(fields, align=True).itemsize
     fields["itemsize"] = 1 << (size - 1).bit_length() if complete else size
     return np.dtype(fields, align=True)
-
-
-@lru_cache(maxsize=8)
-def _board(rules: Rules, symmetric: bool) -> tuple[Uint64s, Int8s, Int8s]:
-    """``Growth.lines``, padded with full boards, ``images`` and ``sources``."""
-    longest = max(1, *map(len, rules.lines_through))
-    lines = [[*masks, *[2**64 - 1] * (longest - len(masks))] for masks in rules.lines_through]
-    count = len(rules.symmetries) if symmetric else 1
-    images, sources = np.array(rules.symmetries[:count], np.int8), np.array(rules.sources[:count], np.int8)
-    return np.array(lines, np.uint64), images, sources
 
 
 @lru_cache(maxsize=16)
