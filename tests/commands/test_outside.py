@@ -158,7 +158,7 @@ def test_a_program_in_any_language_is_judged_exactly(example: str, ttt: Run) -> 
 
 
 def test_a_player_whose_answers_vary_is_sampled(ttt: Run, made: Made, monkeypatch) -> None:
-    agent = made("exec", VARIED)
+    agent = made("exec", "random.seed(1)" + VARIED)
     exact = ttt("evaluate", agent, "random", "--exact")
     assert exact.code == 1 and "its choices vary" in exact.err
     monkeypatch.setattr("ttt_cli.commands.evaluate.GAMES", 50)
