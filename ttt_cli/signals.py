@@ -30,6 +30,8 @@ held: list[Callable[[], object]] = []
 
 _graceful: list["Stopping"] = []
 
+_farewells: list[str] = []
+
 
 class Stopping:
     """Whether a signal has come, and its exit code.
@@ -86,7 +88,11 @@ def _watch(heard: int, report: Callable[[ExitCode], object]) -> None:
             while held:
                 with suppress(Exception):
                     held.pop()()
-            report(code)
+            if _farewells and code is ExitCode.INTERRUPTED:
+                sys.stderr.write(_farewells[-1])
+                sys.stderr.flush()
+            else:
+                report(code)
             os._exit(code)
 
 
@@ -99,6 +105,16 @@ def holding(give: Callable[[], object]) -> Iterator[None]:
     finally:
         held.remove(give)
         give()
+
+
+@contextmanager
+def leaving(farewell: str) -> Iterator[None]:
+    """Write only ``farewell`` if Ctrl-C ends the process during the body: a person who leaves is no error."""
+    _farewells.append(farewell)
+    try:
+        yield
+    finally:
+        _farewells.pop()
 
 
 @contextmanager

@@ -43,8 +43,8 @@ class Game:
     def ended(self) -> int:
         """Its exit code; as a terminal does, reads what is shown until then, or writing it would wait."""
         with suppress(OSError):
-            while os.read(self.terminal, 1 << 16):
-                pass
+            while shown := os.read(self.terminal, 1 << 16):
+                self.seen += shown.decode(errors="replace")
         return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
 
 

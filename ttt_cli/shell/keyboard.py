@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ttt_cli.environment import Environment, printable
-from ttt_cli.signals import holding_terminal
+from ttt_cli.signals import holding_terminal, leaving
 from ttt_cli.views.play_screen import menu
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
     :param screen: whether to paint on the whole screen, whose content comes back at the end, or below it.
     """
     if env.json or env.variables.get("TERM", "dumb") == "dumb" or not env.interactive:
-        yield Lines(env)
+        with leaving("\n" if env.stdin.isatty() else ""):
+            yield Lines(env)
         return
     from rich.live import Live
 
@@ -141,7 +142,7 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
         signal.signal(signal.SIGTSTP, handled)
         take()
 
-    with holding_terminal(take, give):
+    with holding_terminal(take, give), leaving(""):
         yield Keys(env, live, suspend)
 
 

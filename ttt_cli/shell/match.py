@@ -11,7 +11,7 @@ from ttt_cli.evaluation.review import Review, review
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import keyboard, press
 from ttt_cli.shell.person import Person
-from ttt_cli.signals import graceful, holding, holding_terminal
+from ttt_cli.signals import graceful, holding, holding_terminal, leaving
 from ttt_cli.store.games import LOG, record_game
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
@@ -27,7 +27,7 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
         if recorded:
             _say_kept(env, recorded)
 
-    with holding(leave):
+    with holding(leave), leaving(""):
         while session.score.games != games and (last is None or _again(env, session, screen, last)):
             with keyboard(screen.env) as keys:
                 person = Person(screen, keys)
