@@ -120,6 +120,7 @@ RULES = '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions"
         (HEADER + "XXX.OO...,4,1.0,\n", "is not an open position"),
         (HEADER + ROW + "...,1,1.0,\n", "is not a position"),
         (HEADER + ".........,5,1.0,x\n", "line 2: 'x' is not a number"),
+        (HEADER + ROW + "\0,5,1.0,\n", "line 3, byte 1: holds a NUL"),
         (HEADER + "XX.......,3,1.0,\n", "is not an open position"),
         (RULES.replace('"rules"', '"version":2,"rules"') + "{}}}", "is of version 2, not 1"),
         ('{"schema":"ttt-policy"}', "has no valid rules"),

@@ -1,4 +1,4 @@
-"""JSON objects whose last member holds many entries, one a line: written in batches, read in blocks.
+"""Files of many lines, read in blocks: of text, and JSON objects whose last member holds an entry a line.
 
 {"format":"ttt-state",
 …
@@ -18,13 +18,22 @@ import orjson
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.base import Entry
 from ttt_cli.store.system import LIMIT, scaled
-from ttt_cli.store.text import load_json
+from ttt_cli.store.text import decode, load_json
 
 BATCH = 1000  # entries that are written at a time
 
 
 class OtherLayoutError(Exception):
     """A file is cut off, damaged, or not laid out as this program writes it."""
+
+
+def text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text, without their ends, and their numbers."""
+    number = 1
+    for block in blocks:
+        for line in decode(block, where, line=number).removesuffix("\n").split("\n"):
+            yield number, line.removesuffix("\r")
+            number += 1
 
 
 def as_lines(members: Iterable[Entry], *, sort: bool = False) -> bytes:

@@ -45,13 +45,13 @@ from ttt_cli.store.formats.format import (
     Rejected,
     Verification,
 )
-from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, written
+from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, text_lines, written
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run, RunFields, read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.system import LARGE, LIMIT, scaled
-from ttt_cli.store.text import decode, load_json, quoted
+from ttt_cli.store.text import load_json, quoted
 from ttt_cli.store.typed import rules_of, validate
 
 VERSION = 1
@@ -346,7 +346,7 @@ class StateCsv(NativeFormat):
             hint = f"{_GOOD_COPY}; without that line the rows can be read"
             raise InvalidFileError(why, where=where, hint=hint)
         if first.startswith(MARK):
-            lines = _text_lines(chain([first], blocks), where)
+            lines = text_lines(chain([first], blocks), where)
             found = load_json(next(lines)[1].encode().replace(MARK, b" " * len(MARK), 1), where)
             if isinstance(found, dict):
                 found["entries"] = {}
@@ -354,7 +354,7 @@ class StateCsv(NativeFormat):
             return found, _by_position(rows, whole)
         data = b"".join([first, *blocks])
         digest = str(Digest([data]))
-        listed = list(_rows(_text_lines([data], where), None, digest.removeprefix("sha256:")[:24], where))
+        listed = list(_rows(text_lines([data], where), None, digest.removeprefix("sha256:")[:24], where))
         games = Counter[str]()
         for text, (_, _, _, run, count) in listed:
             games[run] += 0 if text.strip(".") else count
@@ -366,14 +366,6 @@ class StateCsv(NativeFormat):
 
 def _unsavable(why: str) -> TttError:
     return TttError(f"cannot be saved: {why}", hint="the old file is kept")
-
-
-def _text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
-    number = 1
-    for block in blocks:
-        for line in decode(block, where, line=number).removesuffix("\n").split("\n"):
-            yield number, line.removesuffix("\r")
-            number += 1
 
 
 def _rows(

@@ -33,11 +33,11 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store.formats.format import ExportSource, FileOptions, Format
-from ttt_cli.store.formats.lines import OtherLayoutError, split, written
+from ttt_cli.store.formats.lines import OtherLayoutError, split, text_lines, written
 from ttt_cli.store.npy import array_in
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LIMIT
-from ttt_cli.store.text import csv_rows, load_json, number_in, quoted
+from ttt_cli.store.text import load_json, number_in, quoted
 from ttt_cli.store.typed import rules_of
 
 HEADER = b"position,move,probability,value"
@@ -168,21 +168,19 @@ class PolicyCsv(Format):
         return _policy_of(source.where, options.rules, self._moves(source))
 
     def _moves(self, source: Source) -> Iterator[Move]:
-        before = 0
-        for block in source.blocks():
-            for line, row in csv_rows(block, source.where):
-                place = f"line {before + line}"
-                if before + line == 1:  # the header
-                    continue
-                if len(row) != 4:
-                    what = f"expected 4 fields, found {len(row)}"
-                    raise InvalidFileError(what, where=f"{source.where}, {place}")
+        lines = text_lines(source.blocks(), source.where)
+        next(lines)  # the header
+        for number, line in lines:
+            row, place = line.split(","), f"line {number}"
+            if len(row) == 4:
                 chance, value = number_in(row[2]), number_in(row[3]) if row[3] else nan
                 if chance is None or value is None:
                     what = f"{quoted(row[2] if chance is None else row[3])} is not a number"
                     raise InvalidFileError(what, where=f"{source.where}, {place}")
                 yield place, row[0], row[1], chance, value
-            before += block.count(b"\n")
+            elif line:
+                what = f"expected 4 fields, found {len(row)}"
+                raise InvalidFileError(what, where=f"{source.where}, {place}")
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         yield HEADER + b"\n"
