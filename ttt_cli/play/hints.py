@@ -23,7 +23,10 @@ MAX_SECONDS = 5.0
 """Seconds that the opponent may take for all its answers."""
 
 BATCH = 64
-"""Positions that the opponent is asked about at once; a program, about one. A batch may overrun its time."""
+"""Positions that the opponent is asked about at once, which may overrun its time."""
+
+PROGRAM_BATCH = 2
+"""The same for a program: few, but it is asked about them twice in different orders, see ``Asked``."""
 
 
 def hint(position: Position) -> tuple[Analysis, tuple[Cell, ...]]:
@@ -53,7 +56,7 @@ class _Hurried(Modified):
 
     def probabilities(self, positions: Positions) -> Floats:
         answers = []
-        for part in positions.parts(1 if self.external else BATCH):
+        for part in positions.parts(PROGRAM_BATCH if self.external else BATCH):
             if monotonic() > self._deadline:
                 raise TimeoutError
             answers.append(self.player.probabilities(part))
