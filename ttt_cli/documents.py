@@ -263,7 +263,8 @@ def codec_of(kind: Any) -> Codec:
         own = {name: schema for name, (_, (schema, _), _) in members.items()}
         inserted = [own.pop(name) for name in members if name.startswith("*")]
         required = [name for name in own if not members[name][2]]
-        return {"type": "object", "required": required, "properties": own, "allOf": inserted}, fields_of
+        schema = {"type": "object", "required": required, "properties": own}
+        return (schema | {"allOf": inserted} if inserted else schema), fields_of
     if is_typeddict(kind):
         own = {name: schema_of(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
         required = [name for name in own if name in kind.__required_keys__]

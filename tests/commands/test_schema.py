@@ -88,6 +88,7 @@ def test_documents_keep_to_their_schema_and_no_others_do(ttt, store, name: str):
         Curve(10, Path("c.csv")).look(0, lambda: tables.uniform(StateSpace.of()))
     schema = json.loads(ttt("schema", name).out)
     validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
     for _, *call in (line.split() for line in CALLS if line.split()[0] == name):
         result = ttt(*call, "--json")
         lines = (result.err if name == "error" else result.out).strip().splitlines()
