@@ -31,6 +31,7 @@ held: list[Callable[[], object]] = []
 _graceful: list["Stopping"] = []
 
 _farewells: list[str] = []
+"""What is written, instead of an error, if Ctrl-C ends the process."""
 
 
 class Stopping:
@@ -78,8 +79,10 @@ def _watch(heard: int, report: Callable[[ExitCode], object]) -> None:
         code = _CODES.get(os.read(heard, 1)[0])
         if code is None:
             continue
-        if _graceful and not _graceful[-1]():
-            _graceful[-1].stop(code)
+        asked = _graceful[-1:]  # read once, like the farewell: the work may come to its end meanwhile
+        if asked and not asked[0]():
+            with suppress(Exception):
+                asked[0].stop(code)
             continue
         timer = Timer(GRACE, os._exit, (code,))  # whatever may block
         timer.daemon = True
@@ -88,8 +91,9 @@ def _watch(heard: int, report: Callable[[ExitCode], object]) -> None:
             while held:
                 with suppress(Exception):
                     held.pop()()
-            if _farewells and code is ExitCode.INTERRUPTED:
-                sys.stderr.write(_farewells[-1])
+            farewell = _farewells[-1:] if code is ExitCode.INTERRUPTED else []
+            if farewell:
+                sys.stderr.write(farewell[0])
                 sys.stderr.flush()
             else:
                 report(code)
