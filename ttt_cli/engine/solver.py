@@ -94,7 +94,6 @@ class Solver:
         self._state = np.zeros(1, search.SEARCH).view(np.recarray)[0]
         self._state.stamp = 1
         self._context = board_of(rules), np.array(rules.sources, np.int8), table, self._state
-        self._started = 0.0
 
     def solve(
         self,
@@ -115,19 +114,19 @@ class Solver:
             raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
 
         def poll() -> bool:
-            late = seconds is not None and time.process_time() >= self._started + seconds
+            late = seconds is not None and time.process_time() >= started + seconds
             return bool(report(int(self._state.nodes))) or late
 
-        here, self._started = Positions.batch([position], self.rules), time.process_time()
+        here = Positions.batch([position], self.rules)
         self.values(here, nodes=0)  # loads the compiled code
-        self._started = time.process_time()
+        started = time.process_time()
         value = int(self._run(here, search.BOTH, UNLIMITED if nodes is None else nodes, poll=poll)[0])
         visited = int(self._state.nodes)
         if value == UNPROVEN:
             ruled_out = bool(self._state.unanswered == search.DOES_OPPONENT_WIN)
-            return Proof(position, None, (), visited, time.process_time() - self._started, ruled_out)
+            return Proof(position, None, (), visited, time.process_time() - started, ruled_out)
         line = self._line(position, value, visited + LINE_NODES if nodes is None else nodes, poll)
-        return Proof(position, value, line, visited, time.process_time() - self._started)
+        return Proof(position, value, line, visited, time.process_time() - started)
 
     def values(self, positions: Positions, *, nodes: int = UNLIMITED) -> Int8s:
         """int8[k]: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it

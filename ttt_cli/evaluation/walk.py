@@ -116,8 +116,9 @@ class Layer:
         """[k]: the largest of the ``values`` [m] of each position's moves; ``otherwise`` [k] in positions
         without moves."""
         largest, moving = otherwise.copy(), np.flatnonzero(self.counts)
-        if len(moving) and len(values) == len(moving) * int(self.counts.max()):  # equally many moves in each:
-            largest[moving] = reduce(np.maximum, values.reshape(len(moving), -1).T)  # in a third of the time
+        if len(moving) and len(values) == len(moving) * int(self.counts.max()):
+            # As many moves in each position: column by column takes a third of the time.
+            largest[moving] = reduce(np.maximum, values.reshape(len(moving), -1).T)
         elif len(moving):
             largest[moving] = np.maximum.reduceat(values, self.starts[moving])
         return largest

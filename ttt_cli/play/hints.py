@@ -26,7 +26,7 @@ BATCH = 64
 """Positions that the opponent is asked about at once, which may overrun its time."""
 
 PROGRAM_BATCH = 2
-"""The same for a program: few, but it is asked about them twice in different orders, see ``Asked``."""
+"""The same for a program, which is slow; of one position alone there is no other order, see ``Asked``."""
 
 
 def hint(position: Position) -> tuple[Analysis, tuple[Cell, ...]]:
