@@ -63,22 +63,28 @@ def compiled_part(function: FunctionType, inline: bool) -> Any:
 
 @cache
 def _part_compiler() -> Any:
-    """A compiler that optimises a part lightly, as the kernel that links it is optimised as a whole. In full,
-    compiling the solver took a fifth longer; not at all, its code was two to three times slower until it was
-    loaded from the cache."""
+    """A compiler whose code is linked into kernels and nothing else: it is not optimised, as the kernel is
+    optimised as a whole, nor made machine code. That took a fifth of compiling the solver."""
+    from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
+
+    class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+        def _optimize_final_module(self) -> None:
+            pass
+
+        def _finalize_final_module(self) -> None:
+            self._finalized = True
+
+        @property
+        def codegen(self) -> Any:
+            return self
+
+        def set_env(self, name: str, environment: Any) -> None:
+            """Machine code alone has one."""
 
     class PartCompiler(Compiler):  # type: ignore[misc]
         def define_pipelines(self) -> Any:
-            codegen = self.state.targetctx.codegen()
-            library = self.state.library = codegen.create_library(self.state.func_id.func_qualname)
-
-            def optimize() -> None:
-                made = codegen._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
-                passes, *builder = made if isinstance(made, tuple) else (made,)  # by the version of Numba
-                passes.run(library._final_module, *builder)
-
-            library._optimize_final_module = optimize
+            self.state.library = PartLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
             return super().define_pipelines()
 
     return PartCompiler
