@@ -23,8 +23,8 @@ class Beating(Policy):
 
     def probabilities(self, positions: Positions) -> np.ndarray:
         played = np.zeros((len(positions), self.rules.cells))
-        for row, text in enumerate(positions.texts()):
-            played[row, best_response(self.victim, Position.reached(text, self.rules)).best[0]] = 1
+        for row in np.flatnonzero(~positions.terminal):
+            played[row, best_response(self.victim, positions.position(row)).best[0]] = 1
         return played
 
 

@@ -23,6 +23,10 @@ CACHED = 1 << 16
 PART = 1 << 16
 """The number of positions in a part of a large batch, so that temporary arrays stay small."""
 
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="big").reshape(256, 4, 2)
+FOUR_CELLS = (_BITS << np.arange(4)[:, None]).sum(axis=1).T.astype(np.uint64)
+"""uint64[2, 256]: the stones of X and O on the four cells that a byte of a key stands for."""
+
 
 class Positions:
     """``k`` positions of one game.
@@ -68,6 +72,18 @@ class Positions:
     def of_stones(cls, stones: Int8s, rules: Rules) -> "Positions":
         """The positions with these ``stones``, known to be reachable."""
         return cls(rules, _packed(stones == SYMBOLS.index("X")), _packed(stones == SYMBOLS.index("O")))
+
+    @classmethod
+    def of_keys(cls, keys: Uint64s, rules: Rules) -> "Positions":
+        """The positions with these ``keys``."""
+        sides = np.zeros((2, len(keys)), np.uint64)
+        for part in _chunks(len(keys)):
+            of_four_cells = keys[part].astype(">u8").view(np.uint8)
+            for at in range(0, rules.cells, 4):
+                sides[:, part] |= FOUR_CELLS.take(of_four_cells[:, at // 4], axis=1) << np.uint64(at)
+        positions = cls(rules, *sides)
+        positions.keys = keys
+        return positions
 
     @classmethod
     def concatenate(cls, parts: Sequence["Positions"]) -> "Positions":
@@ -156,20 +172,26 @@ class Positions:
         x_moves = len(self) > 0 and bool(self.movers[0] > 0)
         stones, none = ONE << np.arange(self.cells, dtype=np.uint64), np.zeros(self.cells, np.uint64)
         added = Positions(self.rules, *((stones, none) if x_moves else (none, stones))).keys
-        keys = np.empty((len(rows), added.shape[1]), np.uint64)
-        for chunk in _chunks(len(rows)):
-            keys[chunk] = self.keys.take(rows[chunk], axis=0) + added.take(cells[chunk], axis=0)
-        distinct, order, new = _distinct(keys, self.cells)
-        rows, cells = (moves[order[new]] for moves in (rows, cells))  # lets go of many more
-        x, o = self.x.take(rows), self.o.take(rows)
-        moved = x if x_moves else o
-        moved |= stones.take(cells)
-        after = Positions(self.rules, x, o)
-        after.keys = distinct
+        unused = np.uint64((1 << max(64 - 2 * self.cells, 0)) - 1)
+        if len(rows) <= unused:
+            keys = _numbered(self.keys[:, 0], rows, added[:, 0], cells)
+            del rows  # which are many, as the keys are
+            keys.sort(kind="stable")
+            new = _new(keys[:, None], unused)
+            distinct = (keys[new] & ~unused)[:, None]
+            keys &= unused
+            places = _places(keys.view(np.int64), new)
+        else:
+            keys = self.keys.take(rows, axis=0) + added.take(cells, axis=0)
+            order = np.lexsort(keys.T[::-1])
+            new = _new(keys[order])
+            distinct, places = keys[order[new]], _places(order, new)
+        del keys, new
+        after = Positions.of_keys(distinct, self.rules)
         # Only the side that has just moved can have completed a line.
-        lined = _lined(self.rules, moved).astype(np.int8)
+        lined = _lined(self.rules, after.x if x_moves else after.o).astype(np.int8)
         after.results = lined if x_moves != self.rules.misere else -lined
-        return after, _places(order, new)
+        return after, places
 
     @cached_property
     def keys(self) -> Uint64s:
@@ -237,26 +259,19 @@ def _chunks(stop: int) -> Iterator[slice]:
     return (slice(at, min(at + CACHED, stop)) for at in range(0, stop, CACHED))
 
 
-def _distinct(keys: Uint64s, cells: int) -> tuple[Uint64s, Int64s, Bools]:
-    """The distinct ``keys`` of boards of ``cells`` cells, ascending; int64[k], the order that sorts all keys;
-    and bool[k], which keys are ``_new`` in this order. The keys may be overwritten.
+def _numbered(keys: Uint64s, rows: NDArray[Any], added: Uint64s, cells: NDArray[Any]) -> Uint64s:
+    """uint64[k]: ``keys[rows[i]] + added[cells[i]] + i``, in an order that is quickly sorted.
 
-    A key of 3x3 has 18 bits, and below them 46 are unused. With the keys' numbers 0, 1, 2 … in those, sorting
-    the keys in place, which is fast, gives the order too.
+    A key of 3x3 has 18 bits, and below them 46 are unused: with the numbers 0, 1, 2 … in those, sorting the
+    keys in place gives the order too. Where ``keys`` ascend, so do those with the same number added, and a
+    sort that merges has little to do.
     """
-    unused = np.uint64((1 << max(64 - 2 * cells, 0)) - 1)
-    if len(keys) > unused:
-        order = np.lexsort(keys.T[::-1])
-        new = _new(keys[order])
-        return keys[order[new]], order, new
-    numbered = keys[:, 0]
-    for chunk in _chunks(len(keys)):
-        numbered[chunk] += np.arange(chunk.start, chunk.stop, dtype=np.uint64)
-    numbered.sort()
-    new = _new(keys, unused)
-    distinct = keys[new] & ~unused
-    numbered &= unused
-    return distinct, numbered.view(np.int64), new
+    numbered, stop = np.empty(len(rows), np.uint64), 0
+    for cell, stone in enumerate(added):
+        moves = np.flatnonzero(cells == cell)
+        start, stop = stop, stop + len(moves)
+        numbered[start:stop] = keys.take(rows.take(moves)) + stone + moves.astype(np.uint64)
+    return numbered
 
 
 def _new(keys: Uint64s, unused: np.uint64 = ZERO) -> Bools:

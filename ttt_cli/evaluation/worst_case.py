@@ -51,7 +51,7 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
             results = part.results * np.int8(-side.sign)
             loss[rows] = backward(part, (results > 0).astype(np.float64), losses[-1])
             expected[rows] = backward(part, results.astype(np.float64), gain)
-            best[rows] = part.max_over_moves(possible[part.targets], results)
+            best[rows] = part.max_over_moves(possible.take(part.targets), results)
         gain, possible = expected, best
         losses.append(loss)
     line = _likeliest_loss(layers, side, losses[::-1]) if possible[0] > 0 else None
@@ -67,7 +67,7 @@ def backward(layer: Layer, ends: Floats, after: Floats) -> Floats:
     :param ends: float64[k], the values of the positions without moves; overwritten.
     :param after: the values of the next layer.
     """
-    reached = after[layer.targets]
+    reached = after.take(layer.targets)  # in half the time of an index
     if layer.probabilities is None:
         return layer.max_over_moves(reached, ends)
     ends[layer.counts > 0] = 0.0

@@ -297,8 +297,10 @@ class Table:
 
         :param values: [moves], one for each move of the table.
         """
-        by_cell = np.zeros(legal.shape, values.dtype)
-        by_cell[(rows >= FIRST)[:, None] & legal] = values[self.moves_of(rows)[1]]
+        by_cell, met = np.zeros(legal.shape, values.dtype), np.flatnonzero(rows >= FIRST)
+        of_met = by_cell[met]
+        of_met[legal[met]] = values[self.moves_of(rows[met])[1]]
+        by_cell[met] = of_met
         return by_cell
 
     def after(self, positions: Positions, at: Int64s, cells: NDArray[Any]) -> Int64s:
