@@ -82,6 +82,14 @@ def test_a_file_that_another_program_writes_meanwhile_is_not_merged(tmp_path):
         merge([header])
 
 
+def test_how_a_file_is_to_be_played_holds_also_where_only_its_header_is_read(tmp_path):
+    path = tmp_path / "q.json"
+    library.save(trained(), path)
+    played = FileOptions(playing={"ties": "first"})
+    header = library.load(path, replace(played, table=False))
+    assert content(merge([header])) == content(merge([library.load(path, played)]))
+
+
 def test_partial_overlap_is_refused_by_name_unless_allowed(three):
     one = loaded(merge([three[0], three[1]]).state, "one")
     other = loaded(merge([three[1], three[2]]).state, "other")

@@ -230,6 +230,8 @@ def load(path: Path, options: FileOptions = DEFAULTS) -> Loaded:
 
     :raises InvalidFileError: also if it holds a policy, or is for another game than the options name.
     """
+    if options.playing:  # which only the table can tell whether it has
+        options = replace(options, table=True)
     loaded, rules = read_file(path, options), options.rules
     if isinstance(loaded, Policy):
         hint = f"{command_line('ttt', 'evaluate', path)} and other commands take it as a player"
