@@ -1,5 +1,6 @@
 """``ttt train``, with a subcommand for each method."""
 
+import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -125,6 +126,9 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
         path = library.path_in(env.store, name, learner)
     else:
         path = output_file(env, options.out)
+    if options.curve is not None and os.path.realpath(options.curve) == os.path.realpath(path):
+        where = f"--curve {options.curve}"
+        raise UsageError("is the file of the state", where=where, hint="name another file")
     with locked(env, path, "trained"):
         if options.resume:
             state = library.load(path).state
