@@ -174,6 +174,16 @@ def test_an_unwritable_target_is_refused(refused: Refused, call: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "call", ["explore minimax -o", "evaluate minimax --mistakes", "diff minimax random --csv"]
+)
+def test_a_target_is_tried_before_the_work(ttt: Run, call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which may take minutes."""
+    for work in ("explore.judge", "evaluate.judge", "diff.compare"):
+        monkeypatch.setattr(f"ttt_cli.commands.{work}", lambda *_, **__: pytest.fail("it has begun"))
+    assert "there is no folder no (mkdir -p no)" in ttt(*call.split(), "no/new").err
+
+
+@pytest.mark.parametrize(
     "call",
     [
         *("train td --games 1 -o FILE", "import good.csv -o FILE", "export other.json -o FILE -f state"),

@@ -14,7 +14,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.difference import MATTERING, Difference, Row, compare
 from ttt_cli.evaluation.matchup import own_play
-from ttt_cli.shell.common import resolved, write_report
+from ttt_cli.shell.common import resolved, try_report, write_report
 from ttt_cli.shell.options import argument, complete, option
 from ttt_cli.store.text import to_csv
 from ttt_cli.views.numbers import cells
@@ -74,6 +74,8 @@ def diff(
       ttt diff q q.article --csv differences.csv
     """
     agents = resolved(env, a, b, estimated=True)
+    if csv is not None:
+        try_report(env, csv)
     difference = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
     if csv is not None:
         header = ["position", "to_move", "a", "a_worth", "b", "b_worth", "known"]

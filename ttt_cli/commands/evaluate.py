@@ -20,11 +20,10 @@ from ttt_cli.evaluation.review import MoveReview
 from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.verdict import find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
-from ttt_cli.shell.common import refuse_sources, resolved, write_report
+from ttt_cli.shell.common import resolved, try_report, write_report
 from ttt_cli.shell.options import AgentName, Seed, Walked, argument, complete, file_help, flag, number, option
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
-from ttt_cli.store.library import refuse_loss
 from ttt_cli.store.runs import digest_of
 from ttt_cli.store.text import as_text, to_csv
 from ttt_cli.views.evaluation import Evaluation, blunder_rows
@@ -72,6 +71,8 @@ def evaluate(
     if games_to is not None and not matched:
         raise UsageError("--games-to needs --games, without --positions")
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
+    if (file := mistakes or games_to) is not None:
+        try_report(env, file)
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
     always_exact = enumerated(player.rules) and not any(one.policy.external for one in (player, *others))
@@ -157,9 +158,6 @@ def _matches(
     """Play a match against each opponent, and write its games to ``games_to``. The first game that the
     player loses in a role that need not lose becomes its line in ``lines``."""
     matches = []
-    if games_to is not None:
-        refuse_sources(env, games_to)
-        refuse_loss(games_to)
     with (
         nullcontext() if games_to is None else writing(games_to) as file,
         progress(env, games * len(others), title="match") as tick,

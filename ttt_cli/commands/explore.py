@@ -10,7 +10,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.verdict import judge
-from ttt_cli.shell.common import resolved, write_report
+from ttt_cli.shell.common import resolved, try_report, write_report
 from ttt_cli.shell.options import AgentName, Report, flag
 from ttt_cli.store.text import as_text
 from ttt_cli.views.page import covered, facts_of, page
@@ -53,6 +53,7 @@ def explore(
     if out == "-" and show:
         raise UsageError("a page on stdout cannot be opened", where="--open", hint="-o page.html")
     (player,) = resolved(env, agent)
+    try_report(env, out)
     rules, policy = player.rules, player.policy.tabulated()
     if enumerated(rules) is None:
         env.say("proving the value of every move that can occur in its games, which may take minutes")

@@ -17,7 +17,7 @@ from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.evaluation.matchup import both_sides, own_play
 from ttt_cli.evaluation.walk import OutgrownError
-from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, write_report
+from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, try_report, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store import library
 from ttt_cli.store.formats import FORMATS, all_formats, plugged_format
@@ -82,6 +82,8 @@ def export(
     given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
     if wrong := [option for option, is_given in given.items() if is_given and option not in form.options]:
         raise UsageError(f"does not go with --format {form.name}", where=wrong[0])
+    if form.name != FORMAT:
+        try_report(env, out)
     if shortened := form.name == "svg" and start is None and depth is None:
         player = replace(player, depth=PICTURE_DEPTH)
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:

@@ -11,7 +11,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.shell.options import given_rules
 from ttt_cli.store import library
-from ttt_cli.store.files import write_bytes
+from ttt_cli.store.files import try_writing, write_bytes
 from ttt_cli.store.locks import lock
 
 
@@ -51,19 +51,31 @@ def locked(env: Environment, path: Path, doing: str, *, wait: float = 0.0) -> Ex
     return lock(path, doing, wait=wait, remedy=remedy, parents=stored)
 
 
+def try_report(env: Environment, out: str | Path) -> None:
+    """Raise TttError if ``write_report`` would, before any work is lost by that.
+
+    :raises UsageError: if the file is that of a player, a learned state or a log of games.
+    """
+    path = Path(out)
+    if str(out) != "-":
+        refuse_sources(env, out)
+        library.refuse_loss(path)
+        if path.is_file() or not path.exists():  # the reader of a pipe would see its end
+            try_writing(path, parents=False)
+
+
 def write_report(env: Environment, out: str | Path, content: bytes | Iterable[bytes]) -> bool:
     """Write a table, a picture, a page or an export to a file, or to stdout if ``out`` is ``-``.
 
     :returns: whether it was written to a file.
-    :raises UsageError: if the file is that of a player, a learned state or a log of games.
+    :raises UsageError: as ``try_report``.
     """
+    try_report(env, out)
     chunks = [content] if isinstance(content, bytes) else content
     if str(out) == "-":
         env.stdout.flush()
         env.stdout.buffer.writelines(chunks)
         return False
-    refuse_sources(env, out)
-    library.refuse_loss(Path(out))
     write_bytes(Path(out), chunks)
     return True
 

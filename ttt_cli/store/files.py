@@ -132,13 +132,17 @@ def append_line(path: AnyPath, line: bytes, *, wait: float = 10.0) -> None:
         _sync_folder(real.parent)
 
 
-def try_writing(path: AnyPath) -> None:
-    """Raise TttError, with path and remedy, if a file or a log could not be written."""
+def try_writing(path: AnyPath, *, parents: bool = True) -> None:
+    """Raise TttError, with path and remedy, if a file or a log could not be written.
+
+    :param parents: whether missing folders would be made.
+    """
     real = Path(os.path.realpath(path))
     with translate_os_errors(path):
         if status(real) is not None:
             os.close(os.open(real, os.O_WRONLY | os.O_APPEND | NO_WAITING))
-        TemporaryFile(dir=next(folder for folder in real.parents if status(folder) is not None)).close()
+        folders = (folder for folder in real.parents if not parents or status(folder) is not None)
+        TemporaryFile(dir=next(folders)).close()
 
 
 def _sync_folder(folder: Path) -> None:
