@@ -11,7 +11,7 @@ import pytest
 
 from tests.store.faults import ended, forked, in_child
 from ttt_cli.errors import BusyError, TttError
-from ttt_cli.store import library
+from ttt_cli.store import library, locks
 from ttt_cli.store.locks import lock, lock_path
 
 
@@ -140,3 +140,19 @@ def test_a_link_in_place_of_the_lock_file_is_not_followed(path, tmp_path):
     with pytest.raises(TttError, match="cannot be written: too many levels"):
         lock(path)
     assert (tmp_path / "precious").read_text() == "kept"
+
+
+def test_a_link_that_takes_the_place_of_the_lock_file_is_not_followed_either(path, tmp_path, monkeypatch):
+    other = tmp_path / "other"
+    other.write_bytes(b"precious")
+    other.chmod(0o600)
+    taken = locks.take
+
+    def replaced(file):
+        lock_path(path).unlink()
+        lock_path(path).symlink_to(other)
+        return taken(file)
+
+    monkeypatch.setattr(locks, "take", replaced)
+    lock(path).close()
+    assert (other.read_bytes(), other.stat().st_mode & 0o777) == (b"precious", 0o600)

@@ -63,8 +63,9 @@ def lock(
             holder = holder if holder.isprintable() and holder else "written by another process"
             raise BusyError(f"busy: {real.name} is being {holder}; {remedy}")
     with suppress(OSError):  # of another user, or on a full disk
-        os.chmod(place, mode & 0o666)
-        place.write_text(f"{doing} by process {os.getpid()}")
+        os.fchmod(file.fileno(), mode & 0o666)
+        with open(place, "w", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW)) as said:
+            said.write(f"{doing} by process {os.getpid()}")
     held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a forked child may still have it open
     return held
 
