@@ -10,6 +10,7 @@ from ttt_cli import Policy, Position, Positions, Rules
 from ttt_cli.agents import asked
 from ttt_cli.agents.asked import Asked, UnsteadyError
 from ttt_cli.engine.checked import Checked
+from ttt_cli.errors import TttError
 
 FIRST, LAST = (lambda text: str(text.index(".") + 1)), (lambda text: str(text.rindex(".") + 1))
 SOME = Positions.batch([Position(text) for text in (".........", "X........", "XO.......")], Rules())
@@ -47,6 +48,15 @@ def test_a_trusted_player_is_asked_once_about_each_position(monkeypatch: pytest.
     answers = [player.probabilities(SOME[rows]).tolist() for rows in ([0, 1, 2], [0, 1, 2], [2, 1, 0])]
     assert answers[0] == answers[1] == answers[2][::-1]
     assert next(turns) == len(SOME)
+
+
+def test_who_failed_in_games_is_still_an_error_where_nothing_can_be_forfeited(monkeypatch) -> None:
+    monkeypatch.setattr(asked, "MAX_RESTARTS", 3)
+    player = Asked(Rules(), "bot", (by(lambda text: text[9]),) * 2)
+    assert not player.forfeiting().probabilities(SOME).any()
+    assert "then not asked again" in player.remarks[-1]
+    with pytest.raises(TttError, match=r"bot: raised IndexError: string index out of range"):
+        player.probabilities(SOME)
 
 
 def test_only_the_values_of_legal_moves_are_used() -> None:

@@ -150,7 +150,7 @@ class Asked(Policy):
         :raises TttError: if it fails to answer, unless it then forfeits the game.
         """
         cells: list[int] = []
-        while len(cells) < len(texts) and self._log.restarts < MAX_RESTARTS:
+        while len(cells) < len(texts) and not (self._forfeits and self._log.restarts >= MAX_RESTARTS):
             try:
                 with guarded("", "raised ", NoAnswerError):
                     for answer in ask(texts[len(cells) :]):
