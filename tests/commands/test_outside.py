@@ -219,6 +219,7 @@ FAULTS = [
     ("py", "def choose(text)", 3, "SyntaxError: expected ':' in line 2 of bot.py"),
     ("py", "def chose(text): return 1", 2, "did you mean 'chose'"),
     ("py", OBJECT + "    probabilities = lambda self, p: p.legal * 1.0", 1, "sum to 1"),
+    ("py", OBJECT + "    rules = '3x3'", 2, "its rules are '3x3', not Rules (such as"),
     ("plug-in", "AGENT = 5", 1, "is of type int, not AgentType"),
     ("plug-in", "from ttt_cli import AgentType as A\nAGENT = A('x', 'x', exit)", 1, "fails: SystemExit"),
     ("plug-in", PLUGIN.format("1 / 0", None), 1, "raised ZeroDivisionError: division by zero in line 8 of "),

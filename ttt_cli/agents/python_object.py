@@ -31,7 +31,9 @@ def player_of(player: Any, rules: Rules, name: str, *, samples: int | None = Non
         with guarded(name, f"{player.__name__}() raised "):
             player = player()
     if callable(getattr(player, "probabilities", None)):
-        return Checked(getattr(player, "rules", rules), name, player)
+        if not isinstance(own := getattr(player, "rules", rules), Rules):
+            raise UsageError(f"its rules are {own!r}, not Rules", where=name, hint="such as Rules(3, 3, 3)")
+        return Checked(own, name, player)
     if not callable(player):
         hint = "a function from a position's text to a cell, or an object with probabilities(positions)"
         raise UsageError(f"is of type {type(player).__name__}, not a player", where=name, hint=hint)
