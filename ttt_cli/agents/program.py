@@ -42,6 +42,8 @@ FLUSHING = (
     "-W interactive; Ruby $stdout.sync = true; Perl $| = 1; or exec,patience=SECONDS:…"
 )
 
+ONE_LINE = "one line for each position: a cell, or resign"
+
 
 class Program:
     """A program, started by the first question, and again by the first one after a failure.
@@ -105,7 +107,9 @@ class Program:
         questions = "".join(f"{text}\n" for text in texts).encode()
         Thread(target=_send, args=(stdin, questions), daemon=True).start()
         deadline = monotonic() + self._patience
-        while missing > 0 and not unasked and len(rest) <= LONGEST_LINE:
+        while missing > 0 and not unasked:
+            if len(rest) > LONGEST_LINE:
+                raise NoAnswerError(f"wrote no end of line within {LONGEST_LINE:,} bytes", hint=ONE_LINE)
             if not _ready(stdout, max(0.0, deadline - monotonic())):
                 what = "wrote no end of line" if rest else "gave no answer"
                 raise NoAnswerError(f"{what} within {self._patience:g} s", hint=FLUSHING)
@@ -117,8 +121,8 @@ class Program:
             missing -= len(lines)
             deadline = monotonic() + self._patience if lines else deadline
         if missing or unasked or rest:
-            hint = "one line for each position: a cell, or resign"
-            raise NoAnswerError("wrote more than one line, or before it was asked, in answer", hint=hint)
+            what = "wrote more than one line, or before it was asked, in answer"
+            raise NoAnswerError(what, hint=ONE_LINE)
 
 
 def _end(process: "Popen[bytes]", kill: Callable[[], object]) -> None:
