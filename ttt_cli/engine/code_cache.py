@@ -33,8 +33,9 @@ def write(name: str, code: bytes) -> None:
         temporary.write_bytes(code)
         temporary.replace(path)
         for other in path.parent.iterdir():
-            if other.is_file() and time() - other.stat().st_mtime > 30 * 86_400:
-                other.unlink()
+            with suppress(FileNotFoundError):  # another process may have renamed or deleted it
+                if other.is_file() and time() - other.stat().st_mtime > 30 * 86_400:
+                    other.unlink()
     except OSError as error:
         _say_once(f"compiled code cannot be kept ({error.filename}: {error.strerror})")
 
