@@ -120,7 +120,7 @@ def bradley_terry(scores: Floats) -> Floats:
     strengths = np.ones(players)
     for _ in range(10_000):
         expected = (games / (strengths[:, None] + strengths)).sum(axis=1)
-        updated = won / expected if players > 1 else strengths
+        updated = won / expected
         updated /= np.exp(np.log(updated).mean())
         settled = np.abs(np.log(updated / strengths)).max() < 1e-13
         strengths = updated
