@@ -22,13 +22,13 @@ class Heuristic(Policy):
         self, rules: Rules, *, centre: bool = False, ties: Literal["random", "first"] = "random"
     ) -> None:
         self.rules = rules
-        self._centre = centre and rules.rows % 2 == 1 and rules.cols % 2 == 1
+        self._centre = centre and rules.centre >= 0
         self._ties = ties
 
     def probabilities(self, positions: Positions) -> Floats:
         chosen = free = ~(positions.x | positions.o)
         if self._centre:
-            centre = free & np.uint64(1 << self.rules.cells // 2)
+            centre = free & np.uint64(1 << self.rules.centre)
             chosen = np.where(centre, centre, free)
         mine, theirs = positions.stones_by_turn
         for stones in (theirs, mine):  # the last preference wins

@@ -58,6 +58,11 @@ class Rules:
     def cells(self) -> int:
         return self.rows * self.cols
 
+    @property
+    def centre(self) -> int:
+        """The middle cell; -1 if the board has none."""
+        return self.cells // 2 if self.rows % 2 and self.cols % 2 else -1
+
     @cached_property
     def lines(self) -> tuple[tuple[int, ...], ...]:
         """The cells of each winning line, ascending; the lines are in the order of their first cells."""

@@ -132,11 +132,6 @@ def stage_results(rules: Rules) -> Int64s:
     return np.where(stages < rules.cells, -last_stone if rules.misere else last_stone, 0)
 
 
-def centre_of(rules: Rules) -> int:
-    """The middle cell; -1 if the board has none."""
-    return rules.cells // 2 if rules.rows % 2 and rules.cols % 2 else -1
-
-
 class Rule(NamedTuple):
     """What ``choose`` and ``learn`` need: the shortest and the longest stage, the middle cell or -1, and the
     ``sightings``."""
@@ -181,7 +176,7 @@ class Book(TableLearner[BookTable]):
 
     def rule(self, table: BookTable) -> Rule:
         stages = stages_of(table.rules)
-        return Rule(int(stages[0]), int(stages[-1]), centre_of(table.rules), table.spread())
+        return Rule(int(stages[0]), int(stages[-1]), table.rules.centre, table.spread())
 
     def derive(self, table: BookTable) -> None:
         moves, rules = table.moves, table.rules
@@ -205,7 +200,7 @@ class Book(TableLearner[BookTable]):
         return None if self.choice == "article" else (0.0, 1.0)
 
     def answer(self, table: BookTable, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
-        moves, centre = table.moves, centre_of(table.rules)
+        moves, centre = table.moves, table.rules.centre
         points, games = (table.by_cell(moves[name], rows, legal) for name in ("points", "games"))
         values, rated = (points + 1) / (2 * games + 2), games > 0
         if self.choice == "article":
