@@ -342,12 +342,14 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
 
 
 @Part
-def first_of_largest(rows: Any, moves: Any, row: int, sign: int) -> int:
-    """The row after the first edge to the largest score times ``sign``; 0 if none is above -1."""
-    largest, earliest, found = -1.0, 0, u32(OPEN)
+def first_of_largest(rows: Any, moves: Any, row: int, sign: int, largest: float) -> int:
+    """The row after the first edge to the largest score times ``sign`` (0: in size); 0 if none is above
+    ``largest``."""
+    earliest, found = 0, u32(OPEN)
     for place in range(rows[row].number):
         move = moves[rows[row].first + u32(place)]
-        score = sign * rows[move.after].score
+        score = rows[move.after].score
+        score = sign * score if sign else abs(score)
         if move.order > 0 and (score > largest or (score == largest and move.order < earliest)):
             largest, earliest, found = score, move.order, move.after
     return found
@@ -360,11 +362,11 @@ def authors_walk(rows: Any, moves: Any, row: int, ply: int) -> int:
     target, at, sign, steps, chosen = u32(OPEN), row, 1 - 2 * (ply & 1), 0, -1
     # After this many steps the walk has been at the empty board twice for one side.
     while rows[row].tried > 0 and target == OPEN and steps < 3 * (ply + free + 1):
-        mine = first_of_largest(rows, moves, at, sign)
+        mine = first_of_largest(rows, moves, at, sign, -1.0)
         if sign * rows[mine].score > 0:
             target = mine
         else:
-            at, sign, steps = first_of_largest(rows, moves, at, -sign), -sign, steps + 1
+            at, sign, steps = first_of_largest(rows, moves, at, -sign, -1.0), -sign, steps + 1
             at = at if at > 0 else u32(FIRST)
     if target != OPEN:
         preferred, other = np.uint64(rows[target].x), np.uint64(rows[target].o)
@@ -447,13 +449,8 @@ def back_up_from(rows: Any, moves: Any, rule: Rule, path: Any, plies: int, new: 
 @Part
 def rescore(rows: Any, moves: Any, row: int, ply: int, article: bool) -> bool:
     """Rescore a node by its successors, which have ``ply`` stones; return whether its score changes."""
-    sign, largest, earliest, score = 2 * (ply & 1) - 1, -np.inf, 0, 0.0
-    for place in range(rows[row].number):
-        move = moves[rows[row].first + u32(place)]
-        after = rows[move.after].score
-        size = abs(after) if article else sign * after
-        if move.order > 0 and (size > largest or (size == largest and move.order < earliest)):
-            largest, earliest, score = size, move.order, DISCOUNT * after
+    sign = 0 if article else 2 * (ply & 1) - 1
+    score = DISCOUNT * rows[first_of_largest(rows, moves, row, sign, -np.inf)].score
     changed = score != rows[row].score
     rows[row].score = score
     return changed
