@@ -16,10 +16,10 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UsageError
 
 SMALL_SPACE = 200_000
-"""The most positions of a board that is enumerated unasked, which takes an instant."""
+"""The largest ``Rules.positions_bound`` of a board that is enumerated unasked, which takes an instant."""
 
 MAX_POSITIONS = 12_000_000
-"""Larger spaces are refused, since a position takes some 100 bytes of memory."""
+"""Boards of a larger bound are refused, since a position takes some 100 bytes of memory."""
 
 
 class StateSpace(Positions):

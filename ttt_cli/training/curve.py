@@ -25,7 +25,8 @@ KEPT_PER_DECADE = 2
 """The same for a curve that is only kept in the record: few, so that training stays fast."""
 
 KEPT_UP_TO = 10_000
-"""Runs on boards of at most so many positions keep their curve: a point takes a few milliseconds there."""
+"""Runs keep their curve on boards whose ``Rules.positions_bound`` is no larger: a point takes a few
+milliseconds there."""
 
 
 def is_kept(rules: Rules) -> bool:
