@@ -9,7 +9,7 @@ from tests.conftest import COMPILED
 from tests.engine.test_positions import sample
 from ttt_cli import Game, Position, Positions, Rules
 from ttt_cli.engine.kernel import uncompiled
-from ttt_cli.engine.perfect import move_values_of, values_of
+from ttt_cli.engine.perfect import move_values_of, solved, values_of
 from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.solver import Solver
@@ -175,8 +175,8 @@ def test_a_proved_position_is_worth_its_best_move(rules: Rules):
 @pytest.mark.compiled
 def test_what_is_proved_does_not_depend_on_other_positions():
     positions = Positions.batch(sample(Rules(6, 6, 4), 1)[::3], Rules(6, 6, 4))
-    alone = [move_values_of(positions[[row]], nodes=300)[0] for row in range(len(positions))]
-    assert np.array_equal(move_values_of(positions, nodes=300), alone)
+    alone = [solved(positions[[row]], nodes=300)[1][0] for row in range(len(positions))]
+    assert np.array_equal(solved(positions, nodes=300)[1], alone)
     assert len({*np.concatenate(alone).tolist()}) == 4  # some are proved
 
 
