@@ -34,7 +34,7 @@ RULES = (Rules(), Rules(2, 5, 3), Rules(misere=True))
 @contextmanager
 def growing(complete: tables.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if no board had a state space: every table starts with the empty board alone."""
-    counted = {(complete.rules, complete.symmetric): complete.size}  # exploration goes by it
+    counted = {(complete.rules, complete.symmetric): complete.game_size}  # exploration goes by it
     with monkeypatch.context() as patch:
         patch.setattr(tables, "enumerated", lambda rules: None)
         patch.setattr(tables, "KNOWN_SIZES", counted)

@@ -123,7 +123,7 @@ class Q(TableLearner[Table]):
         )
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
-        settling = self.settling * table.size
+        settling = self.settling * table.game_size
         if self.choice == "article" or settling <= 0:
             return super().exploration(table, number)
         epsilon = max(self.epsilon, settling / (settling + number))

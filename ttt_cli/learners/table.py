@@ -145,8 +145,9 @@ class Table:
         return Growth(self.slots, self.used, board_of(self.rules), sources)
 
     @property
-    def size(self) -> int:
-        """The number of positions, or classes, of the game; an upper bound where it is unknown."""
+    def game_size(self) -> int:
+        """The number of positions, or classes, of the game; where it is unknown, of boards with the right
+        numbers of stones, or an eighth or a quarter of that."""
         if self.complete:
             return len(self.rows) - FIRST
         images = len(self.rules.symmetries) if self.symmetric else 1
