@@ -213,8 +213,7 @@ class Book(TableLearner[BookTable]):
         return uniform(chosen), np.where(rated, values, np.nan), np.any(games, axis=1)
 
     def seen(self, table: BookTable) -> Positions:
-        moves = np.concatenate([keys // table.stages for keys, _ in table.gather().values()])
-        rows = np.unique(table.owners_of(moves))
+        rows = np.unique(table.owners_of(np.flatnonzero(table.moves["games"])))
         return table.all_positions(table.positions(rows))
 
     # ---- Runs and merging ----
@@ -249,8 +248,8 @@ class Book(TableLearner[BookTable]):
     # ---- Files ----
 
     def size(self, table: BookTable) -> tuple[int, int]:
-        moves = [len({row[0] for row in rows}) for _, rows in self.to_entries(table)]
-        return len(moves), sum(moves)
+        moves = np.flatnonzero(table.moves["games"])
+        return len(np.unique(table.owners_of(moves))), len(moves)
 
     def to_entries(self, table: BookTable) -> Iterator[Entry]:
         """For each position its rows, sorted: ``[move, plies, result, run, count]``, with cells from 1 and
