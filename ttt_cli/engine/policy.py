@@ -119,11 +119,6 @@ class PolicyTable(Policy):
         self.rules, self.space = space.rules, space
         self.played, self.worth, self.learned = probabilities, values, known
 
-    @property
-    def support(self) -> Bools:
-        """bool[n, cells]: the moves played with a positive probability."""
-        return np.greater(self.played, 0)
-
     def probabilities(self, positions: Positions) -> Floats:
         return self.played[self.space.rows(positions)]
 

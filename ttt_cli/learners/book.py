@@ -165,7 +165,7 @@ class Book(TableLearner[BookTable]):
     epsilon: float = parameter(0.8, "exploration in the first game", least=0, most=1)
     epsilon_end: float = parameter(0.13, "exploration that it falls to with the games", least=0, most=1)
 
-    def move_columns(self, rules: Rules) -> Sequence[Column]:
+    def move_columns(self) -> Sequence[Column]:
         """All derived: the ``points`` won with the move, two for a win and one for a draw; its ``games``; and
         its ``value``: the score less 1/2, or by the author's rule the score."""
         return Column("value"), Column("points", "i8"), Column("games", "i8")

@@ -31,7 +31,6 @@ from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.loop import Chance, Chosen, Played, any_of
 from ttt_cli.learners.table import Column, Table
@@ -64,7 +63,7 @@ class Menace(TableLearner[Table]):
     loss: int = parameter(1, "beads taken from each box opened in a game lost", least=0, most=1000)
     epsilon: float = parameter(0.2, "probability of a random move", least=0, most=1)
 
-    def move_columns(self, rules: Rules) -> Sequence[Column]:
+    def move_columns(self) -> Sequence[Column]:
         """``change``: the beads added for the move, minus those taken away."""
         return (Column("change", "i8", learned=True),)
 

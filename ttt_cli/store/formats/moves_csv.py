@@ -133,6 +133,6 @@ class MovesCsv(Format):
         assert player.state is not None
         rows, index_of = _rows_of(player.state), StateSpace.of(STANDARD).index_of
         if player.best:
-            played = player.policy.support
+            played = player.policy.played > 0
             rows = (row for row in rows if played[index_of[row[0]], row[1] - 1])
         return [to_bytes(rows)]
