@@ -321,6 +321,7 @@ def save(state: State, path: str | PathLike[str]) -> None:
     """
     _expect(State, state)
     with lock(Path(path), "saved", remedy="save it under another name and merge later", parents=True):
+        library.try_saving(state, Path(path))
         library.save(state, Path(path))
 
 

@@ -46,14 +46,15 @@ def test_a_state_that_is_gone_is_brought_back(replaced: Run):
     assert Path("state_store/q.json").read_bytes() == b""
 
 
-def test_whatever_a_state_replaced_is_brought_back(ttt: Run):
+def test_a_state_replaces_nothing_but_states(ttt: Run):
     ttt("train", "q", "--games", "9")
-    for made in ("export minimax -o p.json -f policy-json", "train td --games 5 --curve c.json"):
+    for made in ("export minimax -o p.json -f policy-json", "export q -o foreign.json -f q-table"):
         assert ttt(*made.split()).code == 0
-    for name in ("p.json", "c.json"):
-        before = Path(name).read_bytes()
-        assert "is kept as" in ttt("merge", "q", "-o", name).err
-        assert ttt("restore", f"{name}.bak").code == 0 and Path(name).read_bytes() == before
+    for call in ("merge q -o p.json", "train q --games 9 --fresh -o foreign.json"):
+        before = Path(name := call.split()[-1]).read_bytes()
+        refused = ttt(*call.split())
+        assert refused.code == 3 and f"{name}: is not a state, and a state replaces" in refused.err
+        assert Path(name).read_bytes() == before and not Path(f"{name}.bak").exists()
 
 
 def test_a_name_with_a_board_means_the_state_for_it(ttt: Run):

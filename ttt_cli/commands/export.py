@@ -105,6 +105,7 @@ def export(
         refuse_sources(env, out)
         path = output_file(env, out)
         with locked(env, path, "exported to"):
+            library.try_saving(player.state, path)
             library.save(player.state, path)
     elif not write_report(env, out, chunks):
         return None

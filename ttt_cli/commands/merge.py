@@ -80,6 +80,7 @@ def merge(
         state, duplicates = merged.state, list(merged.duplicates)
         del loaded, merged  # releases their tables before the state is written
         if target is not None:
+            library.try_saving(state, target)
             library.save(state, target)
     size = f"{counted(len(state.runs), 'run')}, {counted(state.positions, state.learner.units[0])}"
     return Merge(inputs, state.games, state.positions, duplicates, target, size)

@@ -299,8 +299,12 @@ def digest(state: State) -> str:
 
 
 def try_saving(state: State, path: Path) -> None:
-    """Raise TttError if ``save`` would, before any work is lost by that."""
+    """Raise TttError if ``save`` would, or would replace the file of another program, before any work is lost
+    by that."""
     needs_backup(state, path)  # refuses what may not be replaced
+    if path.is_file() and path.stat().st_size and not holds_state(path):
+        what, hint = "is not a state, and a state replaces nothing else", "name another file"
+        raise InvalidFileError(what, where=str(path), hint=hint, flags="-o another file")
     if path.is_file() or not path.exists():  # the reader of a pipe would see its end
         try_writing(path)
 
