@@ -8,10 +8,10 @@ from typing import Annotated
 from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.documents import Document, optional
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode
+from ttt_cli.errors import ExitCode, InvalidFileError
 from ttt_cli.shell.options import FileNames, flag, given_rules
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Verification
+from ttt_cli.store.formats.format import Rejected, Verification
 from ttt_cli.views.numbers import table_size
 
 
@@ -65,5 +65,9 @@ def verify(
     for text in files:
         name, options = file_and_reading(text, rules := given_rules(env))
         path = Path(name) if library.is_path(name) else library.existing(env.store, name, rules, what="file")
-        accepted = library.accept(path) if accept else None
-        yield Check(path, library.verify(path, options), accepted)
+        try:
+            accepted = library.accept(path) if accept else None
+        except InvalidFileError as error:  # the other files are checked nevertheless
+            yield Check(path, Verification("", rejected=[Rejected.by(error, str(path))], unfit=True))
+        else:
+            yield Check(path, library.verify(path, options), accepted)
