@@ -71,7 +71,7 @@ class Environment:
     def width(self) -> int:
         """The number of columns: from ``COLUMNS``, else of the terminal, else 80."""
         columns = self.variables.get("COLUMNS", "")
-        if columns.isascii() and columns.isdigit() and 0 < int(columns[:5]) < 10_000:
+        if columns.isascii() and columns.isdigit() and len(columns) < 5 and int(columns):
             return int(columns)
         for stream in (self.stdout, self.stderr):
             with suppress(OSError, ValueError):

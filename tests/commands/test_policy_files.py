@@ -90,7 +90,7 @@ def test_a_policy_file_is_a_player_but_no_state(ttt: Run) -> None:
     assert ttt("verify", "policy.csv", "--json").json["positions"] == 4520
     assert ttt("verify", "policy.csv").out == "policy.csv: policy-csv, 4,520 positions, valid\n"
     listed = {row["name"]: row for row in ttt("show", "--formats", "--json").json["formats"]}
-    assert all(listed[name]["plays"] and not listed[name]["reads"] for name in FORMATS)
+    assert all(listed[name]["plays"] and listed[name]["reads"] for name in FORMATS)
 
 
 def test_the_rules_in_a_file_hold(ttt: Run) -> None:

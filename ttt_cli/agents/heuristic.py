@@ -12,7 +12,7 @@ from ttt_cli.engine.rules import Rules
 
 
 class Heuristic(Policy):
-    """A policy that wins if it can, else blocks, else plays anywhere.
+    """Completes a line if it can (and so loses a misère game), else blocks a line, else plays anywhere.
 
     :param centre: prefer the middle cell, if the board has one, to other cells that neither win nor block.
     :param ties: which of several winning or blocking cells to play.

@@ -258,8 +258,8 @@ def _built_in(agent: AgentType, kind: Literal["plug-in", "built-in"]) -> BuiltIn
 def _formats() -> Formats:
     rows: dict[str, FormatRow] = {}
     for form in chain(all_formats(), plugins(FORMAT_PLUGINS, plugged_format)):
-        reads, plays = form.holds in ("table", "games"), form.holds in ("table", "policy")
-        row = FormatRow(form.name, form.learner or None, form.about, reads, plays, form.written)
+        plays = form.holds in ("table", "policy")
+        row = FormatRow(form.name, form.learner or None, form.about, bool(form.holds), plays, form.written)
         rows.setdefault(form.name, row)
     return Formats(list(rows.values()))
 

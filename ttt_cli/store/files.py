@@ -1,4 +1,4 @@
-"""Writing files: everything that the program leaves on disk.
+"""Writing files and logs.
 
 At any instant, even after a kill or a power loss, there is the whole old file or the whole new one; a write
 that fails leaves the old file and no litter. As databases do it: write a temporary file in the same folder,
