@@ -51,10 +51,9 @@ merge good.json FILE -o new.json
 explore FILE -o new.html
 review FILE
 train td --games-from FILE -o new.json
-verify --accept FILE
 curve FILE
 """.strip().splitlines()
-"""Calls that need a player's file, and four that need another kind."""
+"""Calls that need a player's file, and three that need another kind."""
 
 WRITERS = {
     "train td --games 1 -o FILE": False,
