@@ -263,9 +263,11 @@ def _numbered(keys: Uint64s, rows: NDArray[Any], added: Uint64s, cells: NDArray[
     """uint64[k]: ``keys[rows[i]] + added[cells[i]] + i``, in an order that is quickly sorted.
 
     A key of 3x3 has 18 bits, and below them 46 are unused: with the numbers 0, 1, 2 … in those, sorting the
-    keys in place gives the order too. Where ``keys`` ascend, so do those with the same number added, and a
-    sort that merges has little to do.
+    keys in place gives the order too. Where ``keys`` ascend, so do those with the same number added: many are
+    listed by that, so that a sort that merges has little to do.
     """
+    if len(rows) <= CACHED:
+        return keys.take(rows) + added.take(cells) + np.arange(len(rows), dtype=np.uint64)
     numbered, stop = np.empty(len(rows), np.uint64), 0
     for cell, stone in enumerate(added):
         moves = np.flatnonzero(cells == cell)
