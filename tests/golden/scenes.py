@@ -223,11 +223,11 @@ KINDS = {"opponents": OPPONENTS, "lessons": LESSONS, "merged": MERGES, "boards":
 QUICK: dict[str, list[str]] = {
     "q": life("q") + commands(IN_FULL),
     "games": foreign(GAMES),
-    "large-boards": LARGE_BOARDS,
 }
 """The command lines by scene; these stand for all in the fast suite."""
 
 LONG: dict[str, list[str]] = {
+    "large-boards": LARGE_BOARDS,
     **{learner: life(learner) for learner in FILES if learner != "q"},
     **{f"{learner}-article": life(learner, "--preset article") for learner in FILES},
     **{

@@ -12,6 +12,7 @@ import pytest
 
 from tests import tables
 from tests.learners.common import trained
+from tests.ttt import some
 from ttt_cli import conformance
 from ttt_cli.conformance import CHECKS, after, content, read_table, resigning
 from ttt_cli.engine.kernel import uncompiled
@@ -32,7 +33,8 @@ TABLES = PERFECT[:-1]
 
 
 @pytest.fixture(
-    params=[(name, choice) for name in LEARNERS for choice in learner_class(name).choices[:2]], ids="-".join
+    params=some((name, choice) for name in LEARNERS for choice in learner_class(name).choices[:2]),
+    ids="-".join,
 )
 def learner(request: pytest.FixtureRequest) -> Learner:
     """Each learner with its own parameters, and with its author's where an article describes it."""

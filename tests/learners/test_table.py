@@ -8,6 +8,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
+from tests.ttt import some
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.conformance import after, content, empty_table, shard
 from ttt_cli.engine.game import Game
@@ -43,17 +44,20 @@ def growing(complete: tables.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 @pytest.mark.parametrize("name", GROWN)
 @pytest.mark.parametrize(
-    ("preset", "symmetric", "rules"),
-    [
-        *(("default", False, rules) for rules in RULES),
-        ("article", False, Rules()),
-        ("default", True, Rules()),
-    ],
+    "case",
+    some(
+        [
+            *(("default", False, rules) for rules in RULES),
+            ("article", False, Rules()),
+            ("default", True, Rules()),
+        ]
+    ),
     ids=str,
 )
 def test_a_table_that_grows_learns_the_same(
-    name: str, preset: str, symmetric: bool, rules: Rules, monkeypatch: pytest.MonkeyPatch
+    name: str, case: tuple[str, bool, Rules], monkeypatch: pytest.MonkeyPatch
 ):
+    preset, symmetric, rules = case
     learner = learner_of(name, preset)
     symmetric |= learner.symmetric_only
     expected = learner.empty(rules, symmetric)

@@ -14,6 +14,7 @@ import pytest
 from tests.store.formats.programs import entries, npy, npz, read, refused
 from tests.store.formats.strangers import MOVES, POSITIONS, ROWS, by_cell, free, in_base_3, symbols
 from tests.store.pickles import samples
+from tests.ttt import some
 from ttt_cli.store import source
 
 
@@ -52,8 +53,9 @@ def wanted(kept: str) -> dict[str, object]:
     return entries(read({"positions": POSITIONS, "arrays": rows}.get(kept, by_cell(MOVES))))
 
 
-@pytest.mark.parametrize(("key", "kept"), list(zip(KEYS, 3 * [*VALUES], strict=True)))
-def test_a_table_by_every_kind_of_key(key, kept):
+@pytest.mark.parametrize("case", some(zip(KEYS, 3 * [*VALUES], strict=True)))
+def test_a_table_by_every_kind_of_key(case):
+    key, kept = case
     found = read(pickle.dumps(VALUES[kept](KEYS[key])), "a.pkl")
     assert (found.format, found.state.learner.name) == ("pickle", "td" if kept == "positions" else "q")
     assert entries(found) == wanted(kept) and not found.rejected

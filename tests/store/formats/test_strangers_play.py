@@ -134,7 +134,7 @@ BEADS: dict[str, Callable[[Boxes], object]] = {
 }
 
 
-@pytest.mark.parametrize("form", BEADS)
+@pytest.mark.parametrize("form", some(BEADS))
 def test_beads_and_probabilities_are_drawn_from(form):
     boxes = {text: box for text, box in by_cell(beads()).items() if sum(box.values())}
 
