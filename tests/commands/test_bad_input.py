@@ -285,6 +285,7 @@ USAGE = [
     ("study q --vary alpha=x", "'x' cannot be a value in 'alpha=x' (expected values such as 0.1, "),
     ("study ntuple --presets", "ntuple has no article preset"),
     ("train td --games-from g.jsonl --opponent random", "--opponent does not go with --games-from"),
+    ("train book --games 9 -o new.csv --curve ./new.csv", "--curve new.csv: is the file of the state"),
     ("train td --games 9 -o new.csv", "new.csv: a td state is JSON (-o new.json)"),
     ("train q --workers 2 --cluster tcp://127.0.0.1:9", "--workers does not go with --cluster"),
     ("train td --resume --alpha .2", "--alpha does not go with --resume"),

@@ -77,10 +77,3 @@ def test_another_methods_foreign_table_is_not_a_start(ttt: Run) -> None:
         assert ttt(*words.split()).code == 0
     refused = ttt(*["train", "q", "--from", "vt.csv", "--games", "20"])
     assert refused.code == 3 and "holds a td state, not q (--from another file)" in refused.err
-
-
-def test_a_curve_is_not_written_over_the_state(ttt: Run) -> None:
-    """Each save would replace the other, and backups of curves those of states."""
-    refused = ttt("train", "book", "--games", "100", "-o", "book.csv", "--curve", "./book.csv")
-    assert refused.code == 2 and "--curve book.csv: is the file of the state" in refused.err
-    assert not Path("book.csv").exists()

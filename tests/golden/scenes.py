@@ -220,10 +220,7 @@ NTUPLE = commands(f"""
 KINDS = {"opponents": OPPONENTS, "lessons": LESSONS, "merged": MERGES, "boards": BOARDS}
 """What every learner is put through."""
 
-QUICK: dict[str, list[str]] = {
-    "q": life("q") + commands(IN_FULL),
-    "games": foreign(GAMES),
-}
+QUICK: dict[str, list[str]] = {"q": life("q") + commands(IN_FULL), "games": foreign(GAMES)}
 """The command lines by scene; these stand for all in the fast suite."""
 
 LONG: dict[str, list[str]] = {

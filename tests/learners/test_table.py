@@ -42,18 +42,14 @@ def growing(complete: tables.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator
         yield
 
 
+GROWING = [
+    *(("default", False, rules) for rules in RULES),
+    *(("article", False, Rules()), ("default", True, Rules())),
+]
+
+
 @pytest.mark.parametrize("name", GROWN)
-@pytest.mark.parametrize(
-    "case",
-    some(
-        [
-            *(("default", False, rules) for rules in RULES),
-            ("article", False, Rules()),
-            ("default", True, Rules()),
-        ]
-    ),
-    ids=str,
-)
+@pytest.mark.parametrize("case", some(GROWING), ids=str)
 def test_a_table_that_grows_learns_the_same(
     name: str, case: tuple[str, bool, Rules], monkeypatch: pytest.MonkeyPatch
 ):

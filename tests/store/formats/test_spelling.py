@@ -301,17 +301,15 @@ CODED = [it | {"state": in_base_3(it["state"])} for it in beside("estimate", **V
 WIDE = [{"s": text, **{f"q{at}": q for at, q in enumerate(row)}, "visits": 5} for text, row in ROWS.items()]
 
 
+COUNTED = [
+    *((beside("q_value", **VISITS), VISITS), (beside("Score", **ENDS), ENDS)),
+    (beside("q", **REWARD), REWARD),
+    *((beside("estimate", **VISITS), VISITS), (CODED, VISITS), (WIDE, VISITS)),
+]
+
+
 @pytest.mark.parametrize("form", [list, csv_of])
-@pytest.mark.parametrize(
-    "case",
-    some(
-        [
-            *((beside("q_value", **VISITS), VISITS), (beside("Score", **ENDS), ENDS)),
-            (beside("q", **REWARD), REWARD),
-            *((beside("estimate", **VISITS), VISITS), (CODED, VISITS), (WIDE, VISITS)),
-        ]
-    ),
-)
+@pytest.mark.parametrize("case", some(COUNTED))
 def test_counts_and_rewards_beside_the_values_are_left_out(form, case):
     records, counts = case
     said = [note for note in reads_as(form(records), goes_by(MOVES)).notes if "column" in note]
