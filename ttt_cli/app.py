@@ -237,6 +237,8 @@ def _usage_error(error: typer.TyperException) -> UsageError:
         hint = "only --help and --version stand before the command"
     elif getattr(error, "option_name", "") in ("-X", "-O"):
         hint = "-- precedes a position that begins with -"
+    elif path == "ttt play" and message.startswith("unexpected argument"):
+        hint = "two players: --x AGENT --o AGENT"
     return UsageError(message[:1].lower() + message[1:], where=path, hint=f"{meant} {hint}".strip())
 
 

@@ -274,7 +274,7 @@ USAGE = [
     ("train q --alpha fast", "invalid value for '--alpha': 'fast' is not a number (see"),
     ("train q --workers 1.5", "invalid value for '--workers': '1.5' is not a whole number (see"),
     ("play --watch", "--x q --o random"),
-    ("play random minimax:depth=2", "unexpected argument: minimax:depth=2"),
+    ("play random hard", "unexpected argument: hard (two players: --x AGENT --o AGENT)"),
     ("play --x random --o random --watch --delay nan", "--delay"),
     ("study q --vary alpha=2", "alpha"),
     ("study q --vary alpha", "'alpha' names no values (such as alpha=VALUE,VALUE)"),
