@@ -267,7 +267,7 @@ def _numbered(keys: Uint64s, rows: NDArray[Any], added: Uint64s, cells: NDArray[
     listed by that, so that a sort that merges has little to do.
     """
     if len(rows) <= CACHED:
-        return keys.take(rows) + added.take(cells) + np.arange(len(rows), dtype=np.uint64)
+        return np.arange(len(rows), dtype=np.uint64) + keys.take(rows) + added.take(cells)
     numbered, stop = np.empty(len(rows), np.uint64), 0
     for cell, stone in enumerate(added):
         moves = np.flatnonzero(cells == cell)
