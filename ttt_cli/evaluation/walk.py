@@ -182,7 +182,8 @@ def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions
     still_open, counts = ~positions.terminal, np.zeros(len(positions), np.int8)
     open_rows = np.flatnonzero(still_open)
     cell_of = np.tile(np.arange(positions.cells, dtype=np.int8), min(len(positions), WALK_BATCH))
-    most = len(open_rows) * positions.cells  # memory that is never written is not taken
+    free_cells = positions.cells - int(positions.plies[0])
+    most = len(open_rows) * free_cells  # memory that is never written is not taken
     cells, probabilities, stop, known = np.empty(most, np.int8), np.empty(most), 0, list[int]()
     for start in range(0, len(open_rows), WALK_BATCH):
         rows = open_rows[start : start + WALK_BATCH]
