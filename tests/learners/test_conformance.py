@@ -12,7 +12,6 @@ import pytest
 
 from tests import tables
 from tests.learners.common import trained
-from tests.ttt import some
 from ttt_cli import conformance
 from ttt_cli.conformance import CHECKS, after, content, read_table, resigning
 from ttt_cli.engine.kernel import uncompiled
@@ -33,8 +32,7 @@ TABLES = PERFECT[:-1]
 
 
 @pytest.fixture(
-    params=some((name, choice) for name in LEARNERS for choice in learner_class(name).choices[:2]),
-    ids="-".join,
+    params=[(name, choice) for name in LEARNERS for choice in learner_class(name).choices[:2]], ids="-".join
 )
 def learner(request: pytest.FixtureRequest) -> Learner:
     """Each learner with its own parameters, and with its author's where an article describes it."""
