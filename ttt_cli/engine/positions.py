@@ -23,7 +23,7 @@ CACHED = 1 << 16
 PART = 1 << 16
 """The number of positions in a part of a large batch, so that temporary arrays stay small."""
 
-_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="big").reshape(256, 4, 2)
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).reshape(256, 4, 2)
 FOUR_CELLS = (_BITS << np.arange(4)[:, None]).sum(axis=1).T.astype(np.uint64)
 """uint64[2, 256]: the stones of X and O on the four cells that a byte of a key stands for."""
 
