@@ -15,7 +15,7 @@ import io
 import pickletools
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -134,15 +134,15 @@ class _Reader:
         ``Name`` and ``Object``. References to one value share it."""
         self.stack, self.memo = [], {}
         try:
-            for opcode, argument, at in pickletools.genops(file):
+            for opcode, argument, at in _opcodes(file):
                 self.count(1)
                 self.at = at or 0
-                if opcode.name in _PUSHES:
-                    self.stack.append(_PUSHES[opcode.name](self, argument))
-                elif opcode.name in _CHANGES:
-                    _CHANGES[opcode.name](self, argument)
-                elif opcode.name != "STOP":
-                    raise self.refused(f"refers to something outside the file ({opcode.name})")
+                if opcode in _PUSHES:
+                    self.stack.append(_PUSHES[opcode](self, argument))
+                elif opcode in _CHANGES:
+                    _CHANGES[opcode](self, argument)
+                elif opcode != "STOP":
+                    raise self.refused(f"refers to something outside the file ({opcode})")
             return self.pop()
         except IndexError:
             raise self.damaged("its stack is empty") from None
@@ -402,6 +402,23 @@ _CHANGES: Mapping[str, Callable[[_Reader, Any], object]] = {
     "BUILD": lambda reader, _: reader.set_state(reader.pop()),
 }
 """Opcodes that change the stack, or the value on top."""
+
+
+def _opcodes(file: io.BytesIO) -> Iterator[tuple[str, Any, int | None]]:
+    """The opcodes of a pickle. Texts of Python 2 may hold any bytes, as those of NumPy's numbers do; before
+    Python 3.12.8 ``pickletools`` takes them for ASCII."""
+    while True:
+        end = file.tell()
+        try:
+            for opcode, argument, at in pickletools.genops(file):
+                yield opcode.name, argument, at
+                end = file.tell()
+        except UnicodeDecodeError as error:
+            if file.getbuffer()[end] != ord("S"):
+                raise
+            yield "STRING", error.object.decode("latin-1"), end
+        else:
+            return
 
 
 def _numbers_in(raw: bytes) -> Any:

@@ -84,7 +84,7 @@ TABLES: dict[str, Any] = {
 }
 """Plain data by what is special of them."""
 HANDMADE = [
-    b"(dp0\nS'X........'\np1\nF0.5\nsS\"it's\\n\\x41\"\np2\nI01\ns.",
+    b"(dp0\nS'X........'\np1\nF0.5\nsS\"it's\\n\\x41\\xf0\"\np2\nI01\ns.",
     b"\x80\x02}q\x00(U\x03abcq\x01K\x01T\x03\x00\x00\x00abdq\x02L5L\nI00\nI-7\nu.",
     b"c__builtin__\nset\np0\n((lp1\nI1\naI2\natp2\nRp3\n.",
     b"(lp0\n(dp1\nVa\\u00e9\np2\nL-123456789012345678901L\nsa(I1\nI2\ntp3\nag3\na(I5\nlp4\na.",
