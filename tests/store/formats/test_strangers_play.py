@@ -397,6 +397,7 @@ def test_maps_from_boards_to_moves_are_policies(form):
         data |= zip([*BEST][200:], [None, math.nan], strict=False)
     found = judged(data, follows(answers))
     assert any("a policy" in note for note in found.notes) and not found.rejected
+    assert any("wins at once is made" in note for note in read(data, wins="known").notes)
 
 
 @pytest.mark.parametrize("number", [lambda board: 9 - len(free(board)), lambda board: -1])

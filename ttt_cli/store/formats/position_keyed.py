@@ -100,7 +100,8 @@ def _read_table(table: Candidate, source: Source, options: FileOptions, form: Fo
     facets = {name: text for name, text in reading.facets.items() if name != "values" or not is_policy}
     notes = [*table.notes, f"read as {in_words(facets)}", *assumed, *_remarks(reading, entries)]
     if is_policy:
-        notes.append("a policy: each board is answered with a cell; other boards are played at random")
+        more = ", but a move that wins at once is made" if plays.wins == "known" else ""
+        notes.append(f"a policy: each board is answered with a cell; other boards are played at random{more}")
     elif beads := reading.drawn_by:
         notes.append(f"the numbers look like {beads}, by which a move is drawn (choice=most: the largest)")
         if empty := int((np.nansum(values, axis=1) == 0)[~np.isnan(values).all(axis=1)].sum()):
