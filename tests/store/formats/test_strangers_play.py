@@ -361,6 +361,7 @@ POLICIES: dict[str, Callable[[str, int], object]] = {
     "a cell from 1": lambda board, cell: cell + 1,
     "a cell as a float": lambda board, cell: float(cell),
     "row and column": lambda board, cell: [cell // 3, cell % 3],
+    "a cell as a bit": lambda board, cell: 1 << cell,
     "row and column by name": lambda board, cell: {"row": cell // 3, "col": cell % 3},
     "best cells in a list": lambda board, cell: [cell],
     "a record": lambda board, cell: {"move": cell, "value": 0.5},

@@ -180,7 +180,7 @@ def _cell_name(value: Any) -> str | None:
     if isinstance(value, str):
         return value if _CELL.fullmatch(value.strip()) else None
     parts = value if isinstance(value, list) and len(value) == 2 else [value]
-    if not all(type(part) in (int, float) and part % 1 == 0 and 0 <= part <= 99 for part in parts):
+    if not all(type(part) in (int, float) and part % 1 == 0 and 0 <= part < 1 << 16 for part in parts):
         return None
     return str([*map(int, parts)])
 
@@ -198,6 +198,9 @@ def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
     is_one_hot = {*map(len, parts)} == {rules.cells} and {*map(len, marked)} == {1}
     if is_one_hot and not any("-" in name for name in names):
         yield "the marked one of all", np.array(marked)[:, 0]
+    found, bits = [*chain(*parts)], [str(1 << cell) for cell in range(rules.cells)]
+    if {*map(len, parts)} == {1} and {*found} <= {*bits} and {*found}.intersection(bits[4:]):
+        yield "bits", np.array([*map(bits.index, found)])
     if rules.cells < 10:  # "12": row 1, column 2
         parts = [[*part[0]] if len(part) == 1 and len(part[0]) == 2 else part for part in parts]
     ways = {_NAMINGS.get(tuple(item.isalpha() for item in part), ()) for part in parts}
