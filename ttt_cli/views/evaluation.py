@@ -127,8 +127,8 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
     coverage = verdict.coverage
     if coverage is not None and coverage.known < coverage.of:
         share = percent(coverage.known / coverage.of, 1)
-        reach = f"in {coverage.known:,} of {coverage.of:,} positions that can occur in its games"
-        yield "experience", Text(f"{reach} ({share})")
+        known = f"in {coverage.known:,} ({share}) of {coverage.of:,} positions"
+        yield "experience", Text(f"{known} that can occur in its games")
     half, gains = (round(value, 12) for value in (verdict.exploitability, verdict.nash_conv))
     yield "exploitability", Text(f"{half:z.6g} (NashConv {gains:z.6g})")
     if verdict.unbeatable:
