@@ -27,7 +27,7 @@ class Backups(Document, name="backups"):
 
     def show(self, env: Environment) -> None:
         if self.restored is not None:
-            env.out(f"{self.restored} is restored from {self.source}")
+            env.out(f"{self.restored} is restored: it holds what {self.source} held")
             return
         for backup in self.backups:
             env.out(f"{backup.file}: {counted(backup.games, 'game')}")
