@@ -71,7 +71,8 @@ def test_without_matplotlib_one_line_says_what_to_do(ttt, curves, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     outcome = ttt("curve", "fast.csv", "-o", "plot.svg")
     assert outcome.code == 1 and not Path("plot.svg").exists()
-    assert outcome.err == "Error: pictures need matplotlib (pip install matplotlib)\n"
+    assert outcome.err == "drawing a picture\nError: pictures need matplotlib (pip install matplotlib)\n"
+    assert "there is no folder no" in ttt("curve", "fast.csv", "-o", "no/plot.svg").err
 
 
 def test_a_state_has_its_own_curve(ttt):

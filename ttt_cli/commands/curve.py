@@ -9,7 +9,7 @@ from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import learner_class, typed_as
-from ttt_cli.shell.common import refuse_sources, write_report
+from ttt_cli.shell.common import refuse_sources, try_report, write_report
 from ttt_cli.shell.options import argument, complete, given_rules, option
 from ttt_cli.store import library
 from ttt_cli.store.curves import Point, read
@@ -95,8 +95,11 @@ def curve(
         curves = [curve for path in paths for curve in _read(path, path.stem if distinct else str(path))]
         heading = f"How strong {curves[0].name if len(curves) == 1 else 'players'} became by training"
     samples = {curve.name: list(zip(*curve.runs, strict=True)) for curve in curves}
-    if out is not None and not write_report(env, out, picture(samples, heading, kind)):
-        return None
+    if out is not None:
+        try_report(env, out)
+        env.say("drawing a picture")
+        if not write_report(env, out, picture(samples, heading, kind)):
+            return None
     return Curves(curves, out)
 
 
