@@ -218,7 +218,7 @@ def _fill(
     if keep is not None and done:
         env.say(f"no states are kept of the {counted(done, 'training')} that {out} already holds")
     with (
-        graceful(env.say, "stopping (again: at once)") as stopping,
+        graceful(env.say, "stopping (Ctrl-C again: at once)") as stopping,
         progress(env, len(keys), done=done, title="study", unit="trainings") as tick,
     ):
         try:
