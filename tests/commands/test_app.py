@@ -55,7 +55,7 @@ def test_every_command_has_help_with_examples_of_itself(
     monkeypatch.setenv("COLUMNS", "80")
     outcome, (name, *learner) = ttt("help", *words.split()), words.split()
     assert outcome.code == 0 and max(map(len, outcome.out.splitlines())) <= 80
-    assert f"ttt {name}" in outcome.out.partition("Examples:")[2]
+    assert f"\n   ttt {name}" in outcome.out.partition("Examples:")[2]
     assert ("Parameters of the learner" in outcome.out) == bool(learner)
 
 

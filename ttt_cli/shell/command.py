@@ -153,4 +153,4 @@ def split_examples(doc: str) -> tuple[str, str]:
     """Split a docstring into its text, with each paragraph on one line, and its examples, line by line."""
     text, heading, examples = inspect.cleandoc(doc).partition("\nExamples:\n")
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
-    return "\n\n".join(paragraphs), f"Examples:\n{examples}" if heading else ""
+    return "\n\n".join(paragraphs), f"\nExamples:\n{examples}" if heading else ""  # or Typer drops indents
