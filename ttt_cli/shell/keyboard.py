@@ -173,6 +173,7 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
     env, at, typed = env.screen, 0, ""
     with keyboard(env) as person:
         while True:
+            at = _matching(typed, options)[0] if typed else at
             below = typed or "arrows, a number or a name, then Enter; Esc leaves"
             mark = (at, below, max(env.console.height - 3, 1)) if person.by_keys else ()
             person.paint(menu(question, options, *mark))
@@ -191,7 +192,6 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
                 person.tell("no such name; Ctrl-D leaves")
             elif len(key) == 1:
                 typed = next((text for text in (typed + key, key) if _matching(text, options)), typed)
-                at = _matching(typed, options)[0] if typed else at
 
 
 def _matching(text: str, options: Sequence[tuple[str, str]]) -> list[int]:
