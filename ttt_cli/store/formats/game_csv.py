@@ -146,7 +146,7 @@ class GameCsv(Format):
             results[result.lower()] += times[row]
             for text, cell in zip(game.texts(), game.moves, strict=False):
                 counted[text, cell + 1, len(game.moves), result] += times[row]
-        notes = [f"cells: {reading.words}"]
+        notes = [f"read as cells '{reading.words}'"]
         starter = reading.starter
         if starter is not None and any(row[starter].lower() == "o" for row in games):
             notes.append("O moves first in some games of this file; whoever moves first is X here")
