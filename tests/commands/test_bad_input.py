@@ -259,6 +259,7 @@ USAGE = [
     ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
     ("show minmax", "minmax: there is no such agent (did you mean 'minimax'?)"),
     ("evaluate 'exec:no-such-program -x'", "cannot run 'no-such-program': no such file or directory"),
+    ("play exec:no-such-program", "cannot run 'no-such-program': no such file or directory"),
     ("evaluate exec:./good.json", "cannot run './good.json': permission denied"),
     ("evaluate exec,samples=0:true", "samples takes N (from 1), not '0'"),
     ("evaluate exec:", "Error: exec needs a COMMAND"),

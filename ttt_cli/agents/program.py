@@ -49,12 +49,13 @@ class Program:
     """A program, started by the first question, and again by the first one after a failure.
 
     :param patience: seconds that it may take for each answer.
+    :raises UsageError: if there is no such program.
     """
 
     def __init__(self, words: Sequence[str], name: str, patience: float = PATIENCE) -> None:
         self._words, self._name, self._patience = words, name, patience
-        self._process: Popen[bytes] | None = None
         self._stderr: IO[bytes] | None = None
+        self._process = None if which(words[0]) else self._start()  # which says at once why it cannot
 
     def ask(self, texts: Sequence[str]) -> Iterator[str]:
         """As ``Ask``: send all positions at once, a line each, and read the answers meanwhile.
