@@ -58,7 +58,7 @@ class Commands(TyperGroup):
             return self.load(name, rest, not ctx.resilient_parsing)
         if ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        hint = did_you_mean(name, [*self.list_commands(ctx), "--version"]) or "ttt --help lists the commands"
+        hint = did_you_mean(name, [*COMMANDS, "--version"]) or "ttt --help lists the commands"
         raise UsageError(f"no such command {name!r}", where="ttt", hint=hint)
 
     def load(self, name: str, arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:

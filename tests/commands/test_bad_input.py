@@ -252,6 +252,7 @@ USAGE = [
     ("move X...O.... random", "X...O....: is a position (it follows the player: AGENT POSITION)"),
     ("train minimax", "minimax: is a player that needs no training (ttt play minimax)"),
     ("q", "no such command 'q' (ttt --help lists the commands)"),
+    ("schemas", "no such command 'schemas' (did you mean 'schema'?)"),
     ("show -x.json", "no such option: -x (see ttt show --help)"),
     ("evaluat", "(did you mean 'evaluate'?)"),
     ("list", "did you mean ttt show?"),

@@ -102,7 +102,7 @@ def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) 
         other = agent or "q"
         return (other, "human") if side == "o" else ("human", other)
     if side is not None:
-        raise UsageError("--as cannot be combined with --x and --o")
+        raise UsageError("--as does not go with --x and --o")
     if x is not None and o is not None and agent is not None:
         raise UsageError(f"{agent!r} is a third player: --x and --o name both")
     other = agent or ("q" if "human" in (x, o) else "human")
