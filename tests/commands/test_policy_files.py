@@ -100,6 +100,7 @@ def test_the_rules_in_a_file_hold(ttt: Run) -> None:
         f'{{"schema":"ttt-policy","rules":{rules},"positions":{{"..":{{"1":{{"probability":1,"value":0}}}}}}}}'
     )
     assert ttt("evaluate", "./exchanged.json", "random", "--json").json["results"][0]["as_x"]["loss"] == 1.0
+    assert [ttt("export", "./exchanged.json", "-o", f"p.{end}").code for end in FORMATS.values()] == [2, 0, 2]
 
 
 ROW = ".........,5,1.0,\n"
