@@ -6,12 +6,13 @@ with ``probabilities(positions)``. Errors are ``TttError``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain
 from logging import NullHandler
-from os import PathLike, fspath
+from os import PathLike, fsencode, fspath
 from pathlib import Path
 from secrets import randbits, token_hex
 from typing import Any, Literal
@@ -34,7 +35,7 @@ from ttt_cli.engine.side import Side as Side
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import DEFAULT_STORE
 from ttt_cli.errors import TttError as TttError
-from ttt_cli.errors import UsageError, notices
+from ttt_cli.errors import UsageError, expect, notices
 from ttt_cli.evaluation import verdict as verdicts
 from ttt_cli.evaluation.match import GAMES, Match
 from ttt_cli.evaluation.match import play_match as match_of
@@ -252,9 +253,9 @@ def train(
         start = State.empty(kind.with_params(**given), _game(rules) or STANDARD, symmetric=bool(symmetry))
     games, seed = _whole("games", games, 1), _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
-    other = None if opponent is None else _opponent(opponent, start, Path(store))
+    other = None if opponent is None else _opponent(opponent, start, Path(_path(store)))
     nowhere = Path()  # nothing is saved
-    run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=other)
+    run = new_run(nowhere, start, seed=seed, store=Path(_path(store)), games=games, opponent=other)
     points = Curve(run.plan.games, closely=True)
     for played in chain([0], advance(run)):
         if curve:
@@ -276,9 +277,9 @@ def teach(state: State, games: Iterable[GameRecord]) -> State:
         both sides if neither is.
     :raises TttError: if a record contradicts itself.
     """
-    _expect(State, state)
-    _expect(Iterable, games)
-    _expect(GameRecord, *(records := [*games]))
+    expect(State, state)
+    expect(Iterable, games)
+    expect(GameRecord, *(records := [*games]))
     return teach_games(state, records, state.learner.name).state
 
 
@@ -299,7 +300,7 @@ def load(
     :param learner: your own class, if the state is one of its states.
     :raises TttError: if the file cannot be read.
     """
-    name, reading = file_and_reading(fspath(path), _game(rules))
+    name, reading = file_and_reading(_path(path), _game(rules))
     if learner is not None:
         offer(checked(learner, "learner"))
     loaded = library.load(Path(name), reading)
@@ -319,10 +320,11 @@ def save(state: State, path: str | PathLike[str]) -> None:
     :raises TttError: if that fails, another process is writing the file, or it holds a state of another
         method or for another game.
     """
-    _expect(State, state)
-    with lock(Path(path), "saved", remedy="save it under another name and merge later", parents=True):
-        library.try_saving(state, Path(path))
-        library.save(state, Path(path))
+    expect(State, state)
+    file = Path(_path(path))
+    with lock(file, "saved", remedy="save it under another name and merge later", parents=True):
+        library.try_saving(state, file)
+        library.save(state, file)
 
 
 def merge(*states: State, allow_overlap: bool = False) -> State:
@@ -336,7 +338,7 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
     """
     if not states:
         raise UsageError("there is nothing to merge", where="merge")
-    _expect(State, *states)
+    expect(State, *states)
     named = [
         Loaded(state, Path(f"state {number}"), FORMAT, library.digest(state))
         for number, state in enumerate(states, 1)
@@ -345,7 +347,7 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
 
 
 def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:
-    return resolve_all([_agent(player) for player in players], Path(store), _game(rules))
+    return resolve_all([_agent(player) for player in players], Path(_path(store)), _game(rules))
 
 
 def _agent(player: Player) -> str | Agent:
@@ -355,7 +357,8 @@ def _agent(player: Player) -> str | Agent:
     if isinstance(player, State):
         return Agent(player.learner.name, fixed_rules=player.rules, make=lambda rules: player.policy)
     name = getattr(player, "__name__", type(player).__name__)
-    fixed = getattr(player, "rules", None) if isinstance(player, Policy) else None
+    own = getattr(player, "rules", None)
+    fixed = own if isinstance(own, Rules) else None
     return Agent(name, fixed_rules=fixed, make=lambda rules: player_of(player, rules, name))
 
 
@@ -382,10 +385,11 @@ def _game(rules: Rules | None) -> Rules | None:
     return rules
 
 
-def _expect(kind: type, *values: Any) -> None:
-    for value in values:
-        if not isinstance(value, kind):
-            raise UsageError(f"expected {kind.__name__}, found {type(value).__name__}")
+def _path(path: Any) -> str:
+    with suppress(TypeError, UnicodeEncodeError):  # of fsencode
+        if not isinstance(path, bytes) and b"\0" not in fsencode(path):
+            return fspath(path)
+    raise UsageError(f"{path!r} is not a path")
 
 
 def _whole(name: str, number: Any, least: int) -> int | None:

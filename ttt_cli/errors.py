@@ -70,6 +70,13 @@ class NotationError(UsageError, ValueError):
     """A text that does not denote a position, a cell or a board size."""
 
 
+def expect(kind: type, *values: object) -> None:
+    """Raise a UsageError unless all values are of a kind."""
+    for value in values:
+        if not isinstance(value, kind):
+            raise UsageError(f"expected {kind.__name__}, found {type(value).__name__}")
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint such as ``did you mean 'minimax'?``, empty if no known name is similar."""
     from difflib import get_close_matches

@@ -10,7 +10,7 @@ from operator import index
 
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Result, Side
-from ttt_cli.errors import NotationError
+from ttt_cli.errors import NotationError, expect
 
 Cell = int
 """A cell, numbered from 0 row by row. People type and files hold cells from 1."""
@@ -33,10 +33,13 @@ class Position:
     rules: Rules = STANDARD
 
     def __post_init__(self) -> None:
+        expect(str, self.text)
+        expect(Rules, self.rules)
         self._check(self.text)
 
     @classmethod
     def start(cls, rules: Rules = STANDARD) -> "Position":
+        expect(Rules, rules)
         return cls.reached("." * rules.cells, rules)
 
     @classmethod
@@ -53,6 +56,8 @@ class Position:
 
         :raises NotationError: if the text is not a board of these rules, or no game leads to it.
         """
+        expect(str, text)
+        expect(Rules, rules)
         rows = re.split(r"\s*/\s*|\s+", text.strip())
         if len(rows) > 1 and [len(row) for row in rows] != [rules.cols] * rules.rows:
             fault = f"separated rows must be {rules.rows} of {rules.cols} cells each"

@@ -16,6 +16,7 @@ from ttt_cli.engine.arrays import Bools, Int8s, Int32s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE, ZERO
 from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
+from ttt_cli.errors import expect
 
 CACHED = 1 << 16
 """The length of temporary arrays that stay in the processor's cache."""
@@ -56,6 +57,8 @@ class Positions:
 
         :raises NotationError: naming the first text that is not a position of these rules.
         """
+        expect(Rules, rules)
+        expect(str, *texts)
         others = "".join(texts).encode(errors="replace").translate(None, SYMBOLS.encode())
         fits = {*map(len, texts)} <= {rules.cells} and not others
         if not fits or not (positions := cls.reached(texts, rules)).reachable.all():

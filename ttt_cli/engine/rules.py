@@ -10,7 +10,7 @@ from functools import cached_property
 from math import comb
 from numbers import Integral
 
-from ttt_cli.errors import NotationError, UsageError
+from ttt_cli.errors import NotationError, UsageError, expect
 
 MAX_CELLS = 64
 """The stones of a side are one bitboard of 64 bits."""
@@ -45,6 +45,7 @@ class Rules:
     @classmethod
     def parse(cls, board: str, line: int | None = None) -> "Rules":
         """The rules of a board written as ``3x4``; by default, three stones win."""
+        expect(str, board)
         match = re.fullmatch(r"\s*([0-9]{1,2})\s*[xX*]\s*([0-9]{1,2})\s*", board)
         if not match:
             raise NotationError(f"not a board: {board!r}; expected ROWSxCOLS, such as 3x3 or 3x4")

@@ -6,8 +6,9 @@ in between neither loses a game nor teaches it twice.
 
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -16,7 +17,7 @@ import orjson
 from ttt_cli.documents import CellFromOne, ResultKey, fields_of, optional
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import InvalidFileError, NotationError, TttError, notices
+from ttt_cli.errors import InvalidFileError, NotationError, TttError, expect, notices
 from ttt_cli.store.files import append_line, try_writing
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
@@ -48,6 +49,13 @@ class GameRecord:
     teaches: tuple[str, ...] = ()
     end: Literal["resigned"] | None = optional()
     id: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    def __post_init__(self) -> None:
+        """:raises UsageError: for a field of another type."""
+        expect(Rules, self.rules)
+        expect(str, self.id)
+        expect(Iterable, self.moves)
+        expect(Integral, *self.moves)
 
     @property
     def resigned(self) -> bool:
