@@ -46,6 +46,8 @@ def test_a_study_continues_where_its_file_ends(ttt):
     result = ttt(*CALL, "--workers", 3)
     assert "2 of 6 trainings" in result.err
     assert Path("study.csv").read_bytes() == whole
+    Path("study.csv").write_bytes(b"".join(lines[:3]))  # the only one lacks rows
+    assert "6 of 6 trainings" in ttt(*CALL).err and Path("study.csv").read_bytes() == whole
     assert "0 of 6 trainings" in ttt(*CALL).err
     for other in (("--games", "3k"), ("--opponent", "random"), ("--vary", "gamma=0.7"), ("--symmetry",)):
         refused = ttt(*CALL, *other)

@@ -252,4 +252,7 @@ def _incomplete(designs: Sequence[Design], path: Path) -> Study:
         if (known, study.varied) != (design.call, tuple(design.varied)):
             what = "holds a study with other games, parameters, opponent or board"
             raise UsageError(what, where=str(path), hint="-o another file")
+        for key in study.runs.keys() & {*design.keys}:
+            if study.runs[key][-1].games != design.games:  # the file was cut
+                del study.runs[key]
     return study
