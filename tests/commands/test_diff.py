@@ -14,3 +14,5 @@ def test_a_difference_is_shown(ttt: Run) -> None:
     assert "differently in 879 of 4,520" in text and "467  where the choice of minimax is worth more" in text
     same = ttt("diff", "random", "random").out
     assert same.startswith("random (A) and random (B) choose differently in 0 of")
+    ttt("train", "q", "--games", 1, "--seed", 1, "--board", "4x4", "--line", 3, "-o", "seen.json")
+    assert "compared in the 8 positions seen" in ttt("diff", "./seen.json", "random").err

@@ -109,8 +109,10 @@ def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
             f"{rules.describe()} has too many positions to compare all, and neither player has seen any",
             hint="compare a learned state",
         )
-    env.say("compared in the positions seen: the board has too many to compare all")
-    return Positions.concatenate(seen).distinct()
+    positions = Positions.concatenate(seen).distinct()
+    seen_only = f"compared in the {len(positions):,} positions seen, as the board has too many"
+    env.say(f"{seen_only}; to prove the moves of one can take seconds")
+    return positions
 
 
 def _listed(difference: Difference, places: Int64s) -> Iterator[tuple[Row, str, str]]:
