@@ -9,6 +9,7 @@ stderr, and whatever it raises, ``sys.exit`` included, becomes a message of one 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -72,15 +73,21 @@ def guarded(where: str, failed: str, kind: type[TttError] = TttError) -> Iterato
         raise kind(f"{failed}{describe_error(error)}", where=where) from error
 
 
+@cache
+def installed() -> Any:
+    """All entry points, of every package, as they are when they are first asked for: looking takes long."""
+    from importlib.metadata import entry_points
+
+    return entry_points()
+
+
 def plugin(group: str, name: str, take: Callable[[str, Any], T]) -> T | None:
     """The entry point with this name; None if there is none.
 
     :param take: makes of the name and what is loaded what is wanted; raises TttError if that cannot be.
     :raises TttError: also if it cannot be loaded.
     """
-    from importlib.metadata import entry_points
-
-    if (point := next(iter(entry_points(group=group, name=name)), None)) is None:
+    if (point := next(iter(installed().select(group=group, name=name)), None)) is None:
         return None
     with guarded(name, f"the plug-in {point.value} cannot be loaded: "), redirect_stdout(sys.stderr):
         loaded = point.load()
@@ -92,9 +99,7 @@ def plugin(group: str, name: str, take: Callable[[str, Any], T]) -> T | None:
 
 def plugins(group: str, take: Callable[[str, Any], T]) -> Iterator[T]:
     """All entry points of a group by their names, without those that fail."""
-    from importlib.metadata import entry_points
-
-    for name in sorted(entry_points(group=group).names):
+    for name in sorted(installed().select(group=group).names):
         with suppress(TttError):
             if (taken := plugin(group, name, take)) is not None:
                 yield taken

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import chdir, suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -20,6 +21,7 @@ import pytest
 from hatchling.build import build_wheel
 
 from tests.ttt import Run, finish, start
+from ttt_cli import user_code
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
@@ -52,6 +54,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder, before = tmp_path / "site", set(sys.modules)
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(user_code, "installed", cache(user_code.installed.__wrapped__))
     yield folder
     for name, module in [*sys.modules.items()]:
         if name not in before and str(folder) in (getattr(module, "__file__", "") or ""):
