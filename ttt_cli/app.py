@@ -133,6 +133,9 @@ def _options(
         raise typer.Exit()
 
 
+_program = typer.main.get_command(app)
+
+
 def run(arguments: Sequence[str], env: Environment) -> int:
     """Run one command line in ``env`` and return its exit code; errors are reported on stderr."""
     return copy_context().run(_run, list(arguments), env)  # keeps limits and learners to this call
@@ -141,13 +144,12 @@ def run(arguments: Sequence[str], env: Environment) -> int:
 def _run(arguments: list[str], env: Environment) -> int:
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     env = replace(env, json="--json" in options, debug="--debug" in options)  # in case parsing fails
-    command = typer.main.get_command(app)
     if "_TTT_COMPLETE" in os.environ:  # shell completion
-        command.main(prog_name="ttt")
+        _program.main(prog_name="ttt")
     with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
         try:  # not command.main(), which ends the process on a closed pipe
-            with command.make_context("ttt", arguments, obj=env) as context:
-                result = command.invoke(context)
+            with _program.make_context("ttt", arguments, obj=env) as context:
+                result = _program.invoke(context)
             env.stdout.flush()
         except typer.Exit as end:
             result = end.exit_code if flush_or_drop(env.stdout) else ExitCode.FAILED
