@@ -291,6 +291,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
     if options.curve or is_kept(rules):
         curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
+    other_games = run.games_before
     warm_up(run.state)
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
         with (
@@ -314,10 +315,11 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         stopped = None if run.finished else stopping.exit_code
         if stopped is not None:
             env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
-        result = _result(env, run.path, run.state, run)  # all is saved: only a second signal ends this
-    last = curve.rows[-1] if curve and curve.rows else None
-    if last and last.games == run.record.games and last.unbeatable is not None:  # by a longer walk
-        result = replace(result, unbeatable=bool(last.unbeatable))
+        last = curve.rows[-1] if curve and curve.rows else None
+        known = int(run.enough) or None
+        if last and last.games == run.record.games and run.games_before == other_games:
+            known = last.unbeatable  # by a walk of any length
+        result = _result(env, run.path, run.state, run, known)  # all is saved: only a second signal ends this
     if stopped is not None:
         return replace(result, then="", ended=stopped)
     if options.until and not result.unbeatable:
@@ -338,8 +340,10 @@ def _workers(env: Environment, options: TrainOptions, run: TrainingRun) -> Abstr
     return nullcontext(map)
 
 
-def _result(env: Environment, path: Path, state: State, run: TrainingRun | None = None) -> Training:
-    """Return the result of the call, with the games of a run."""
+def _result(
+    env: Environment, path: Path, state: State, run: TrainingRun | None = None, known: int | None = None
+) -> Training:
+    """Return the result of the call, with the games of a run; ``known``: whether it is unbeatable."""
     learner, name = state.learner.name, library.display_name(env.store, path)
     typed = typed_as(learner)
     words = [name, *store_option(env.store), *(["--learner", typed] if typed != learner else [])]
@@ -359,7 +363,7 @@ def _result(env: Environment, path: Path, state: State, run: TrainingRun | None 
         draws=won["draw"],
         positions=state.positions,
         file=str(path),
-        unbeatable=(run is not None and run.enough) or is_unbeatable(state.policy, budget=budget),
+        unbeatable=is_unbeatable(state.policy, budget=budget) if known is None else bool(known),
         name=name,
         then=f"{play}, or {evaluate}",
     )
