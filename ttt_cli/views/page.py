@@ -133,12 +133,13 @@ def _mistakes(policy: Policy) -> tuple[list[list[Any]], int]:
     blunders = find_blunders(policy, [Uniform(policy.rules)])
     texts, cells = blunders.positions.texts(), blunders.moves["cell"].tolist()
     canonical = classes(blunders.positions)
+    images = canonical.positions.texts()
     mistakes: dict[Any, list[Any]] = {}
     for row in np.flatnonzero(blunders.reachable).tolist():
         cell = cells[row]
         move = cell if cell == RESIGNS else int(canonical.moves[row, cell])
         mistake = [texts[row], cell, float(blunders.reach[row, 0])]
-        mistakes.setdefault((canonical.positions.text(row), move), mistake)
+        mistakes.setdefault((images[row], move), mistake)
     return [*mistakes.values()], len(blunders.positions[blunders.reachable].distinct())
 
 
