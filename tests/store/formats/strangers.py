@@ -133,7 +133,7 @@ def in_rows(table: dict[tuple[str, int], float]) -> dict[str, list[float]]:
     return {board: [cells.get(cell, 0.0) for cell in range(9)] for board, cells in by_cell(table).items()}
 
 
-MOVES, POSITIONS = move_values(80, 2), position_values(80, 2)
+MOVES, POSITIONS = move_values(50, 2), position_values(50, 2)
 ROWS = in_rows(MOVES)
 BEST = {board: max(free(board), key=row.__getitem__) for board, row in ROWS.items()}
 """The move of each board that is worth most."""
