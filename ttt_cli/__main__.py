@@ -1,5 +1,6 @@
 """The entry point of ``ttt`` and of ``python -m ttt_cli``."""
 
+import os
 import signal
 
 
@@ -7,6 +8,7 @@ def main() -> None:
     """Load and run the program; until it is loaded, Ctrl-C ends the process silently."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads, for which there is no use
     from ttt_cli.app import main as program
 
     program()
