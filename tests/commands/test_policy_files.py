@@ -69,13 +69,12 @@ def test_other_boards(ttt: Run) -> None:
 
 
 def test_a_policy_file_is_a_player_but_no_state(ttt: Run) -> None:
-    ttt("export", "minimax", "-o", "policy.csv")
-    over = ttt("export", "./policy.csv", "-f", "policy-json", "-o", "policy.csv")
-    assert over.code == 2 and "policy.csv: is the input file" in over.err
     Path("bot.py").write_text("def choose(position):\n    return position.index('.') + 1\n")
+    ttt("export", "py:./bot.py:choose", "-o", "policy.csv")
     Path("link.svg").symlink_to("curve.csv")
-    ttt("train", "q", "--games", 100, "--curve", "curve.csv")
+    ttt("train", "td", "--games", 9, "--board", "2x3", "--curve", "curve.csv")
     for report, file in (
+        ("export ./policy.csv -f policy-json -o", "policy.csv"),
         ("evaluate ./policy.csv --mistakes", "policy.csv"),
         ("evaluate random ./policy.csv -n 1 --games-to", "policy.csv"),
         ("diff random ./policy.csv --csv", "policy.csv"),
@@ -87,8 +86,8 @@ def test_a_policy_file_is_a_player_but_no_state(ttt: Run) -> None:
     for command in ("show policy.csv", "import policy.csv -o s.json"):
         found = ttt(*command.split())
         assert found.code == 3 and "holds a policy" in found.err, command
-    assert ttt("verify", "policy.csv", "--json").json["positions"] == 4520
-    assert ttt("verify", "policy.csv").out == "policy.csv: policy-csv, 4,520 positions, valid\n"
+    assert ttt("verify", "policy.csv", "--json").json["positions"] == 232
+    assert ttt("verify", "policy.csv").out == "policy.csv: policy-csv, 232 positions, valid\n"
     listed = {row["name"]: row for row in ttt("show", "--formats", "--json").json["formats"]}
     assert all(listed[name]["plays"] and listed[name]["reads"] for name in FORMATS)
 
