@@ -86,12 +86,12 @@ def test_a_match_is_played_where_a_walk_is_too_large(ttt: Run, monkeypatch: pyte
 def test_a_line_that_beats_a_player_is_shown_where_no_walk_fits(
     ttt: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    board = ["--board", "5x5", "--line", "4", "--seed", "1"]
+    board = ["--board", "4x5", "--line", "4", "--seed", "1"]
     monkeypatch.setattr("ttt_cli.commands.evaluate.GAMES", 20)
     found = ttt("evaluate", "random", "heuristic", *board, "--explain", "--json").json
     worst = found["worst_case"]
     for side, role in zip(Side, ("as_x", "as_o"), strict=True):
-        game = Game.of(Rules(5, 5, 4), [cell - 1 for cell in worst[role]["line"]])
+        game = Game.of(Rules(4, 5, 4), [cell - 1 for cell in worst[role]["line"]])
         assert worst[role]["loss"] is None
         assert game.result is not None and game.result.outcome(side) == -1
         assert [step["cell"] for step in found["explanation"][role]] == worst[role]["line"]

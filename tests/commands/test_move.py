@@ -56,8 +56,8 @@ def test_many_positions_are_answered_fast(ttt: Run, command: list[str]) -> None:
     """Of the processor's: what comes again is remembered."""
     space = StateSpace.of()
     texts = [text for text, ended in zip(space.texts(), space.terminal, strict=True) if not ended]
-    lines = (texts * 5)[:10_000]
+    lines = 5 * texts[::5]
     begun = time.process_time()
     found = ttt(*command, stdin="\n".join(lines))
-    assert time.process_time() - begun < 3
-    assert found.out.count("\n") == 10_000
+    assert time.process_time() - begun < 1.5
+    assert found.out.count("\n") == len(lines) == 4520

@@ -40,7 +40,7 @@ game          play --x q --o random --games 2 --seed 1 --learn
 review        review --game 1
 review        review --game 2
 review        review --game 3
-study         study q --seeds 2 --games 100 --vary alpha=0.1,0.5 -o study.csv
+study         study q --board 2x3 --seeds 2 --games 100 --vary alpha=0.1,0.5 -o study.csv
 import        import few.json:values=mover -o imported.json
 verification  verify q
 verification  verify few.json:values=mover

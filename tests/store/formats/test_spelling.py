@@ -412,7 +412,7 @@ def test_keys_found_in_real_files(name):
 @pytest.mark.parametrize("rules", [Rules(2, 4), Rules(4, 2), Rules(2, 5)], ids=str)
 def test_a_cell_is_named_on_boards_of_four_rows_or_columns(rules: Rules):
     space = StateSpace.of(rules)
-    boards = [text for text in space[~space.terminal].texts() if text.count(".") % 2 == 0]
+    boards = [text for text in space[~space.terminal].texts()[::3] if text.count(".") % 2 == 0]
     named = ["ABCD"[cell // rules.cols] + str(cell % rules.cols + 1) for cell in range(rules.cells)]
     named = named if rules.cells < 10 else [str(cell + 1) for cell in range(rules.cells)]
     rows = [f"{text},{named[text.rindex('.')]}" for text in boards]
