@@ -8,7 +8,8 @@ def main() -> None:
     """Load and run the program; until it is loaded, Ctrl-C ends the process silently."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads, for which there is no use
+    if "OPENBLAS_NUM_THREADS" not in os.environ:
+        os.putenv("OPENBLAS_NUM_THREADS", "1")  # for this process alone: NumPy would start threads, all idle
     from ttt_cli.app import main as program
 
     program()

@@ -79,7 +79,13 @@ class Program:
         self._stderr = stderr = TemporaryFile()  # noqa: SIM115, it lasts as long as the program
         try:
             process = Popen(
-                self._words, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=stderr, start_new_session=True
+                self._words,
+                bufsize=0,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=stderr,
+                env=os.environ,
+                start_new_session=True,
             )
         except OSError as error:
             why = (error.strerror or str(error)).lower()
