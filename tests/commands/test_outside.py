@@ -321,9 +321,8 @@ def test_nothing_that_a_file_names_is_run(ttt: Run, tmp_path: Path) -> None:
         assert "internal error" not in found.err
         if "--resume" in line:
             assert found.code == 3 and "--opponent 'exec:touch RUN'" in found.err
-    run = train_run(
-        state.learner, STANDARD, False, seed=1, planned=9, opponent="random", behaviour="py:run.py:f"
-    )
+    command = {"opponent": "random", "behaviour": "py:run.py:f"}
+    run = train_run(state.learner, STANDARD, False, seed=1, planned=9, **command)
     library.save(state.with_run(replace(run, games=0, results=None), state.table), Path("F.json"))
     found = ttt("train", "q", "-o", "F.json", "--resume")
     assert found.code == 3 and not Path("RUN").exists()
