@@ -198,10 +198,11 @@ def test_a_foreign_file_warns():
     assert ttt.evaluate(Path("table.json"), "random").notes
 
 
-def test_a_notebook_shows_verdicts():
-    shown = ttt.evaluate(type("<script>", (First,), {}), "random")._repr_html_()
-    text = "".join(ElementTree.fromstring(f"<p>{shown}</p>").itertext())
+def test_notebooks_and_print_show_verdicts():
+    verdict = ttt.evaluate(type("<script>", (First,), {}), "random")
+    text = "".join(ElementTree.fromstring(f"<p>{verdict._repr_html_()}</p>").itertext())
     assert all(words in text for words in ("against", "78.12 %", "beatable as X and as O", "<script>"))
+    assert str(verdict).split() == text.split()
 
 
 def test_a_policy_answers_for_its_own_game_and_cannot_be_changed():

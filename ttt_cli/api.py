@@ -69,7 +69,7 @@ Player = str | State | Policy | Callable[[str], int | str] | Any
 
 @dataclass(frozen=True)
 class Verdict(verdicts.Verdict):
-    """The verdict on a player; a notebook shows it as a table.
+    """The verdict on a player; ``print`` and notebooks show it as a table.
 
     :ivar player: the player's name.
     :ivar notes: what was assumed or noticed about the players.
@@ -78,10 +78,13 @@ class Verdict(verdicts.Verdict):
     player: str = ""
     notes: tuple[str, ...] = ()
 
-    def _repr_html_(self) -> str:
-        from ttt_cli.views.evaluation import verdict_html
+    def __str__(self) -> str:
+        return self._repr_html_(html=False)
 
-        return verdict_html(self.player, self, self.notes)
+    def _repr_html_(self, *, html: bool = True) -> str:
+        from ttt_cli.views.evaluation import draw_verdict
+
+        return draw_verdict(self.player, self, self.notes, html=html)
 
 
 def positions(rules: Rules = STANDARD) -> Positions:

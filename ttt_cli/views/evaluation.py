@@ -72,12 +72,14 @@ class Evaluation(Document, name="evaluation"):
             env.say("the same call with --explain shows how it loses")
 
 
-def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:
-    """Return a verdict as HTML for notebooks, drawn as on a terminal."""
+def draw_verdict(name: str, verdict: Verdict, notes: Iterable[str], *, html: bool) -> str:
+    """Return a verdict as it is drawn on a terminal, as text or HTML."""
     console = Console(record=True, file=StringIO(), width=80, highlight=False, force_jupyter=False)
     for part in (Text(name, "bold"), *_drawn(verdict, 80), *(Text(note, "dim") for note in notes)):
         console.print(part)
-    return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+    if html:
+        return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+    return "\n".join(map(str.rstrip, console.export_text().splitlines()))
 
 
 def _drawn(verdict: Verdict, width: int) -> list[Table]:
