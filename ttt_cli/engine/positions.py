@@ -99,6 +99,9 @@ class Positions:
     def __len__(self) -> int:
         return len(self.x)
 
+    def __repr__(self) -> str:
+        return f"<{len(self):,} positions of {self.rules.describe()}>"
+
     def parts(self, size: int = PART) -> Iterator["Positions"]:
         """The batch in parts of at most ``size`` positions, to save memory."""
         if len(self) <= size:
