@@ -45,3 +45,5 @@ def test_the_summary_says_when_a_game_was_lost(unproved, said):
     found = lost_by_o(*unproved)
     assert summary(found, NAMES)[0] == said
     assert ("had no such move" in summary(found, NAMES)[1]) == (len(unproved) > 0)
+    resigned = replace(review(Game.of(STANDARD, [], resigned=True)), resigned=None)
+    assert summary(resigned, NAMES)[0] == "Where the game was lost could not be proved"

@@ -109,7 +109,8 @@ def _decision(review: Review, names: Mapping[Side, str]) -> str:
     loser = names[winner.other]
     if review.game.resigned and review.resigned not in (None, -1):
         return f"{loser} resigned what was still a {WORDS[review.resigned]}"
-    if all(move.before == -1 for move in review.moves if move.side is winner.other):
+    values = [move.before for move in review.moves if move.side is winner.other]
+    if all(value == -1 for value in values + [review.resigned] * review.game.resigned):
         return f"{loser} could not have escaped the loss against perfect play"
     return "Where the game was lost could not be proved"
 
