@@ -145,8 +145,10 @@ class Td(TableLearner[Table]):
         return played, np.where(seen, values, np.nan), np.any(seen, axis=1)
 
     def seen(self, table: Table) -> Positions:
-        earlier = predecessors(super().seen(table))
-        return earlier[self.policy(table).known(earlier)]
+        rows = table.rows_with(table.rows["visits"] != 0)
+        positions = table.positions(rows)
+        learned = table.rows["visits"][rows, 1 - positions.plies % 2] > 0  # by the side that moved there
+        return predecessors(table.all_positions(positions[learned]))
 
     def in_own_units(self, table: Table, *, shared: bool) -> Table:
         """Chances to win, 1/2 if unknown, for both sides. Values that look like chances are kept; others, of
