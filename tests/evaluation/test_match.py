@@ -15,9 +15,9 @@ from ttt_cli.evaluation.match import Games, play_match, wilson
 def test_games_follow_the_rules(rules: Rules) -> None:
     space = StateSpace.of(rules)
     agent, opponent = some_policy(space, 1), some_policy(space, 2, resigning=0.05)
-    batches: list[Games] = []
-    match = play_match(agent, opponent, 501, 7, batches.append)
-    wins = 0
+    batches, ended, wins = list[Games](), list[int](), 0
+    match = play_match(agent, opponent, 501, 7, batches.append, tick=ended.append)
+    assert ended == sorted(ended) and ended[-1] == 501 and len({*ended}) > 4  # not only when all have
     for number, (row, result, resigned) in enumerate(
         game for batch in batches for game in zip(batch.moves, batch.results, batch.resigned, strict=True)
     ):

@@ -165,7 +165,6 @@ def _matches(
         for number, other in enumerate(others):
 
             def watch(batch: Games, name: str = other.name, before: int = number * games) -> None:
-                tick(before + batch.first + len(batch.results))
                 for side in Side:
                     line = None if side in lines else batch.losing_line(side)
                     if line and holds(player.rules, side, -1) is False:
@@ -173,7 +172,11 @@ def _matches(
                 if file is not None:
                     file.writelines(_records(player, name, batch, f"{seed}.{before}"))
 
-            matches.append(play_match(player.policy, other.policy, games, seed, watch, name=other.name))
+            def ended(over: int, before: int = number * games) -> None:
+                tick(before + over)
+
+            players = player.policy, other.policy
+            matches.append(play_match(*players, games, seed, watch, name=other.name, tick=ended))
     if games_to is not None:
         env.say(f"{games * len(others):,} games written to {games_to}")
     return matches

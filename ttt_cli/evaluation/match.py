@@ -152,10 +152,12 @@ def play_match(
     watch: Callable[[Games], None] = lambda batch: None,
     *,
     name: str = "",
+    tick: Callable[[int], None] = lambda games: None,
 ) -> Match:
     """Play a match against an opponent called ``name``.
 
     :param watch: called with each batch of games.
+    :param tick: called after each ply with the number of games that have ended so far.
     """
     agent, opponent = (player.tabulated().forfeiting() for player in (agent, opponent))
     cells, rng = agent.rules.cells, np.random.default_rng(seed)
@@ -169,7 +171,7 @@ def play_match(
         for side in Side:  # the agent's; every batch begins with a game in which it is X
             own = np.arange(side, number, 2)
             xo = (agent, opponent) if side is Side.X else (opponent, agent)
-            _play(xo, batch, own, uniforms)
+            _play(xo, batch, own, uniforms, tick=tick, before=first + side * (number - len(own)))
             np.add.at(counts[side], 1 - side.sign * batch.results[own], 1)
             seen[side].update((moves[own] + 1).view(f"S{cells}").ravel().tolist())  # games as bytes
         watch(batch)
@@ -177,9 +179,20 @@ def play_match(
     return Match(name, as_x, as_o, games, sum(map(len, seen)))
 
 
-def _play(xo: tuple[Policy, Policy], batch: Games, open_games: NDArray[np.intp], uniforms: Floats) -> None:
-    """Play these games of a batch between X and O, asking them once about each distinct position."""
-    rules = xo[0].rules
+def _play(
+    xo: tuple[Policy, Policy],
+    batch: Games,
+    open_games: NDArray[np.intp],
+    uniforms: Floats,
+    *,
+    tick: Callable[[int], None],
+    before: int,
+) -> None:
+    """Play these games of a batch between X and O, asking them once about each distinct position.
+
+    :param before: the number of games that have ended before.
+    """
+    rules, until = xo[0].rules, before + len(open_games)
     positions = Positions.start(rules)
     rows: NDArray[Any] = np.zeros(len(open_games), np.intp)  # the position of each open game
     for ply in range(rules.cells):
@@ -193,5 +206,6 @@ def _play(xo: tuple[Policy, Policy], batch: Games, open_games: NDArray[np.intp],
         over = positions.terminal[rows]
         batch.results[open_games[over]] = positions.results[rows[over]]
         open_games, rows = open_games[~over], rows[~over]
+        tick(until - len(open_games))
         if not len(open_games):
             break
