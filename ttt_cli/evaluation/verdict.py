@@ -265,17 +265,25 @@ class Blunders:
         return len(self.positions)
 
 
-def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: int = BUDGET) -> Blunders:
+def find_blunders(
+    policy: Policy,
+    opponents: Sequence[Policy] = (),
+    *,
+    budget: int = BUDGET,
+    tick: Tick = lambda positions: None,
+) -> Blunders:
     """Return all blunders of a policy. A policy that can be tabulated is examined in all open positions, any
     other in those that its own play can reach and whose value is proved.
 
     They are ordered by expected cost against these opponents, then by whether its own play can reach them,
     then by cost times probability, then by position.
 
+    :param tick: called with the number of positions visited so far.
     :raises OutgrownError: if its own play can reach more positions than ``budget`` allows.
     """
     policy = policy.tabulated()
-    positions, reach = own_play(policy, [opponent.tabulated() for opponent in opponents], budget=budget)
+    players = [opponent.tabulated() for opponent in opponents]
+    positions, reach = own_play(policy, players, budget=budget, tick=tick)
     reachable = np.ones(len(positions), np.bool_)
     if isinstance(policy, PolicyTable):
         elsewhere = ~policy.space.terminal
@@ -283,7 +291,13 @@ def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: i
         positions = Positions.concatenate([positions, policy.space[elsewhere]])
         more = (0, len(positions) - len(reach))
         reach, reachable = np.pad(reach, (more, (0, 0))), np.pad(reachable, more)
-    wrong, _ = wrong_moves(policy, positions)
+    found, done = list[NDArray[Any]](), 0
+    for part in positions.parts():
+        wrong, _ = wrong_moves(policy, part)
+        wrong["row"] += done
+        found.append(wrong)
+        done += len(part)
+    wrong = np.concatenate(found)
     rows, cost = wrong["row"], (wrong["before"] - wrong["after"]) * wrong["probability"]
     order = np.lexsort((wrong["cell"], rows, -cost, ~reachable[rows], -cost * reach[rows].sum(axis=1)))
     rows = rows[order]

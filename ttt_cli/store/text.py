@@ -13,6 +13,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NoReturn
 
 import orjson
@@ -201,3 +202,10 @@ def to_csv(rows: Iterable[Iterable[Any]]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()
+
+
+def csv_chunks(rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
+    """``to_csv`` in chunks, for millions of rows."""
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, 1 << 13)):
+        yield to_csv(chunk)

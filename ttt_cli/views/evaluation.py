@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
@@ -21,6 +20,7 @@ from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.match import Sample
 from ttt_cli.evaluation.review import MoveReview
 from ttt_cli.evaluation.verdict import Blunders, Verdict
+from ttt_cli.evaluation.walk import WALK_BATCH
 from ttt_cli.evaluation.worst_case import WorstCase
 from ttt_cli.views.numbers import bar, cells, counted, percent
 from ttt_cli.views.review import moves_table, strip
@@ -195,14 +195,17 @@ def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[
         *("position", "cell", "probability", "value_before", "value_after", "reachable"),
         *(f"reach_{opponent}" for opponent in opponents),
     ]
-    moves = zip(blunders.positions.texts(), blunders.moves.tolist(), strict=True)
-    for at, (text, (_, cell, probability, before, after)) in enumerate(moves):
-        yield [
-            text,
-            "resigns" if cell == RESIGNS else cell + 1,
-            probability,
-            WORDS[before],
-            WORDS[after],
-            "yes" if blunders.reachable[at] else "no",
-            *np.asarray(blunders.reach[at]).tolist(),
-        ]
+    for start in range(0, len(blunders), WALK_BATCH):
+        part = slice(start, start + WALK_BATCH)
+        columns = (column[part].tolist() for column in (blunders.moves, blunders.reachable, blunders.reach))
+        for text, move, reachable, reach in zip(blunders.positions[part].texts(), *columns, strict=True):
+            _, cell, probability, before, after = move
+            yield [
+                text,
+                "resigns" if cell == RESIGNS else cell + 1,
+                probability,
+                WORDS[before],
+                WORDS[after],
+                "yes" if reachable else "no",
+                *reach,
+            ]
