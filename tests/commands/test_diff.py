@@ -15,4 +15,9 @@ def test_a_difference_is_shown(ttt: Run) -> None:
     same = ttt("diff", "random", "random").out
     assert same.startswith("random (A) and random (B) choose differently in 0 of")
     ttt("train", "q", "--games", 1, "--seed", 1, "--board", "4x4", "--line", 3, "-o", "seen.json")
-    assert "compared in the 8 positions seen" in ttt("diff", "./seen.json", "random").err
+    found = ttt("diff", "./seen.json", "random", "--json")
+    assert "compared in the 8 positions seen" in found.err
+    assert found.json["rows"] and None not in [row["b_worth"] for row in found.json["rows"]]
+    Path("fn.py").write_text("def f(position): return position.index('.') + 1\n", encoding="utf-8")
+    large = ttt("diff", "py:fn.py:f", "random", "--board", "8x8", "--line", 5, code=1)
+    assert "positions can be reached" in large.err and "--positions" not in large.err

@@ -11,13 +11,15 @@ from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.difference import MATTERING, Difference, Row, compare
 from ttt_cli.evaluation.matchup import own_play
+from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import resolved, try_report, write_report
 from ttt_cli.shell.options import argument, complete, option
-from ttt_cli.store.text import to_csv
+from ttt_cli.store.text import csv_chunks
 from ttt_cli.views.numbers import cells
+from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table
 
 
@@ -76,14 +78,17 @@ def diff(
     agents = resolved(env, a, b, estimated=True)
     if csv is not None:
         try_report(env, csv)
-    difference = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
+    positions = _positions(env, agents)
+    total = None if positions is None else len(positions)
+    with progress(env, total, title="compare", unit="positions") as tick:
+        difference = compare(agents[0].policy, agents[1].policy, positions, tick=tick)
     if csv is not None:
         header = ["position", "to_move", "a", "a_worth", "b", "b_worth", "known"]
         rows = (
             [row.position, row.to_move.key, cells_a, row.a_worth, cells_b, row.b_worth, row.known]
             for row, cells_a, cells_b in _listed(difference, difference.order)
         )
-        if not write_report(env, csv, to_csv(chain([header], rows))):
+        if not write_report(env, csv, csv_chunks(chain([header], rows))):
             return None
         env.say(f"{len(difference.order):,} rows written to {csv}")
     return DifferenceResult(agents[0].fields(), agents[1].fields(), difference, csv)
@@ -98,7 +103,10 @@ def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
     if programs := [agent for agent in agents if agent.policy.external]:
         names = " and ".join(agent.name for agent in programs)
         env.say(f"compared in the positions that the play of {names} can reach")
-        return Positions.concatenate([own_play(agent.policy)[0] for agent in programs]).distinct()
+        try:
+            return Positions.concatenate([own_play(agent.policy)[0] for agent in programs]).distinct()
+        except OutgrownError as error:  # whose hint is an option of other commands
+            raise TttError(error.message, hint="compare on a smaller board") from None
     rules = agents[0].rules
     if enumerated(rules) is not None:
         return None

@@ -8,15 +8,19 @@ import numpy as np
 
 from ttt_cli.documents import Cell, Count, PositionText, Share
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
-from ttt_cli.engine.perfect import UNPROVEN, move_values_of
+from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of, negated, values_of
 from ttt_cli.engine.policy import ROUNDING, Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.walk import WALK_BATCH
+from ttt_cli.engine.state_space import StateSpace, enumerated
+from ttt_cli.evaluation.verdict import MISTAKE_NODES
+from ttt_cli.evaluation.walk import WALK_BATCH, Tick
 
 MATTERING = 10
 """The most rows in the document."""
+
+FEW = 16
+"""Positions compared at once on boards of 36 cells or more, where the proofs of one can take a second."""
 
 Knowing = Literal["neither", "a", "b", "both"]
 KNOWN_BY: tuple[Knowing, ...] = get_args(Knowing)
@@ -44,7 +48,7 @@ class Difference:
 
     :ivar differs: bool[n], where their probabilities differ.
     :ivar worth: float64[2, n], the expected game value of each player's choice for the mover; -1 if it
-        resigns; NaN where it is not known.
+        resigns; NaN where it is not known, and without a state space wherever ``order`` does not lead.
     :ivar known: bool[2, n], what each has learned about; everything for players that need no experience.
     :ivar order: int64[k], the positions in which they differ or that only one knows, by difference in value.
     """
@@ -88,15 +92,21 @@ def _choice(played: Floats, worth: np.float64) -> tuple[list[Cell], list[Share],
     return cells.tolist(), played[cells].tolist(), None if np.isnan(worth) else float(worth) + 0.0  # no -0.0
 
 
-def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Difference:
+def compare(
+    a: Policy, b: Policy, positions: Positions | None = None, *, tick: Tick = lambda positions: None
+) -> Difference:
     """Compare two policies of one game.
 
     :param positions: where to compare them, in order; None: everywhere, on a board with a state space.
+    :param tick: called with the number of positions compared so far.
     """
     if positions is None:
         positions = StateSpace.of(a.rules)
-    positions = positions[~positions.terminal]
-    parts = [_compared((a, b), part) for part in positions.parts()]
+    positions, parts, done = positions[~positions.terminal], [], 0
+    batch, nodes = (FEW, MISTAKE_NODES) if a.rules.cells >= 36 else (WALK_BATCH, NODES)
+    for part in positions.parts(batch):
+        parts.append(_compared((a, b), part, nodes))
+        tick(done := done + len(part))
     differs, worth, known = (np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True))
     a_only, b_only = known[0] & ~known[1], known[1] & ~known[0]
     gain = worth[0] - worth[1]
@@ -119,13 +129,19 @@ def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Differe
     )
 
 
-def _compared(players: Sequence[Policy], positions: Positions) -> tuple[Bools, Floats, Bools]:
+def _compared(players: Sequence[Policy], positions: Positions, nodes: int) -> tuple[Bools, Floats, Bools]:
     """``Difference.differs``, ``worth`` and ``known`` in some open positions."""
-    values = move_values_of(positions)
     played_a, played_b = (player.probabilities(positions) for player in players)
     differs: Bools = np.any(np.abs(played_a - played_b) > ROUNDING, axis=1)
     learned = [player.known(positions) for player in players]
     known = [np.ones(len(positions), np.bool_) if each is None else each for each in learned]
+    if enumerated(positions.rules) is not None:
+        values = move_values_of(positions)
+    else:
+        values = np.full(played_a.shape, UNPROVEN)
+        listed = (differs | (known[0] != known[1]))[:, None]
+        rows, cells = np.nonzero(listed & (played_a + played_b > 0))
+        values[rows, cells] = negated(values_of(positions.play(rows, cells), nodes=nodes))
     return differs, np.array([_worth(played_a, values), _worth(played_b, values)]), np.array(known)
 
 
