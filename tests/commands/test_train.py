@@ -54,6 +54,7 @@ def test_the_cost_of_a_table_on_a_large_board_is_said_once(ttt):
     call = ["--board", "6x6", "--line", "4", "--games", 20, "--seed", 1]
     told = ttt("train", "q", *call).err
     assert told.count("some 15 kB a game; ntuple is made for such boards") == 1
+    assert "some 177 kB a game" in ttt("train", "book", *call).err  # its counts take more than its moves
     assert "kB a game" not in ttt("train", "q", "--board", "5x5", "--line", "4", "--games", 20).err
 
 

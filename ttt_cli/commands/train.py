@@ -286,8 +286,8 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     if (options.until or options.curve) and enumerated(rules) is None:
         env.say("the player is judged along the way, which takes longer than its games")
     if rules.cells >= 36 and isinstance(learner, TableLearner):
-        # A move takes 24 bytes; on average half of the cells are free.
-        size = f"{24 * rules.cells**2 // 2048} kB a game"
+        # On average half of the cells are free.
+        size = f"{run.state.table.move_bytes * rules.cells**2 // 2048} kB a game"
         env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
     if options.curve or is_kept(rules):
         curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)

@@ -83,6 +83,10 @@ class BookTable(Table):
     def stages(self) -> int:
         return len(stages_of(self.rules))
 
+    @property
+    def move_bytes(self) -> int:
+        return super().move_bytes + 8 * self.stages
+
     def spread(self) -> Int64s:
         """``sightings``, with room for all moves that the table has room for."""
         if self.sightings is None:
@@ -96,7 +100,7 @@ class BookTable(Table):
     def gather(self) -> dict[str, Rows]:
         """``runs``, with the untagged rows gathered from ``sightings``."""
         if (seen := self.sightings) is not None:
-            untagged = seen.flatten()
+            untagged = seen.reshape(-1)  # not a copy: it may be large
             for keys, counts in (rows for run, rows in self.runs.items() if run):
                 untagged[keys] -= counts
             (keys,) = np.nonzero(untagged > 0)
