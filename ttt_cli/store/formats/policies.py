@@ -44,6 +44,7 @@ HEADER = b"position,move,probability,value"
 ARRAYS = ("positions", "probabilities", "values")
 CELLS = {str(cell + 1): cell for cell in range(64)}  # cells from 0 by their names in files
 TOLERANCE = 1e-9  # of the sum of probabilities
+BATCH = 1 << 12  # positions whose moves are objects in memory at a time
 
 Move = tuple[str, str, str, float, float]
 """The place in the file, the position, the cell from 1 as written, its probability and value (NaN: none)."""
@@ -184,7 +185,7 @@ class PolicyCsv(Format):
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         yield HEADER + b"\n"
-        for positions in player.positions.parts():
+        for positions in player.positions.parts(BATCH):
             lines = (
                 f"{text},{cell},{probability!r},{'' if value is None else repr(value)}\n"
                 for text, cell, probability, value in _rows(player.answers, positions)
@@ -241,7 +242,9 @@ class PolicyJson(Format):
         return written(orjson.dumps(head)[:-1] + b',"positions":{\n', self._entries(player))
 
     def _entries(self, player: ExportSource) -> Iterator[tuple[str, Any]]:
-        rows = (row for positions in player.positions.parts() for row in _rows(player.answers, positions))
+        rows = (
+            row for positions in player.positions.parts(BATCH) for row in _rows(player.answers, positions)
+        )
         for text, moves in groupby(rows, itemgetter(0)):
             yield text, {str(cell): {"probability": p, "value": value} for _, cell, p, value in moves}
 
@@ -277,9 +280,11 @@ class Npz(Format):
         positions, values = player.positions, player.answers.values(player.positions)
         probabilities, texts = player.answers.probabilities(positions), positions.texts()
         numbers = {text: number for number, text in enumerate(texts)}
-        at, cells = np.nonzero(positions.legal)
         successors = np.full(positions.legal.shape, -1, np.int32)
-        successors[at, cells] = [numbers.get(text, -1) for text in positions.play(at, cells).texts()]
+        for start, part in zip(range(0, len(positions), BATCH), positions.parts(BATCH), strict=True):
+            at, cells = np.nonzero(part.legal)
+            after = [numbers.get(text, -1) for text in part.play(at, cells).texts()]
+            successors[start + at, cells] = after
         stream = io.BytesIO()
         np.savez_compressed(
             stream,
