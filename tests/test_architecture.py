@@ -41,11 +41,7 @@ def upward(path: Path) -> list[str]:
     else:
         room, height = "", -1 if path.stem in COMMON else len(HEIGHTS)
     others = {name: name.split(".")[1] for name in imported(path)}
-    return [
-        name
-        for name, other in others.items()
-        if other in HEIGHTS and other != room and HEIGHTS[other] >= height
-    ]
+    return [name for name, other in others.items() if other != room and HEIGHTS.get(other, -2) >= height]
 
 
 def test_imports_point_downwards():

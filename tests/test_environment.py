@@ -52,8 +52,7 @@ def test_a_document_is_one_line_and_indented_for_a_terminal() -> None:
 
 
 @given(TEXTS)
-@example("\x7f")
-@example("\x1b\x9b")
+@example("\x7f\x1b\x9b")
 def test_escaped_json_is_safe_and_equal(text: str) -> None:
     shown = json_text({"text": text})
     assert shown.isprintable()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.ttt import Run
+from tests.ttt import ROOT, Run
 
 
 def test_a_difference_is_shown(ttt: Run) -> None:
@@ -18,6 +18,5 @@ def test_a_difference_is_shown(ttt: Run) -> None:
     found = ttt("diff", "./seen.json", "random", "--json")
     assert "compared in the 8 positions seen" in found.err
     assert found.json["rows"] and None not in [row["b_worth"] for row in found.json["rows"]]
-    Path("fn.py").write_text("def f(position): return position.index('.') + 1\n", encoding="utf-8")
-    large = ttt("diff", "py:fn.py:f", "random", "--board", "8x8", "--line", 5, code=1)
+    large = ttt("diff", f"py:{ROOT}/examples/bot.py:choose", "random", "--board", "8x8", "--line", 5)
     assert "positions can be reached" in large.err and "--positions" not in large.err
