@@ -59,7 +59,8 @@ class DifferenceResult(Document, name="diff"):
             draw_table(env, ["position", "to move", a, "worth", b, "worth"], rows, lead=2, groups=[2, 2])
             if len(difference.order) > len(rows) and self.csv is None:
                 rest = f"{len(difference.order):,} positions in which they differ or that only one knows"
-                env.say(f"these {len(rows)} matter most; --csv FILE writes all {rest}")
+                which = "matter most" if unequal else "come first"
+                env.say(f"these {len(rows)} {which}; --csv FILE writes all {rest}")
 
 
 def diff(
