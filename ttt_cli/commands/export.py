@@ -82,9 +82,6 @@ def export(
     given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
     if wrong := [option for option, is_given in given.items() if is_given and option not in form.options]:
         raise UsageError(f"does not go with --format {form.name}", where=wrong[0])
-    if agent.rules.misere and form.name in ("policy-csv", "npz"):
-        what = f"does not say that the game is {agent.rules.describe()}"
-        raise UsageError(what, where=f"--format {form.name}", hint="policy-json does")
     if form.name != FORMAT:
         try_report(env, out)
     if shortened := form.name == "svg" and start is None and depth is None:

@@ -154,6 +154,13 @@ def _game_of(where: str, cells: int) -> Rules:
     return STANDARD
 
 
+def _refuse_misere(player: ExportSource, form: Format) -> None:
+    """Raise UsageError for a player of a misère game, whose boards are those of the usual game."""
+    if (rules := player.answers.rules).misere:
+        message = f"{form.name} does not say that the game is {rules.describe()}"
+        raise UsageError(message, where=player.name, hint="policy-json does")
+
+
 class PolicyCsv(Format):
     name = "policy-csv"
     about = "CSV: the probability and value of each move of any player"
@@ -184,6 +191,7 @@ class PolicyCsv(Format):
                 raise InvalidFileError(what, where=f"{source.where}, {place}")
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
+        _refuse_misere(player, self)
         yield HEADER + b"\n"
         for positions in player.positions.parts(BATCH):
             lines = (
@@ -277,6 +285,7 @@ class Npz(Format):
         return FilePolicy(where, positions[still_open], *(found[still_open] for found in numbers))
 
     def write(self, player: ExportSource) -> list[bytes]:
+        _refuse_misere(player, self)
         positions, values = player.positions, player.answers.values(player.positions)
         probabilities, texts = player.answers.probabilities(positions), positions.texts()
         numbers = {text: number for number, text in enumerate(texts)}
