@@ -316,9 +316,9 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         if stopped is not None:
             env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
         last = curve.rows[-1] if curve and curve.rows else None
-        known = int(run.enough) or None
+        known: int | None = run.enough or None
         if last and last.games == run.record.games and run.games_before == other_games:
-            known = last.unbeatable  # by a walk of any length
+            known = known or last.unbeatable  # by a walk of any length
         result = _result(env, run.path, run.state, run, known)  # all is saved: only a second signal ends this
     if stopped is not None:
         return replace(result, then="", ended=stopped)
