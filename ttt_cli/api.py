@@ -79,9 +79,12 @@ class Verdict(verdicts.Verdict):
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return self._repr_html_(html=False)
+        return self._drawn(html=False)
 
-    def _repr_html_(self, *, html: bool = True) -> str:
+    def _repr_html_(self) -> str:
+        return self._drawn(html=True)
+
+    def _drawn(self, *, html: bool) -> str:
         from ttt_cli.views.evaluation import draw_verdict
 
         return draw_verdict(self.player, self, self.notes, html=html)
