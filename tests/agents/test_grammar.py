@@ -118,9 +118,13 @@ def test_a_search_needs_values_on_a_known_scale(store: Path) -> None:
         ("td:epsilon=nan", UsageError, "from 0 to 1"),
         ("search:ties=first", UsageError, "search takes depth=N (from 1), nodes=N (from 1)"),
         ("td:choice=nothing", UsageError, "no choice rule 'nothing'"),
-        ("td:depth=2", UsageError, "a state takes epsilon="),
         ("", UsageError, "'': there is no such agent"),
-        (f"{ROOT / 'examples' / 'bot.py'}:choose", UsageError, "is a program"),
+        (
+            f"{ROOT / 'examples' / 'bot.py'}:choose",
+            UsageError,
+            "py:NAME plays by a function in it, 'exec:pyth",
+        ),
+        (f"{ROOT / 'examples' / 'bot.awk'}", UsageError, "is a program ('exec:awk -f /"),
     ],
 )
 def test_mistakes_in_names_are_explained(store: Path, text: str, error: type[TttError], says: str) -> None:

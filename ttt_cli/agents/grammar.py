@@ -30,6 +30,9 @@ from ttt_cli.user_code import AGENT_PLUGINS, guarded, plugin
 if TYPE_CHECKING:
     from ttt_cli.store.formats.format import FileOptions, Loaded
 
+INTERPRETERS = {".py": "python3", ".js": "node", ".sh": "sh", ".rb": "ruby", ".pl": "perl", ".awk": "awk -f"}
+"""What runs a program, by the suffix of its file."""
+
 
 @dataclass(frozen=True, eq=False)
 class Agent:
@@ -158,8 +161,11 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
     if colon and library.find(store, text, rules) is not None:  # a file whose name holds a colon
         name, options = text, None
     if name and (path := library.find(store, name, rules)) is not None:
-        if path.suffix == ".py":
-            hint = f"py:{name}:NAME plays by a function in it, 'exec:python3 {name}' runs it"
+        if (interpreter := INTERPRETERS.get(path.suffix)) is not None:
+            command = f"exec:{interpreter} {command_line(name)}"
+            hint = f"{command_line(command)} runs it"
+            if path.suffix == ".py":
+                hint = f"py:{name}:NAME plays by a function in it, {hint}"
             raise UsageError("is a program", where=name, hint=hint)
         return _of_file(text, path, options, rules)
     if (meant := meaning(name, rules)) is not None:
