@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from contextvars import copy_context
 from dataclasses import replace
 from typing import Annotated, Any
@@ -218,6 +218,8 @@ def _file_error(error: OSError) -> TttError:
     else:
         where = ""
     kind = InvalidFileError if unreadable else TttError
+    if where and isinstance(error, PermissionError):
+        return translated(error, where, "cannot be read or written", kind)
     return kind((error.strerror or str(error)).lower(), where=where)
 
 
@@ -247,7 +249,8 @@ def _usage_error(error: typer.TyperException) -> UsageError:
 def main() -> None:
     # Before any file is opened, which might get a closed stream's number.
     env = Environment(*standard_streams())
-    end_by_signals(lambda code: _report(_stopped(code), replace(env, json="--json" in sys.argv)))
+    with suppress(RuntimeError):  # where no thread can be started, signals end the process silently
+        end_by_signals(lambda code: _report(_stopped(code), replace(env, json="--json" in sys.argv)))
     gc.set_threshold(100_000)  # loading libraries makes many objects but little garbage
     code = run(sys.argv[1:], env)
     gc.freeze()  # makes the interpreter exit faster

@@ -41,7 +41,9 @@ class Environment:
     stdout: TextIO
     stderr: TextIO
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    store: Path = common(DEFAULT_STORE, "The folder of your states.", metavar="DIR", envvar="TTT_STORE")
+    store: Path = common(
+        DEFAULT_STORE, "The folder of your states.", metavar="DIR", envvar="TTT_STORE", readable=False
+    )
     board: str | None = common(None, "Board size; by default 3x3, or a state's own.", metavar="ROWSxCOLS")
     line: int | None = common(None, "How many in a row; by default 3, or a state's own.", metavar="N")
     learner: str | None = common(None, "Your own learner's class, for its states.", metavar="FILE.py:CLASS")

@@ -63,11 +63,11 @@ def end_by_signals(report: Callable[[ExitCode], object]) -> None:
     """
     heard, written = os.pipe()
     os.set_blocking(written, False)
+    Thread(target=_watch, args=(heard, report), daemon=True).start()
     signal.set_wakeup_fd(written, warn_on_full_buffer=False)
     for number in _CODES:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda number, frame: None)
-    Thread(target=_watch, args=(heard, report), daemon=True).start()
 
 
 def _watch(heard: int, report: Callable[[ExitCode], object]) -> None:

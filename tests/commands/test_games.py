@@ -73,6 +73,9 @@ def test_the_log_is_tried_before_the_first_move(ttt: Run):
         played = ttt("play", *asked, stdin="5\n", terminal=True, TERM="dumb", COLUMNS="200")
         assert played.code == 1 and not played.out
         assert played.err.startswith("Error: state_store") and played.err.count("\n") == 1
+    Path("state_store/games.jsonl").rmdir()
+    Path("state_store/.locks").touch()
+    assert "cannot be written: not a directory" in ttt("play", "easy", stdin="5\n", code=1).err
 
 
 def test_an_unrecorded_game_is_printed_with_the_command_that_records_it(ttt: Run, monkeypatch):

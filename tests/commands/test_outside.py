@@ -244,6 +244,12 @@ def test_every_fault_is_one_line(fault: tuple[str, str, int, str], ttt: Run, mad
     assert "Traceback" not in found.err and "internal" not in found.err
 
 
+def test_a_full_system_loses_no_game(ttt: Run, made: Made, monkeypatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/nowhere")
+    agent = made("exec", "for line in sys.stdin: print(line.index('.') + 1, flush=True)")
+    assert "cannot run" in ttt("tournament", agent, "random", code=2).err
+
+
 def test_in_games_a_failure_loses_the_game(ttt: Run, made: Made) -> None:
     dies = made("exec", FIRST.replace("print(", "line.count('.') < 6 and sys.exit(1); print("))
     found = ttt("evaluate", dies, "random", "--games", "10", "--seed", "1", "--json")

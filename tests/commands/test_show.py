@@ -29,6 +29,7 @@ def test_the_store_is_listed_with_verdicts_and_worst_cases(ttt, monkeypatch):
     ttt("train", "td", "--games", "2k", "--seed", "1", "--board", "2x3")
     ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "3", "--opponent", "random")
     Path("state_store/broken.json").write_text("{")
+    Path("state_store/loop.json").symlink_to("loop.json")
     out = ttt("show").out
     for line in (
         r"state +games +verdict +lose as X +lose as O +last written",
@@ -37,12 +38,13 @@ def test_the_store_is_listed_with_verdicts_and_worst_cases(ttt, monkeypatch):
         r"q.4x4-3 +50 +(beatable|not known) +20.*",  # by a line of play
         r"broken +cannot be read +20.*",
         r"broken: state_store/broken.json.*",
+        r"loop: state_store/loop.json: cannot be read: .*",
         r"hard +the same as minimax",
     ):
         assert re.search(f"^{line}$", out, re.MULTILINE), line
     assert f"in {Path('state_store').resolve()}" in out
     found = ttt("show", "--json").json
-    broken, q, _, _ = found["states"]
+    broken, _, q, _, _ = found["states"]
     assert (q["name"], q["games"], q["unbeatable"]) == ("q", 500, False) and q["worst_case"]["as_o"] > 0
     assert broken["fault"] and broken["unbeatable"] is None
     minimax = next(one for one in found["players"] if one["name"] == "minimax")

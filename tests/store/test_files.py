@@ -63,13 +63,16 @@ def test_a_file_in_memory_is_replaced_as_any_other():
         assert Path(folder, "q.json").read_bytes() == NEW
 
 
-def test_the_mode_is_kept_and_a_private_file_is_private_while_it_is_written(path):
+def test_mode_and_owners_are_kept_and_a_private_file_is_private_while_it_is_written(path):
     before = os.umask(0o027)
     try:
         write_bytes(path, OLD)
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    if os.geteuid() == 0:  # only root may give it away
+        os.chown(path, 2001, 3000)
+    owners = path.stat().st_uid, path.stat().st_gid
     for mode in (0o600, 0o755):
         path.chmod(mode)
         with writing(path, keep_backup=True) as file:
@@ -78,6 +81,7 @@ def test_the_mode_is_kept_and_a_private_file_is_private_while_it_is_written(path
             file.write(NEW)
         assert stat.S_IMODE(path.stat().st_mode) == mode
         assert stat.S_IMODE(path.with_name("q.json.bak").stat().st_mode) == mode
+        assert (path.stat().st_uid, path.stat().st_gid) == owners
 
 
 def test_symbolic_links_are_followed(path, tmp_path):

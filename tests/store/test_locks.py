@@ -93,7 +93,7 @@ def test_two_names_of_one_file_share_a_lock_and_a_name_in_logs(path, tmp_path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 @pytest.mark.parametrize("mode", [0o2775, 0o755])
 def test_whoever_may_write_in_a_folder_may_lock_there(mode):
-    """After root has locked there and was killed; and members of the folder's group."""
+    """After root has locked there and was killed; and members of the folder's group. Other files, too."""
     with tempfile.TemporaryDirectory() as folder:  # not tmp_path: other users have to reach it
         os.chown(folder, 2001, 3000)
         Path(folder).chmod(mode)
@@ -104,7 +104,7 @@ def test_whoever_may_write_in_a_folder_may_lock_there(mode):
                 os.setgroups(groups)
                 os.setgid(groups[0])
                 os.setuid(user)
-            lock(path).close()
+            lock(path.with_name(f"{user}.json")).close()
             held = lock(path)
             assert held and is_held(path)
             os.kill(os.getpid(), signal.SIGKILL)

@@ -22,7 +22,7 @@ from weakref import finalize
 from ttt_cli.agents.asked import Asked, NoAnswerError
 from ttt_cli.agents.registry import WHOLE, AgentType, number
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import TttError, UsageError
 from ttt_cli.signals import held
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ class Program:
         from subprocess import PIPE, Popen
         from tempfile import TemporaryFile
 
-        self._stderr = stderr = TemporaryFile()  # noqa: SIM115, it lasts as long as the program
         try:
+            self._stderr = stderr = TemporaryFile()  # noqa: SIM115, it lasts as long as the program
             process = Popen(
                 self._words,
                 bufsize=0,
@@ -112,7 +112,10 @@ class Program:
         rest, missing = b"", len(texts)
         unasked = _ready(stdout, 0) and bool(stdout.read(1))  # it wrote before it was asked
         questions = "".join(f"{text}\n" for text in texts).encode()
-        Thread(target=_send, args=(stdin, questions), daemon=True).start()
+        try:
+            Thread(target=_send, args=(stdin, questions), daemon=True).start()
+        except RuntimeError as error:  # no fault of the program
+            raise TttError(str(error), hint="end other processes, or raise the limit (ulimit -u)") from None
         deadline = monotonic() + self._patience
         while missing > 0 and not unasked:
             if len(rest) > LONGEST_LINE:

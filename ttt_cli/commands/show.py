@@ -122,7 +122,7 @@ class StoredState:
 
     @classmethod
     def of(cls, path: Path) -> "StoredState":
-        written = datetime.fromtimestamp(path.stat().st_mtime).astimezone().isoformat(timespec="seconds")
+        written = datetime.fromtimestamp(path.lstat().st_mtime).astimezone().isoformat(timespec="seconds")
         try:
             state, worst = library.load(path).state, None
             if enumerated(state.rules) is None:

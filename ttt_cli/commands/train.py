@@ -135,7 +135,9 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
             if state.learner.name != learner:
                 raise InvalidFileError(f"holds a {state.learner.name} state, not {learner}", where=str(path))
             return _carry_out(env, options, resumed_run(path, state, env.store, options.opponent))
-        state = _taught(env, path, _start(env, learner, given, path, options), options.games_from)
+        start = _start(env, learner, given, path, options)
+        library.try_saving(start, path)
+        state = _taught(env, path, start, options.games_from)
         if options.only_recorded:
             library.save(state, path)
             return _result(env, path, state)
@@ -279,7 +281,6 @@ def _taught(env: Environment, path: Path, state: State, games_from: str | None) 
 
 def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Training:
     """Carry out the run; --until and the progress bar look at it between its blocks."""
-    library.try_saving(run.state, run.path)
     learner, rules, curve = run.state.learner, run.state.rules, None
     name = library.StateName(learner.name, learner.choice == "article").name
     env.say(f"training {name} for {counted(run.plan.games, 'game')}, --seed {run.plan.seed}")

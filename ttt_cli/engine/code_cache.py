@@ -30,14 +30,18 @@ def write(name: str, code: bytes) -> None:
     try:
         path = _folder() / name
         temporary = path.with_name(f"{name}.{os.getpid()}")
-        temporary.write_bytes(code)
-        temporary.replace(path)
+        try:
+            temporary.write_bytes(code)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
         for other in path.parent.iterdir():
             with suppress(FileNotFoundError):  # another process may have renamed or deleted it
                 if other.is_file() and time() - other.stat().st_mtime > 30 * 86_400:
                     other.unlink()
     except OSError as error:
-        _say_once(f"compiled code cannot be kept ({error.filename}: {error.strerror})")
+        where = f"{error.filename}: " if error.filename else ""
+        _say_once(f"compiled code cannot be kept ({where}{error.strerror})")
 
 
 @cache

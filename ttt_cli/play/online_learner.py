@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ttt_cli.errors import BusyError
+from ttt_cli.errors import TttError
 from ttt_cli.store import library
+from ttt_cli.store.files import try_writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.locks import lock
 from ttt_cli.store.runs import Run
@@ -57,11 +58,12 @@ class OnlineLearner:
         self.state, self._followed = lesson.state, lesson.run or self._followed
 
     def catch_up(self) -> Learned:
-        """Learn from the games that wait in the log, and save, if the file is free."""
+        """Learn from the games that wait in the log, and save, if the file is free and can be written."""
         try:
+            try_writing(self.path)
             locked = lock(self.path, "taught", remedy="finished games wait until it is free", parents=True)
-        except BusyError as error:
-            return Learned(waits=error.message)
+        except TttError as error:
+            return Learned(waits=str(error))
         with locked:
             if self.path.exists():
                 before = library.load(self.path).state

@@ -8,7 +8,7 @@ an iterator of several, an exit code, or None; errors are raised.
 
 import inspect
 from collections.abc import Callable, Collection, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import MISSING, fields, replace
 from math import isfinite
 from pathlib import Path
@@ -89,8 +89,9 @@ def _prepare(env: Environment) -> None:
     :raises UsageError: if a variable is invalid.
     :raises InvalidFileError: if the store is not a folder.
     """
-    if env.store.exists() and not env.store.is_dir():
-        raise InvalidFileError("is not a folder", where=str(env.store), hint="--store DIR names a folder")
+    with suppress(PermissionError):  # a store that cannot be seen may not be needed
+        if env.store.exists() and not env.store.is_dir():
+            raise InvalidFileError("is not a folder", where=str(env.store), hint="--store DIR names a folder")
     if env.learner is not None:
         offer_file(env.learner)
     if times := env.variables.get("TTT_LIMITS"):

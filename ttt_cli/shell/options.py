@@ -1,8 +1,11 @@
 """Arguments and options that commands share, the numbers people may write, and shell completion."""
 
+import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
+from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +13,8 @@ import typer
 
 from ttt_cli.agents.registry import ALIASES, BUILT_IN
 from ttt_cli.environment import DEFAULT_STORE, Environment
+from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.store.system import translated
 
 if TYPE_CHECKING:
     from ttt_cli.engine.rules import Rules
@@ -37,17 +42,24 @@ def whole(least: int = 1, most: int = MAX_WHOLE) -> Callable[[Any], int]:
 
 
 def stored_files(store: Path) -> list[Path]:
-    """Return the files of a store that may be states, sorted by name."""
+    """Return the files of a store that may be states, sorted by name; none if there is no store.
+
+    :raises InvalidFileError: if it cannot be listed.
+    """
     try:
-        files = [path for path in store.iterdir() if path.suffix in (".json", ".csv") and path.is_file()]
-    except OSError:
+        files = [path for path in store.iterdir() if path.suffix in (".json", ".csv")]
+    except FileNotFoundError:
         return []
-    return sorted(files, key=lambda path: path.stem)
+    except OSError as error:
+        raise translated(error, store, "cannot be read", InvalidFileError) from None
+    return sorted(filterfalse(os.path.isdir, files), key=lambda path: path.stem)
 
 
 def complete(context: typer.Context, incomplete: str) -> list[str]:
     """Complete the name of a player or a state; if none fits, the shell completes file names."""
-    stored = stored_files(Path(context.params.get("store") or DEFAULT_STORE))
+    stored = list[Path]()
+    with suppress(TttError):
+        stored = stored_files(Path(context.params.get("store") or DEFAULT_STORE))
     names = dict.fromkeys([*BUILT_IN, *ALIASES, *(path.stem for path in stored)])
     # Others may have named the files, and zsh evaluates what it is offered.
     return [name for name in names if name.startswith(incomplete) and re.fullmatch(r"[\w.,:=@%+/ ~-]*", name)]

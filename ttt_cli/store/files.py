@@ -2,8 +2,8 @@
 
 At any instant, even after a kill or a power loss, there is the whole old file or the whole new one; a write
 that fails leaves the old file and no litter. As databases do it: write a temporary file in the same folder,
-fsync, ``os.replace``, fsync the folder. The mode is kept, and symbolic links are followed. Logs (JSON Lines)
-grow by ``append_line``.
+fsync, ``os.replace``, fsync the folder. Mode, owner and group are kept where the system allows it, and
+symbolic links are followed. Logs (JSON Lines) grow by ``append_line``.
 """
 
 import os
@@ -18,7 +18,7 @@ from typing import BinaryIO
 from ttt_cli.errors import InvalidFileError, notices
 from ttt_cli.signals import holding
 from ttt_cli.store.backups import keep, newest
-from ttt_cli.store.locks import lock, take
+from ttt_cli.store.locks import give, lock, take
 from ttt_cli.store.system import LARGE, NO_WAITING, AnyPath, status, translate_os_errors
 
 TEMPORARY = ".ttt-tmp"
@@ -76,7 +76,9 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
                 yield file
                 file.flush()
                 if old is not None:
-                    os.chmod(temporary, stat.S_IMODE(old.st_mode))
+                    give(fd, old)
+                    is_its_group = os.fstat(fd).st_gid == old.st_gid  # if not, it may do nothing
+                    os.fchmod(fd, stat.S_IMODE(old.st_mode) & (0o777 if is_its_group else 0o707))
                 os.fsync(fd)
             if keep_backup and old is not None:
                 keep(target)

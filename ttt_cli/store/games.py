@@ -19,6 +19,7 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, expect, notices
 from ttt_cli.store.files import append_line, try_writing
+from ttt_cli.store.locks import lock, lock_path
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import load_json
@@ -98,6 +99,8 @@ def try_log(store: Path) -> None:
     """Raise TttError if a game that is about to begin cannot be recorded."""
     try:
         try_writing(store / LOG)
+        if lock_path(store / LOG).parent.exists():
+            lock(store / LOG, wait=10.0).close()
     except TttError as error:
         error.flags = f"{error.hint}; --store DIR names another folder".removeprefix("; ")
         raise

@@ -50,10 +50,14 @@ def lock(
             raise translated(IsADirectoryError(errno.EISDIR, ""), path, kind=InvalidFileError)
         if os.path.exists(path) and not os.path.isfile(path):
             return held
-        mode = stat.S_IMODE(os.stat(real.parent).st_mode)
+        folder = os.stat(real.parent)
+        mode = stat.S_IMODE(folder.st_mode)
         with suppress(FileExistsError):
             os.mkdir(place.parent)
-            os.chmod(place.parent, mode)
+            made = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            give(made, folder)
+            os.fchmod(made, mode)
+            os.close(made)
         # Opened for reading only, so that all users who share the folder may lock it.
         flags = os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | NO_WAITING
         file = held.enter_context(os.fdopen(os.open(place, flags, 0o666), "rb", 0))
@@ -63,11 +67,19 @@ def lock(
             holder = holder if holder.isprintable() and holder else "written by another process"
             raise BusyError(f"busy: {real.name} is being {holder}; {remedy}")
     with suppress(OSError):  # of another user, or on a full disk
+        give(file.fileno(), folder)
         os.fchmod(file.fileno(), mode & 0o666)
         with open(place, "w", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW)) as said:
             said.write(f"{doing} by process {os.getpid()}")
     held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a forked child may still have it open
     return held
+
+
+def give(fd: int, like: os.stat_result) -> None:
+    """Give an open file the owner and the group of another one, or the group alone, if that is allowed."""
+    for owner in (-1, like.st_uid):
+        with suppress(OSError):
+            os.fchown(fd, owner, like.st_gid)
 
 
 def _take_within(seconds: float, file: BinaryIO, path: AnyPath) -> bool:

@@ -1,6 +1,7 @@
 """Learning curves: in plain text for the terminal, as SVG or PNG with matplotlib."""
 
 import io
+import logging
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -9,6 +10,7 @@ import numpy as np
 
 from ttt_cli.errors import TttError
 from ttt_cli.store.curves import Point
+from ttt_cli.store.text import as_text
 from ttt_cli.training.study import unbeatable_from
 from ttt_cli.views.numbers import percent
 
@@ -73,6 +75,7 @@ def picture(curves: Mapping[str, Sequence[Sequence[Point]]], heading: str, kind:
     :param kind: ``svg`` or ``png``.
     :raises TttError: if matplotlib is not installed.
     """
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it complains if it cannot cache fonts
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -94,7 +97,7 @@ def picture(curves: Mapping[str, Sequence[Sequence[Point]]], heading: str, kind:
                 low, mid, high = np.transpose([np.quantile(row, (0.25, 0.5, 0.75)) for row in samples])
                 color, marker = f"C{number}", MARKERS[number % len(MARKERS)]
                 axes.fill_between(games, low, high, color=color, alpha=0.18, linewidth=0)
-                label = f"\u200b{name}" if name.startswith("_") else name  # or matplotlib hides it
+                label = f"\u200b{as_text(name)}" if name.startswith("_") else as_text(name)  # or it is hidden
                 axes.plot(games, mid, color=color, marker=marker, label=label)
             axes.set_title(title, loc="left")
             axes.set_xlabel("games")
@@ -103,7 +106,7 @@ def picture(curves: Mapping[str, Sequence[Sequence[Point]]], heading: str, kind:
             axes.set_ylim(-0.03, 1.03)
             axes.xaxis.set_major_formatter(lambda value, place: short(round(value)))
             axes.yaxis.set_major_formatter(lambda value, place: f"{100 * value:.0f} %")
-        figure.suptitle(heading)
+        figure.suptitle(as_text(heading))
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
         stream = io.BytesIO()
         figure.savefig(stream, format=kind, dpi=144, metadata={"Date" if kind == "svg" else "Software": None})
