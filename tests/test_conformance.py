@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli import PlainLearner, Rules, Table, conformance, parameter
+from ttt_cli import PlainLearner, Rules, Table, conformance
 from ttt_cli.conformance import CHECKS, fault
 from ttt_cli.learners import from_file
 
@@ -73,10 +73,11 @@ class Unseeded(MonteCarlo):
         return random.choice(position.legal)
 
 
-class Undecorated(MonteCarlo):
-    """Its parameter is not one."""
+class Total(MonteCarlo):
+    """Its values are sums."""
 
-    rate: float = parameter(0.1, "the step size")
+    def value(self, table, position, cell):
+        return table.get(position.play(cell).text, (0, None))[1]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ class Undecorated(MonteCarlo):
         (Doubling, "only_what_is_new_counts", "merging one part changes it"),
         (Forgetful, "entries_come_back", "plays differently when its table is read again"),
         (Unseeded, "the_seed_fixes_the_table", "use no randomness but shard.rng"),
-        (Undecorated, "describes_itself", "the parameter rate needs @dataclass(frozen=True)"),
+        (Total, "its_policy_is_sound_and_pure", " is not a value from -1 to 1"),
     ],
 )
 def test_broken_learners_are_found_out(kind: type[PlainLearner], check: str, said: str):

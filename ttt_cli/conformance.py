@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from copy import deepcopy
-from dataclasses import Field
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 import orjson
 
 from ttt_cli.agents.grammar import resolve
+from ttt_cli.commands.train import make_subcommand
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import ROUNDING, Policy, PolicyTable, are_sound, first, uniform
 from ttt_cli.engine.positions import Positions
@@ -119,13 +119,20 @@ def check_policy(policy: Policy, again: Policy, positions: Positions, *, resigns
 
 
 def describes_itself(learner: Learner[Any]) -> None:
-    """It has a title, and parameters that can be read back."""
+    """It has a title, and parameters that are options and can be read back."""
     kind = type(learner)
-    lost = [name for name, value in vars(kind).items() if isinstance(value, Field)]
-    expect(not lost, f"the parameter {', '.join(lost)} needs @dataclass(frozen=True) above the class")
+    make_subcommand(kind.name, kind)
     expect(learner == kind.from_params(**learner.parameters(), choice=learner.choice), "parameters are lost")
     expect(kind.title.strip(), "has no title, and no docstring")
     orjson.dumps(learner.parameters())
+
+
+def rates_results(learner: Learner[Any], policy: Policy) -> None:
+    """Expect values between those of a sure loss and of a sure win, as look-ahead needs them."""
+    values, scale = policy.values(StateSpace.of()), learner.value_scale
+    if scale is not None and values is not None:
+        beyond = values[(values < scale[0]) | (values > scale[1])]
+        expect(not len(beyond), f"{beyond[:1].tolist()} is not a value from {scale[0]:g} to {scale[1]:g}")
 
 
 def its_policy_is_sound_and_pure(learner: Learner[Any]) -> None:
@@ -136,6 +143,7 @@ def its_policy_is_sound_and_pure(learner: Learner[Any]) -> None:
         before, policy = content(learner, table), learner.policy(table)
         check_policy(policy, learner.policy(table), space, resigns=resigns)
         same(learner, table, before, "asking the policy changes the table")
+        rates_results(learner, policy)
         known = policy.known(space)
         fault = "knows nothing after training" if games else "knows positions that it has never seen"
         expect(known is None or known.any() == (games > 0), fault)
@@ -213,6 +221,7 @@ def merging_knows_no_order(learner: Learner[Any]) -> None:
     parts = [after(learner, games, seed) for seed, games in ((1, GAMES // 2), (2, GAMES), (3, 2 * GAMES))]
     before, empty = [content(learner, part) for part in parts], empty_table(learner)
     merged = [dict(learner.to_entries(learner.merge(empty, order))) for order in permutations(parts)]
+    rates_results(learner, learner.policy(learner.merge(empty, parts)))
     fault = "merging in another order gives another table"
     expect(all(alike(entries, merged[0], TOLERANCE) for entries in merged), fault)
     for inputs in ([parts[0]], [parts[0], empty], [empty, parts[0], empty]):

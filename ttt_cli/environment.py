@@ -46,7 +46,9 @@ class Environment:
     )
     board: str | None = common(None, "Board size; by default 3x3, or a state's own.", metavar="ROWSxCOLS")
     line: int | None = common(None, "How many in a row; by default 3, or a state's own.", metavar="N")
-    learner: str | None = common(None, "Your own learner's class, for its states.", metavar="FILE.py:CLASS")
+    learner: list[str] | None = common(
+        None, "Your own learner's class, for its states; repeatable.", metavar="FILE.py:CLASS"
+    )
     quiet: bool = common(False, "Print no notices on stderr.", "--quiet")
     json: bool = common(False, "Print the result as JSON.", "--json")
     debug: bool = common(False, "Show the traceback of an error.", "--debug")

@@ -93,7 +93,11 @@ def test_its_parameters_are_options(ttt: Run):
     small = ("--seeds", "1", "--games", "20", *BOARD)
     assert "cannot be a value" in ttt("study", "./mine.py:Count", *small, "--vary", "turned=maybe").err
     assert ttt("study", LEARNER, *small, "--vary", "epsilon=0.1,0.5", "-o", "s.csv").code == 0
-    assert [ttt("curve", "s.csv", *more).code for more in ([], ["--learner", LEARNER])] == [3, 0]
+    assert "whose states need --learner" in ttt("curve", "s.csv", code=3).err
+    both = ttt("study", LEARNER, "./mine.py:Count", *small, "-o", "both.csv")
+    named = ("--learner", "./mine.py:Count", "--learner", LEARNER)
+    assert f"next: ttt curve both.csv {' '.join(named)}" in both.err
+    assert ttt("curve", "both.csv", *named).code == 0
 
 
 def test_a_players_name_cannot_be_taken():
@@ -111,6 +115,8 @@ FAULTS = [
     (CLASS + "def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': is not"),
     (CLASS + "def explore(self, t, p, r): return 0", "explore chose 0: move 2: cell 1 cannot be"),
     (CLASS + "kernel_version = 1.5", "Wrong.kernel_version is not 1, 2, …"),
+    (CLASS + "rate: float = parameter(0.1, 'x')", "the parameter rate needs @dataclass(frozen=True) above"),
+    (f"\n@dataclass(frozen=True){CLASS}line: int = parameter(3, 'x')", "line is an option of ttt train"),
     (CLASS + "def to_entries(self, t): return 5", "raised TypeError: 'int' object is not iterable (pytho"),
 ]  # fmt: skip
 

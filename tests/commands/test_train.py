@@ -36,7 +36,7 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
     library.save(stopped, Path("td.json"))
     monkeypatch.setattr(type(stopped.learner), "kernel_version", 0)
     refused = ttt("train", "td", "--resume", "-o", "td.json")
-    assert (refused.code, "started by a version" in refused.err) == (3, True)
+    assert (refused.code, "by another version of td" in refused.err) == (3, True)
     again = ttt("train", "td", "-n", "10", "-o", "td.json")
     assert again.code == 0
     assert "the run that stopped after 256 of 1,000 games can no longer be resumed" in again.err

@@ -18,7 +18,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.evaluation.walk import OutgrownError
-from ttt_cli.learners import LEARNERS, learner_class, offer_file
+from ttt_cli.learners import LEARNERS, learner_class, learner_options, offer_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, argument, flag, given_rules, number, option
 from ttt_cli.signals import graceful
 from ttt_cli.store.files import try_writing, write_bytes
@@ -138,7 +138,8 @@ class StudyResult(Document, name="study"):
         rows = [row for setting in self.settings for row in setting.rows()]
         draw_table(env, ["setting", *(f">{name}" for name in names)], rows, lead=1)
         if self.file is not None:
-            env.say("next:", command_line("ttt", "curve", self.file))
+            options = learner_options(*dict.fromkeys(setting.learner for setting in self.settings))
+            env.say("next:", command_line("ttt", "curve", self.file, *options))
 
 
 def study(

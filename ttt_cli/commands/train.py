@@ -5,7 +5,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,7 +20,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
-from ttt_cli.learners import LEARNERS, learner_class, offer, offer_file, typed_as
+from ttt_cli.learners import LEARNERS, learner_class, learner_options, offer, offer_file, typed_as
 from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
 from ttt_cli.shell.common import locked, output_file
@@ -177,8 +177,8 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
         raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")
     if name in BUILT_IN or name in ALIASES:
         raise UsageError("is a player that needs no training", where=name, hint=f"ttt play {name}")
-    if typed := re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
-        offer_file(typed[1])
+    for typed in re.findall(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
+        offer_file(typed)
     kind = learner_class(offer_file(name) if ":" in name else name)
     if name not in LEARNERS:
         offer(kind)
@@ -187,7 +187,9 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
 
 def make_subcommand(name: str, kind: Any) -> Any:
     """Return the command that trains a learner. Only parameters that are given override a preset or file."""
-    parameters = parameters_of(kind)
+    parameters, options = parameters_of(kind), [*fields(TrainOptions), *fields(Environment)]
+    if taken := {own.name for own in parameters}.intersection(option.name for option in options):
+        raise UsageError(f"{taken.pop()} is an option of ttt train", where=name, hint="rename the parameter")
 
     def run(env: Environment, **values: Any) -> Training:
         given = {own.name: values.pop(own.name) for own in parameters}
@@ -346,8 +348,7 @@ def _result(
 ) -> Training:
     """Return the result of the call, with the games of a run; ``known``: whether it is unbeatable."""
     learner, name = state.learner.name, library.display_name(env.store, path)
-    typed = typed_as(learner)
-    words = [name, *store_option(env.store), *(["--learner", typed] if typed != learner else [])]
+    words = [name, *store_option(env.store), *learner_options(learner)]
     play, evaluate = (command_line("ttt", command, *words) for command in ("play", "evaluate"))
     budget = 200_000 if run is None or run.finished else 20_000  # positions that the proof may visit
     games, seconds = (run.games, run.seconds) if run else (0, 0.0)

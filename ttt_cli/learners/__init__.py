@@ -7,6 +7,7 @@ Besides the built-in learners there are those of plug-ins, and of Python files n
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
+from dataclasses import Field
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -89,6 +90,10 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
     missing = sorted(getattr(kind, "__abstractmethods__", ()))
     if missing:
         raise UsageError(f"does not define {', '.join(missing)}", where=where)
+    if lost := [name for name, value in vars(kind).items() if isinstance(value, Field)]:
+        raise UsageError(
+            f"the parameter {lost[0]} needs @dataclass(frozen=True) above the class", where=where
+        )
     name = getattr(kind, "name", None)
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", str(name)) or name in RESERVED or name in LEARNERS:
         hint = "small letters and digits, and not the name of another player"
@@ -122,3 +127,8 @@ def typed_as(name: str) -> str:
     """The ``FILE.py:CLASS`` by which a learner was named, or its name."""
     kind = _typed.get().get(name)
     return kind.typed or name if kind else name
+
+
+def learner_options(*names: str) -> list[str]:
+    """The words that name learners from files in suggested commands."""
+    return [word for name in names if typed_as(name) != name for word in ("--learner", typed_as(name))]

@@ -61,7 +61,8 @@ class PlainLearner(Learner[Table]):
     >>> train(MonteCarlo, games=100, seed=1).policy.rules
     Rules(rows=3, cols=3, line=3, misere=False)
 
-    ``python -m ttt_cli.conformance FILE.py:CLASS`` checks one.
+    Raise its ``kernel_version`` when it learns in another way or has other parameters: runs and studies are
+    recognised by it. ``python -m ttt_cli.conformance FILE.py:CLASS`` checks a learner.
     """
 
     choices: ClassVar[tuple[str, ...]] = ("default",)
@@ -203,7 +204,7 @@ class PlainLearner(Learner[Table]):
         return table
 
     def size(self, table: Table) -> tuple[int, int]:
-        return len(table), len(table)
+        return len({key.partition(" ")[0] for key in table}), len(table)
 
 
 def _plain(entry: Any) -> Any:

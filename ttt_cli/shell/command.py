@@ -92,8 +92,8 @@ def _prepare(env: Environment) -> None:
     with suppress(PermissionError):  # a store that cannot be seen may not be needed
         if env.store.exists() and not env.store.is_dir():
             raise InvalidFileError("is not a folder", where=str(env.store), hint="--store DIR names a folder")
-    if env.learner is not None:
-        offer_file(env.learner)
+    for learner in env.learner or ():
+        offer_file(learner)
     if times := env.variables.get("TTT_LIMITS"):
         from ttt_cli.store.system import scale_limits
 

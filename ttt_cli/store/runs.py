@@ -15,6 +15,7 @@ import orjson
 from ttt_cli.documents import Count
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.curves import from_record
 from ttt_cli.store.text import as_text, quoted
@@ -120,7 +121,8 @@ class Run:
             try:
                 type(learner).from_params(**self.details["params"])
             except TttError as error:
-                return error.message
+                name, own = learner.name, learner.name not in LEARNERS
+                return error.message + own * f"; if {name} has changed, raise its kernel_version"
         choices = (learner.choice, *learner.choices)  # which may be another now than in training
         ids = {_train_id(self.details, learner.name, choice, rules, symmetric) for choice in choices}
         return "" if self.id in ids else f"its id {self.id} is not the digest of what decides the run"

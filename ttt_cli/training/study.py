@@ -285,7 +285,10 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
             pairs = zip(study.varied, values, strict=True)
             setting = tuple(_parse_value(text, known[name], text) for name, text in pairs)
             key = (learner, preset), setting, int(seed)
-        except (KeyError, TttError, ValueError) as error:
+        except TttError as error:
+            fault, more = f"is not a study of {learner}: {error.message}", (error.hint, error.flags)
+            raise InvalidFileError(fault, where=str(path), hint=more[0], flags=more[1]) from None
+        except (KeyError, ValueError) as error:
             fault = f"is not a study of {learner}: {error}"[:200]
             raise InvalidFileError(fault, where=str(path)) from None
         study.calls[key[0]] = call

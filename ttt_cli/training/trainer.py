@@ -173,7 +173,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     watched = details["opponent"] if opponent and learner.watches else None
     if again.id != record.id or details["behaviour"] != watched:
         hint = "train without --resume: a new run starts from the file"
-        raise refused("the run was started by a version of ttt that plays different games", hint)
+        raise refused(f"the run was started by another version of {learner.name}", hint)
     plan, games = _plan(learner, record, opponent), record.games or 0
     try:
         plan.block_at(games)

@@ -5,6 +5,7 @@ A format reads a file as a ``Loaded`` state, a ``Policy``, or a ``ForeignTable``
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -23,6 +24,7 @@ from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.user_code import guarded, is_ours
 
 FORMAT = "ttt-state"  # the program's own format
 MAX_REASONS = 5  # for rejected rows in remarks
@@ -249,7 +251,12 @@ class Format:
 
         :raises TttError: if a plug-in's ``read`` returns anything else.
         """
-        found = self.read(source, options)
+        with (
+            nullcontext()
+            if is_ours(self)
+            else guarded(source.where, f"{self.name} raised ", InvalidFileError)
+        ):
+            found = self.read(source, options)
         if isinstance(found, ForeignTable):
             return _as_state(found, self.name, source, options)
         if not isinstance(found, Loaded | Policy):
