@@ -89,14 +89,14 @@ Examples:
 
 Exit codes: 0 success, 1 failure or a --check that does not hold,
 2 wrong usage, 3 unreadable or unsuitable file, 4 file in use,
-130 interrupted, 143 terminated
+129 hung up, 130 interrupted, 141 closed pipe, 143 terminated
 """
 
 FIRST_STEPS = """\
 Train tic-tac-toe players, play against them, prove how strong they are.
 
   ttt play          play in the terminal; a menu asks for an opponent
-  ttt train q       train a player by Q-learning
+  ttt train q       train a player called q
   ttt play q        play against it
   ttt evaluate q    prove how strong it is
   ttt show          list your players and the built-in ones

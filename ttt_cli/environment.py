@@ -47,7 +47,7 @@ class Environment:
     board: str | None = common(None, "Board size; by default 3x3, or a state's own.", metavar="ROWSxCOLS")
     line: int | None = common(None, "How many in a row; by default 3, or a state's own.", metavar="N")
     learner: list[str] | None = common(
-        None, "Your own learner's class, for its states; repeatable.", metavar="FILE.py:CLASS"
+        None, "Your own learner, to read its states; repeatable.", metavar="FILE.py:CLASS"
     )
     quiet: bool = common(False, "Print no notices on stderr.", "--quiet")
     json: bool = common(False, "Print the result as JSON.", "--json")

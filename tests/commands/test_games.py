@@ -34,12 +34,12 @@ def test_a_bad_line_never_blocks_the_sound_ones(ttt: Run):
     assert [game.id for game in waiting] == ["first", "second"]
     trained = ttt("train", "q", "--games", "100", "--seed", "1")
     assert trained.code == 0
-    assert "learned 2 games recorded for q in games.jsonl" in trained.err
+    assert "learned from 2 games recorded for q in games.jsonl" in trained.err
     assert "lines left out that cannot be read: 4; the first: state_store/games.jsonl" in trained.err
     assert ttt("play", "--x", "q", "--o", "random", "--games", "1", "--learn").code == 0
     for more in ([], ["--fresh"]):
         from_there = ttt("train", "q", "--games-from", store / LOG, "-o", "other.json", *more)
-        assert "learned 3 games" in from_there.err and "4 lines cannot be read" in from_there.err
+        assert "learned from 3 games" in from_there.err and "4 lines cannot be read" in from_there.err
     Path("other.jsonl").write_bytes((store / LOG).read_bytes())
     reviewed = ttt("review", "other.jsonl", "--game", 2)
     assert "(second)" in reviewed.out and "4 lines cannot be read" in reviewed.err

@@ -93,7 +93,7 @@ def test_its_parameters_are_options(ttt: Run):
     small = ("--seeds", "1", "--games", "20", *BOARD)
     assert "cannot be a value" in ttt("study", "./mine.py:Count", *small, "--vary", "turned=maybe").err
     assert ttt("study", LEARNER, *small, "--vary", "epsilon=0.1,0.5", "-o", "s.csv").code == 0
-    assert "whose states need --learner" in ttt("curve", "s.csv", code=3).err
+    assert "of your own, add --learner FILE.py:CLASS" in ttt("curve", "s.csv", code=3).err
     both = ttt("study", LEARNER, "./mine.py:Count", *small, "-o", "both.csv")
     named = ("--learner", "./mine.py:Count", "--learner", LEARNER)
     assert f"next: ttt curve both.csv {' '.join(named)}" in both.err

@@ -91,7 +91,7 @@ def test_what_depends_on_ties_is_noted(ttt, tmp_path):
     assert len({told.json["results"][0]["as_x"]["win"], *shares.values()}) == 3
     for ties, share in shares.items():
         won = f"{share:.2%}".replace("%", " %")
-        assert re.search(rf"{won} as X and \S+ % as O by ties={ties}", note)
+        assert re.search(rf"{won} as X and \S+ % as O with ties={ties}", note)
     assert not any("equal values" in note for found in rates.values() for note in found["notes"])
 
 

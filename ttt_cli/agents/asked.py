@@ -122,7 +122,8 @@ class Asked(Policy):
         remarks = ["assumed deterministic: asked twice, it answered the same"] if self._log.steady else []
         if failures := self._log.failures:
             games = "a game" if len(failures) == 1 else f"games through {len(failures):,} failures"
-            remarks.append(f"lost {games}: {failures[0]}")
+            first = "" if len(failures) == 1 else " the first time, it"
+            remarks.append(f"lost {games}:{first} {failures[0]}")
             if self._log.restarts >= MAX_RESTARTS:
                 remarks[-1] += f"; was restarted {MAX_RESTARTS} times, then not asked again"
         return [f"{self._name}: {remark}" for remark in remarks]

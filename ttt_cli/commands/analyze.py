@@ -87,7 +87,8 @@ def analyze(
     env: Environment,
     position: PositionGiven,
     agent: Annotated[
-        list[str] | None, option("AGENT", "A player to show too; repeatable.", autocompletion=complete)
+        list[str] | None,
+        option("AGENT", "Add the moves and values of a player; repeatable.", autocompletion=complete),
     ] = None,
 ) -> AnalysisResult | ExitCode:
     """Show the perfect value of every move of a position, and after how many plies the game ends.

@@ -45,7 +45,7 @@ def evaluate(
     check: Annotated[Literal["unbeatable"] | None, option(None, "Exit with 1 unless this holds.")] = None,
     games: Annotated[
         int | None,
-        number("Play a sampled match of N games instead, with --positions only if needed.", "--games", "-n"),
+        number("Play a match of N games instead; with --positions, only beyond that limit.", "--games", "-n"),
     ] = None,
     games_to: Annotated[Path | None, option("FILE", "With --games, write the games as JSON Lines.")] = None,
     seed: Seed = None,
@@ -143,7 +143,7 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
         losses = f"{percent(as_x.loss)} and {percent(as_o.loss)}"
         ties_by_rates.setdefault(f"it loses {losses}, and wins {wins}", ties)
     if len(ties_by_rates) > 1:
-        rates = "; ".join(f"{text} by ties={ties}" for text, ties in ties_by_rates.items())
+        rates = "; ".join(f"{text} with ties={ties}" for text, ties in ties_by_rates.items())
         what = f"{player.source}: the file does not say which of equal values its program takes"
         env.remark([f"{what}; against {other.name} {rates}; ties=random is shown"])
 

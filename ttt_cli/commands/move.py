@@ -36,10 +36,10 @@ def move(
     env: Environment,
     agent: AgentName,
     position: PositionGiven,
-    sample: Annotated[bool, flag("--sample", "Draw a move by the player's policy.")] = False,
+    sample: Annotated[bool, flag("--sample", "Draw a move from the player's policy.")] = False,
     seed: Annotated[int | None, number("Random seed for --sample.", least=0)] = None,
 ) -> Move | ExitCode:
-    """Print the cell that a player chooses, or resign: its likeliest move, the first of equally likely ones.
+    """Print a player's likeliest move, the first of equally likely ones: a cell, or the word resign.
 
     With - for the position, answer each line of stdin; a line that cannot be answered gets an error line,
     and the exit code is 1.

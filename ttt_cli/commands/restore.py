@@ -27,7 +27,7 @@ class Backups(Document, name="backups"):
 
     def show(self, env: Environment) -> None:
         if self.restored is not None:
-            env.out(f"{self.restored} is restored: it holds what {self.source} held")
+            env.out(f"restored {self.restored} from {self.source}")
             return
         for backup in self.backups:
             env.out(f"{backup.file}: {counted(backup.games, 'game')}")
@@ -46,8 +46,8 @@ def restore(
 ) -> Backups:
     """List the backups of a state or log (without FILE, of all in the store), or bring one back.
 
-    A save keeps the file it replaces if that holds experience which the new one lacks: the newest five, and
-    always the one with the most games. Restoring makes a backup as well.
+    A save keeps the file it replaces if that holds experience that the new one lacks. The newest five backups
+    are kept, and always the one with the most games. Restoring makes a backup as well.
 
     Examples:
       ttt restore q

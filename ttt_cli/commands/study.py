@@ -145,14 +145,16 @@ class StudyResult(Document, name="study"):
 def study(
     env: Environment,
     learners: Annotated[
-        list[str] | None, argument("[LEARNER]...", "The methods; NAME --help lists parameters.")
+        list[str] | None, argument("[LEARNER]...", "Methods; ttt study q --help lists the parameters of q.")
     ] = None,
-    seeds: Annotated[int | None, number("Seeds 1 to N: 10, or 1 for --presets alone.", most=100_000)] = None,
+    seeds: Annotated[
+        int | None, number("Use seeds 1 to N; by default 10, or 1 without LEARNER.", most=100_000)
+    ] = None,
     vary: Annotated[
         list[str] | None, option("NAME=A,B,…", "Values to try; repeatable, for all combinations.")
     ] = None,
     presets: Annotated[
-        bool, flag("--presets", "Try article presets and defaults; alone, of all methods.")
+        bool, flag("--presets", "Compare presets with defaults; without LEARNER, of all methods.")
     ] = False,
     games: Games = None,
     opponent: Opponent = None,

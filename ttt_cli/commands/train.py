@@ -43,7 +43,9 @@ class TrainOptions:
 
     games: Games = None
     opponent: Opponent = None
-    games_from: Annotated[str | None, option("FILE", "Learn from recorded games; alone, play none.")] = None
+    games_from: Annotated[
+        str | None, option("FILE", "Learn from recorded games; without --games, play none.")
+    ] = None
     preset: Annotated[Literal["article"] | None, option(None, "Use the author's rule and constants.")] = None
     seed: Annotated[int | None, number("Random seed: the same call writes the same bytes.", least=0)] = None
     symmetry: Symmetry = False
@@ -51,7 +53,7 @@ class TrainOptions:
         Literal["unbeatable"] | None, option(None, "Stop once this is proved; exit 1 if it never is.")
     ] = None
     out: Annotated[
-        str | None, option("FILE", "The state, made or continued; by default the store's.", "--out", "-o")
+        str | None, option("FILE", "The state to make or continue; by default the store's.", "--out", "-o")
     ] = None
     source: Annotated[str | None, option("FILE", "Start from another state.", "--from")] = None
     fresh: Annotated[bool, flag("--fresh", "Start from scratch; recorded games are learned again.")] = False
@@ -265,12 +267,12 @@ def _taught(env: Environment, path: Path, state: State, games_from: str | None) 
     name = library.display_name(env.store, path)
     lesson = teach_waiting(state, env.store, path)
     if lesson.learned:
-        env.say(f"learned {counted(lesson.learned, 'game')} recorded for {name} in games.jsonl")
+        env.say(f"learned from {counted(lesson.learned, 'game')} recorded for {name} in games.jsonl")
     if games_from is None:
         return lesson.state
     games = library.games_in(env.store, games_from)
     lesson = teach(lesson.state, games, name)
-    report = [f"learned {counted(lesson.learned, 'game')} from {games_from}"]
+    report = [f"learned from {counted(lesson.learned, 'game')} in {games_from}"]
     if lesson.skipped:
         report.append(f"{counted(lesson.skipped, 'game')} that teach it nothing")
     if lesson.repeated:
@@ -285,7 +287,8 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     """Carry out the run; --until and the progress bar look at it between its blocks."""
     learner, rules, curve = run.state.learner, run.state.rules, None
     name = library.StateName(learner.name, learner.choice == "article").name
-    env.say(f"training {name} for {counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
+    most = "at most " if options.until else ""
+    env.say(f"training {name} for {most}{counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
     if (options.until or options.curve) and enumerated(rules) is None:
         env.say("the player is judged along the way, which takes longer than its games")
     if rules.cells >= 36 and isinstance(learner, TableLearner):

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 LEARNERS = {
     "graph": "a graph of seen positions, scored by discounted back-up",
-    "td": "values of positions, a table for each side (TD)",
+    "td": "values of positions, a table for each side; by the preset, TD learning",
     "book": "an experience book of moves and how their games ended",
-    "q": "values of moves (Q-learning)",
+    "q": "values of moves; by the preset, Q-learning (Watkins, 1989)",
     "menace": "matchboxes and beads (Michie, 1961)",
     "ntuple": "an n-tuple network, for boards that no table holds",
 }
@@ -49,9 +49,9 @@ def learner_class(name: str) -> "type[Learner[Any]]":
     if name in _typed.get():
         return _typed.get()[name]
     if (learner := plugin(LEARNER_PLUGINS, name, plugged_learner)) is None:
-        near, known = did_you_mean(name, LEARNERS), f"there are {', '.join(LEARNERS)}"
-        hint = near or f"{known}, and your own class, which load needs as learner=CLASS"
-        flags = near or f"{known}, and FILE.py:CLASS, whose states need --learner FILE.py:CLASS"
+        near, known = did_you_mean(name, LEARNERS), f"built in: {', '.join(LEARNERS)}"
+        hint = near or f"{known}; for a learner of your own, add learner=CLASS"
+        flags = near or f"{known}; for a learner of your own, add --learner FILE.py:CLASS"
         raise UsageError(f"no learner is called {name!r}", hint=hint, flags=flags)
     return learner
 

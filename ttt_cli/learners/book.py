@@ -166,8 +166,8 @@ class Book(TableLearner[BookTable]):
     table_kind: ClassVar[type[Table]] = BookTable
 
     choice: str = parameter("default", "article: the shortest game", choices=choices)
-    epsilon: float = parameter(0.8, "exploration in the first game", least=0, most=1)
-    epsilon_end: float = parameter(0.13, "exploration that it falls to with the games", least=0, most=1)
+    epsilon: float = parameter(0.8, "exploration rate in the first game", least=0, most=1)
+    epsilon_end: float = parameter(0.13, "exploration rate that it decays to", least=0, most=1)
 
     def move_columns(self) -> Sequence[Column]:
         """All derived: the ``points`` won with the move, two for a win and one for a draw; its ``games``; and

@@ -58,9 +58,9 @@ class Menace(TableLearner[Table]):
     empty, and every game resigned, in a third of all runs."""
 
     choice: str = parameter("default", "most: play the most common kind of bead", choices=choices)
-    win: int = parameter(3, "beads added to each box opened in a game won", least=0, most=1000)
-    draw: int = parameter(1, "beads added to each box opened in a game drawn", least=-1000, most=1000)
-    loss: int = parameter(1, "beads taken from each box opened in a game lost", least=0, most=1000)
+    win: int = parameter(3, "beads added to each opened box after a win", least=0, most=1000)
+    draw: int = parameter(1, "beads added to each opened box after a draw", least=-1000, most=1000)
+    loss: int = parameter(1, "beads taken from each opened box after a loss", least=0, most=1000)
     epsilon: float = parameter(0.2, "probability of a random move", least=0, most=1)
 
     def move_columns(self) -> Sequence[Column]:

@@ -69,7 +69,7 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Q(TableLearner[Table]):
-    """Values of moves: real-time dynamic programming, or Q-learning (Watkins, 1989)."""
+    """Values of moves: real-time dynamic programming; by the preset, Q-learning (Watkins, 1989)."""
 
     name: ClassVar[str] = "q"
     kernel_version: ClassVar[int] = 4
@@ -82,12 +82,12 @@ class Q(TableLearner[Table]):
     article_opponent: ClassVar[str] = "random"
 
     choice: str = parameter("default", "article: the author's target", choices=choices)
-    alpha: float = parameter(0.1, "smallest step size; article: the step size", least=0, most=1)
-    pace: float = parameter(10.0, "how slowly step sizes fall with the visits; 1: as 1/visits", least=1)
-    gamma: float = parameter(0.8, "discount for each of its own moves to come", least=0, most=1)
+    alpha: float = parameter(0.1, "lowest step size; article: a constant one", least=0, most=1)
+    pace: float = parameter(10.0, "how slowly step sizes decay with visits; 1: as 1/visits", least=1)
+    gamma: float = parameter(0.8, "discount factor, per move of its own", least=0, most=1)
     slips: float = parameter(0.25, "assumed probability of a random reply", least=0, most=1)
-    epsilon: float = parameter(0.1, "smallest exploration; article: the exploration", least=0, most=1)
-    settling: float = parameter(20.0, "games per position until exploration has fallen to 1/2", least=0)
+    epsilon: float = parameter(0.1, "lowest exploration rate; article: a constant one", least=0, most=1)
+    settling: float = parameter(20.0, "games per position until the exploration rate is 1/2", least=0)
 
     @property
     def learns_both_sides(self) -> bool:  # type: ignore[override]

@@ -65,7 +65,7 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Td(TableLearner[Table]):
-    """Values of positions, one table a side: real-time dynamic programming, or TD learning."""
+    """Values of positions, one table a side: real-time dynamic programming; by the preset, TD learning."""
 
     name: ClassVar[str] = "td"
     kernel_version: ClassVar[int] = 4
@@ -94,14 +94,14 @@ class Td(TableLearner[Table]):
 
     choice: str = parameter("default", "article: the first of equal moves", choices=choices)
     alpha: float = parameter(1.0, "step size of an entry's first update", least=0, most=1)
-    alpha_end: float = parameter(0.2, "step size that it falls to with the visits", least=0, most=1)
-    epsilon: float = parameter(0.5, "exploration in the first game", least=0, most=1)
-    epsilon_end: float = parameter(0.1, "exploration that it falls to with the games", least=0, most=1)
+    alpha_end: float = parameter(0.2, "step size that it decays to with the visits", least=0, most=1)
+    epsilon: float = parameter(0.5, "exploration rate in the first game", least=0, most=1)
+    epsilon_end: float = parameter(0.1, "exploration rate that it decays to", least=0, most=1)
     draw: float = parameter(0.5, "reward of a draw; a win is 1, a loss 0", least=0, most=1)
-    gamma: float = parameter(0.85, "discount for each of its own moves to come", least=0, most=1)
+    gamma: float = parameter(0.85, "discount factor, per move of its own", least=0, most=1)
     slips: float = parameter(0.2, "assumed probability of a random reply", least=0, most=1)
     target: str = parameter(
-        "best", "learn from the best reply or from what came next", choices=("best", "next")
+        "best", "learn from the best next position or the one played", choices=("best", "next")
     )
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:

@@ -89,11 +89,14 @@ FileNames = Annotated[
     list[str], argument("FILE...", "States, or any files that ttt reads.", autocompletion=complete)
 ]
 PositionGiven = Annotated[
-    str, argument("POSITION", "Such as X...O....; - reads stdin; one with dashes needs -- first.")
+    str, argument("POSITION", "Such as X...O....; - reads stdin; put -- before a leading dash.")
 ]
 Games = Annotated[int | None, number("Number of games; by default the method's own.", "--games", "-n")]
 Opponent = Annotated[
-    str | None, option("AGENT", "By default itself, or the article's opponent.", autocompletion=complete)
+    str | None,
+    option(
+        "AGENT", "Train against AGENT; by default itself, or the article's opponent.", autocompletion=complete
+    ),
 ]
 Out = Annotated[str | None, option("FILE", "The state to write.", "--out", "-o")]
 Report = Annotated[str, option("FILE", "The file to write; - is stdout.", "--out", "-o")]
@@ -106,10 +109,11 @@ def file_help(arguments: Sequence[str]) -> str:
     """The ``more_help`` of commands that read other programs' files: options that say how to read them."""
     from ttt_cli.agents.registry import usages
     from ttt_cli.agents.state_player import FILE_OPTIONS, STATE_OPTIONS
-    from ttt_cli.store.foreign.questions import FACETS
+    from ttt_cli.store.foreign.questions import FACETS, KEY_FACETS
 
     lines = [f"  {usage}" for usage in usages({**FILE_OPTIONS, "ties": STATE_OPTIONS["ties"]})]
-    lines += ["  choice=draw|most, of counts of beads", f"  NAME is {', '.join(FACETS)}"]
+    lines += ["  choice=draw|most, for counts of beads", f"  NAME is {', '.join(KEY_FACETS)},"]
+    lines.append(f"    {', '.join(FACETS[len(KEY_FACETS) :])}")
     return "\n".join(["What a file leaves open can be stated after a colon (FILE:values=x):", *lines])
 
 

@@ -51,7 +51,7 @@ def from_hint(hint: Analysis, suggested: Sequence[Cell] = ()) -> Advice:
 def from_response(response: Response | None, hint: Analysis, name: str) -> Advice:
     """Return the best result each move can get against a player, with its value under perfect play."""
     if response is None:
-        return Advice({}, f"it takes too long to find all that {name} can do; try b again a few moves later")
+        return Advice({}, f"too many continuations against {name} to go through; try b again in a few moves")
     notes = {
         move.cell: [
             _chance(response.win[move.cell], response.save[move.cell]),

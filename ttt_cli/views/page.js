@@ -210,7 +210,7 @@
     return `${text}\u201c${worth(example)}\u201d: with perfect play you ${result} in ${example.plies} moves, both sides counted.`;
   }
   function advice(moves, prospects) {
-    if (!prospects) return `Too much can still happen against ${name} to go through it all. Try again some moves later.`;
+    if (!prospects) return `There are too many continuations against ${name} to go through them all. Try again in a few moves.`;
     const top = (key) => Math.max(...moves.map((move) => prospects.get(move.cell)[key]));
     const key = top("win") > 0 ? "win" : "save", best = top(key);
     if (!best) return `${name} wins from here, whatever you play.`;
@@ -306,10 +306,10 @@
       make("small", {}, `${move ? percent(move.chance) : "always"} here; in ${percent(reach)} of its games against random play`));
     return make("li", {}, make("a", { href: "#" + text }, miniature(text, cell), what));
   }));
-  const worst = game.mistakes.length > LISTED ? `, the worst ${LISTED}` : "";
+  const worst = game.mistakes.length > LISTED ? `; only the worst ${LISTED} are shown` : "";
   byId("mistakes-count").textContent = game.mistakes.length
     ? `It can give up a better result in ${counted(data.mistaken, "position")} of its own games. ` +
-      `Those that differ only by turning or mirroring the board are listed once${worst}.`
+      `Those that differ only by rotation or reflection are listed once${worst}.`
     : "None: in its own games it never gives up a better result.";
 
   const announce = (text) => { byId("live").textContent = text; };
