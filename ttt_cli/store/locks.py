@@ -7,7 +7,6 @@ never removed, so it dies with its process. While it is held, the file says by w
 import errno
 import fcntl
 import os
-import stat
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -50,27 +49,24 @@ def lock(
             raise translated(IsADirectoryError(errno.EISDIR, ""), path, kind=InvalidFileError)
         if os.path.exists(path) and not os.path.isfile(path):
             return held
-        folder = os.stat(real.parent)
-        mode = stat.S_IMODE(folder.st_mode)
+        # Opened for reading only, so that all users who share the folder may lock it.
+        folder, flags = os.stat(real.parent), os.O_RDONLY | os.O_NOFOLLOW | NO_WAITING
         with suppress(FileExistsError):
             os.mkdir(place.parent)
-            made = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            give(made, folder)
-            os.fchmod(made, mode)
-            os.close(made)
-        # Opened for reading only, so that all users who share the folder may lock it.
-        flags = os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | NO_WAITING
-        file = held.enter_context(os.fdopen(os.open(place, flags, 0o666), "rb", 0))
+            _share(os.open(place.parent, flags | os.O_DIRECTORY), folder, 0o7777)
+        with suppress(FileExistsError):
+            _share(os.open(place, flags | os.O_CREAT | os.O_EXCL, 0o666), folder, 0o666)
+        file = held.enter_context(os.fdopen(os.open(place, flags), "rb", 0))
         if not _take_within(wait, file, path):
             holder = file.read(100).decode(errors="ignore")
             held.close()
             holder = holder if holder.isprintable() and holder else "written by another process"
             raise BusyError(f"busy: {real.name} is being {holder}; {remedy}")
-    with suppress(OSError):  # of another user, or on a full disk
-        give(file.fileno(), folder)
-        os.fchmod(file.fileno(), mode & 0o666)
-        with open(place, "w", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW)) as said:
-            said.write(f"{doing} by process {os.getpid()}")
+    with (
+        suppress(OSError),  # of another user, or on a full disk
+        open(place, "w", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW)) as said,
+    ):
+        said.write(f"{doing} by process {os.getpid()}")
     held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a forked child may still have it open
     return held
 
@@ -80,6 +76,17 @@ def give(fd: int, like: os.stat_result) -> None:
     for owner in (-1, like.st_uid):
         with suppress(OSError):
             os.fchown(fd, owner, like.st_gid)
+
+
+def _share(fd: int, folder: os.stat_result, mode: int) -> None:
+    """Let those who may write to a folder use a new file in it; close the file.
+
+    :param mode: the bits to copy from the folder's.
+    """
+    give(fd, folder)
+    with suppress(OSError):  # on some file systems
+        os.fchmod(fd, folder.st_mode & mode)
+    os.close(fd)
 
 
 def _take_within(seconds: float, file: BinaryIO, path: AnyPath) -> bool:
