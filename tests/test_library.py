@@ -80,6 +80,7 @@ def test_states_are_values():
     state = ttt.train("q", games=300, seed=1)
     before = state.policy.values(ttt.positions())
     more = ttt.train(state, games=300, seed=2, opponent=first_free)
+    assert repr(more) == "<q state of 3x3, 3 in a row, 600 games>"
     assert np.array_equal(state.policy.values(ttt.positions()), before, equal_nan=True)
     ttt.save(more, "more.json")
     assert ttt.merge(state, ttt.load("more.json")).runs == more.runs  # one contains the other
@@ -94,6 +95,9 @@ def test_a_saved_state_is_never_lost():
     ttt.save(ttt.train("td", games=50, seed=1), "mine.json")
     with pytest.raises(ttt.TttError, match="holds a td state, not q"):
         ttt.save(ttt.train("q", games=10, seed=1), "mine.json")
+    own = type("Mine", (ttt.PlainLearner,), {"name": "mine", "learn": print, "value": print})
+    with pytest.raises(ttt.TttError, match="holds a td state, not mine"):
+        ttt.load("mine.json", learner=own)
     ttt.save(ttt.train("td", games=10, seed=2), "mine.json")
     assert ttt.load("mine.json").games == 10 and ttt.load("mine.json.bak").games == 50
     with lock("mine.json", "trained"), pytest.raises(ttt.TttError, match="is being trained"):
@@ -108,18 +112,21 @@ def test_values_are_the_callers_own():
     assert ttt.evaluate("minimax").unbeatable
     state = ttt.train("graph", games=50, seed=1)
     assert not ttt.evaluate(state).unbeatable  # computes its policy
+    assert ttt.GameRecord(iter(np.array([1, 4, 2, 5, 3])), "x", "a", "b").to_line()
     again = pickle.loads(pickle.dumps(state))
     assert (again.policy.probabilities(ttt.positions()) == state.policy.probabilities(ttt.positions())).all()
 
 
-def test_an_interrupted_function_interrupts_and_prints_where_it_likes(capsys):
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupted_function_interrupts_and_prints_where_it_likes(error, capsys):
     def slow(position):
         print("asked")
-        raise KeyboardInterrupt
+        raise error  # as a handler of signals may
 
-    with pytest.raises(KeyboardInterrupt):
-        ttt.evaluate(slow)
-    assert capsys.readouterr().out == "asked\n"
+    for judge in (ttt.evaluate, partial(ttt.play_match, "random", games=3)):
+        with pytest.raises(error):
+            judge(slow)
+    assert capsys.readouterr().out == "asked\nasked\n"
 
 
 def test_a_state_goes_on_in_memory_as_from_its_file():
@@ -185,8 +192,9 @@ def test_other_boards():
     ],
 )
 def test_errors_are_one_line_without_flags(call: Callable[[], object]):
-    with pytest.raises(ttt.TttError, match=r"^((?!--)[^\n])+$"):
+    with pytest.raises(ttt.TttError, match=r"^((?!--)[^\n])+$") as found:
         call()
+    assert str(pickle.loads(pickle.dumps(found.value))) == str(found.value)  # as from another process
     assert not list(Path().iterdir())
 
 

@@ -312,6 +312,9 @@ def load(
     loaded = library.load(Path(name), reading)
     for remark in loaded.remarks:
         warn(remark, stacklevel=2)
+    own = loaded.state.learner
+    if learner is not None and not isinstance(own, learner):
+        raise UsageError(f"holds a {own.name} state, not {learner.name}", where=name)
     return loaded.state
 
 

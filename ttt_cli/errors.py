@@ -6,6 +6,7 @@ Notices, which a command shows on stderr as well, are log messages of ``notices`
 import logging
 from collections.abc import Iterable
 from enum import IntEnum
+from typing import Any
 
 notices = logging.getLogger("ttt_cli")
 
@@ -42,6 +43,10 @@ class TttError(Exception):
         super().__init__(message)
         self.message, self.where = message, where
         self.hint, self.flags = hint, flags
+
+    def __reduce__(self) -> Any:
+        """For pickle, between processes: whatever the arguments of a subclass are."""
+        return BaseException.__new__, (type(self), *self.args), self.__dict__
 
     def __str__(self) -> str:
         line = f"{self.where}: {self.message}" if self.where else self.message

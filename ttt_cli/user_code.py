@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -24,6 +25,9 @@ LEARNER_PLUGINS = "ttt_cli.learners"
 """The entry points of learners, subclasses of ``Learner``."""
 
 T = TypeVar("T")
+
+_loading = RLock()
+"""Held while stdout is redirected, which threads share."""
 
 _files: set[Path] = set()
 """The files and package folders of such code, to tell whose fault an error is."""
@@ -89,7 +93,8 @@ def plugin(group: str, name: str, take: Callable[[str, Any], T]) -> T | None:
     """
     if (point := next(iter(installed().select(group=group, name=name)), None)) is None:
         return None
-    with guarded(name, f"the plug-in {point.value} cannot be loaded: "), redirect_stdout(sys.stderr):
+    failed = f"the plug-in {point.value} cannot be loaded: "
+    with _loading, guarded(name, failed), redirect_stdout(sys.stderr):
         loaded = point.load()
     if not point.module.startswith("ttt_cli."):
         package = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
@@ -132,12 +137,13 @@ def load_object(argument: str, example: str) -> Any:
     sys.modules[module.__name__] = module  # dataclasses and pickle need it there
     _files.add(path)
     folder = str(path.parent.resolve())
-    sys.path.insert(0, folder)  # as for a script
-    try:
-        with guarded(str(path), "", InvalidFileError), redirect_stdout(sys.stderr):
-            exec(compile(source, str(path), "exec"), module.__dict__)
-    finally:
-        sys.path.remove(folder)
+    with _loading:
+        sys.path.insert(0, folder)  # as for a script
+        try:
+            with guarded(str(path), "", InvalidFileError), redirect_stdout(sys.stderr):
+                exec(compile(source, str(path), "exec"), module.__dict__)
+        finally:
+            sys.path.remove(folder)
     with guarded(argument, "raised "):
         if hasattr(module, name):
             return getattr(module, name)

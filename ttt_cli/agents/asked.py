@@ -17,7 +17,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError, notices
-from ttt_cli.user_code import guarded
+from ttt_cli.user_code import guarded, place_at_fault
 
 RESIGNS = -1
 """The cell of a player that resigns."""
@@ -157,6 +157,9 @@ class Asked(Policy):
                     for answer in ask(texts[len(cells) :]):
                         cells.append(self._cell(texts[len(cells)], str(answer)))
             except NoAnswerError as error:
+                cause = error.__cause__
+                if cause and not isinstance(cause, Exception) and place_at_fault(cause) is None:
+                    raise cause from None  # the caller's own SystemExit, of a signal handler say
                 self._fail(texts[min(len(cells), len(texts) - 1)], error)
                 if len(cells) < len(texts):
                     cells.append(RESIGNS)

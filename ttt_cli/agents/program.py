@@ -78,6 +78,7 @@ class Program:
 
         try:
             self._stderr = stderr = TemporaryFile()  # noqa: SIM115, it lasts as long as the program
+            finalize(self, stderr.close)
             process = Popen(
                 self._words,
                 bufsize=0,

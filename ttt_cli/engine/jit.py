@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from importlib import import_module
 from types import FunctionType
 from typing import Any
 
@@ -24,8 +25,11 @@ OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nr
 
 def unavailable() -> str:
     """Why Numba cannot compile kernels; empty if it can."""
+    from concurrent.futures import ThreadPoolExecutor
+
     try:
-        import numba
+        with ThreadPoolExecutor(1) as loader:  # where no Ctrl-C leaves Numba half loaded
+            numba = loader.submit(import_module, "numba").result()
     except ImportError:
         return "Numba is not installed: kernels run uncompiled, some hundred times slower"
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):

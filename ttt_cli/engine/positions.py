@@ -99,6 +99,10 @@ class Positions:
     def __len__(self) -> int:
         return len(self.x)
 
+    def __iter__(self) -> Iterator["Positions"]:
+        """Batches of one position each."""
+        return (self[row] for row in range(len(self)))
+
     def __repr__(self) -> str:
         return f"<{len(self):,} positions of {self.rules.describe()}>"
 
@@ -254,7 +258,7 @@ class Positions:
         return [joined[at : at + cells] for at in range(0, len(joined), cells)]
 
     def text(self, row: int) -> str:
-        return self[row : row + 1].texts()[0]
+        return self[row].texts()[0]
 
     def position(self, row: int) -> Position:
         return Position(self.text(row), self.rules)

@@ -193,7 +193,8 @@ class PlainLearner(Learner[Table]):
                 require(key == text or key[len(text) + 1 :] in free)
             listed = [entry if isinstance(entry, list) else [entry] for entry in values]
             require(all(listed))
-            as_floats(flatten(listed))
+            as_floats(numbers := flatten(listed))
+            require(not any(isinstance(number, int) and abs(number) >> 63 for number in numbers))
             if self.numbers == "means":
                 require({*map(len, listed)} == {2})
                 as_counts([visits for _, visits in listed])

@@ -56,7 +56,8 @@ class GameRecord:
         expect(Rules, self.rules)
         expect(str, self.id)
         expect(Iterable, self.moves)
-        expect(Integral, *self.moves)
+        expect(Integral, *(moves := tuple(self.moves)))
+        object.__setattr__(self, "moves", tuple(map(int, moves)))
 
     @property
     def resigned(self) -> bool:

@@ -48,6 +48,10 @@ class State:
             what = "choice=most, choice=draw and ties are for tables of single positions, on boards up to 4x4"
             raise UsageError(what, where=f"{self.learner.name} on {self.rules.describe()}")
 
+    def __repr__(self) -> str:
+        games = "" if self.games is None else f", {self.games:,} games"
+        return f"<{self.learner.name} state of {self.rules.describe()}{games}>"
+
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: the fields, without cached values."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
