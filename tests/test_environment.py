@@ -73,6 +73,7 @@ def test_only_printable_characters_are_left(text: str) -> None:
         (False, {}, False),
         (True, {}, True),
         (True, {"TERM": "dumb"}, False),
+        (True, {"TERM": "unknown"}, False),
         (True, {"NO_COLOR": ""}, True),
         (False, {"FORCE_COLOR": "1"}, True),
         (True, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),

@@ -7,7 +7,7 @@ stderr with ``say``. Tests pass in their own streams.
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -67,21 +67,22 @@ class Environment:
         return replace(self, stdout=self.stderr) if self.json else self
 
     @property
+    def dumb(self) -> bool:
+        """Whether the terminal can only write line after line, as Rich has it, or does not say what it is."""
+        return (self.variables.get("TERM") or "dumb").lower() in ("dumb", "unknown")
+
+    @property
     def animated(self) -> bool:
         """Whether stderr may show a spinner or a progress bar."""
-        return self.stderr.isatty() and not self.quiet and self.variables.get("TERM") != "dumb"
+        return self.stderr.isatty() and not self.quiet and not self.dumb
 
     @property
     def width(self) -> int:
-        """The number of columns: from ``COLUMNS``, else of the terminal, else 80."""
+        """The number of columns: from ``COLUMNS``, but not more than the terminal has; by default 80."""
         columns = self.variables.get("COLUMNS", "")
-        if columns.isascii() and columns.isdigit() and len(columns) < 5 and int(columns):
-            return int(columns)
-        for stream in (self.stdout, self.stderr):
-            with suppress(OSError, ValueError):
-                if width := os.get_terminal_size(stream.fileno()).columns:
-                    return width
-        return 80
+        given = int(columns) if columns.isascii() and columns.isdigit() and len(columns) < 5 else 0
+        own = _columns(self.stdout) or (0 if given else _columns(self.stderr))
+        return min(filter(None, (given, own)), default=80)
 
     def bounded(self, stream: TextIO) -> bool:
         """Whether lines on ``stream`` must fit ``width``: it is a terminal, or ``COLUMNS`` is set. Other
@@ -109,15 +110,18 @@ class Environment:
         """Return a Rich console that does not interpret markup in texts."""
         from rich.console import Console
 
+        variables = dict(self.variables)
+        if _columns(stream):  # a terminal, which may have changed its height since
+            variables.pop("LINES", None)
         return Console(
             file=stream,
             color_system=None if self.variables.get("NO_COLOR") else "auto",  # also no bold
             width=self.width,
-            height=25 if self.variables.get("TERM") == "dumb" else None,  # otherwise Rich assumes 80 columns
+            height=25 if self.dumb else None,  # otherwise Rich assumes 80 columns
             markup=False,
             emoji=False,
             highlight=False,
-            _environ=self.variables,
+            _environ=variables,
         )
 
     def out(self, *lines: str, indent: int = 0) -> None:
@@ -183,8 +187,16 @@ class Environment:
             self.say(text)
             yield
             return
-        with self.console_on(self.stderr).status(text) as spinner, holding(spinner.stop):
+        with self.console_on(self.stderr).status(text, spinner="line") as spinner, holding(spinner.stop):
             yield
+
+
+def _columns(stream: TextIO) -> int:
+    """The width of a terminal; 0 if the stream leads to none."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return 0
 
 
 def printable(text: str) -> str:

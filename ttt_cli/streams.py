@@ -12,7 +12,7 @@ from contextlib import suppress
 from io import BufferedWriter, FileIO, TextIOWrapper
 from typing import TextIO
 
-ALIKE = str.maketrans("│─┼█▒·→›▁▂▃▄▅▆▇", "|-+#=.>>.:-=+*%") | {ord("…"): "..."}
+ALIKE = str.maketrans("│─┼█▒·→›▁▂▃▄▅▆▇…", "|-+#=.>>.:-=+*%~")
 
 
 def _alike(error: UnicodeError) -> tuple[str, int]:

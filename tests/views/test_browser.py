@@ -115,7 +115,7 @@ def go(browser, text: str) -> None:
 
 
 def text(browser, id_: str) -> str:
-    return browser.texts(f"#{id_}")[0]
+    return browser.texts(f"#{id_}")[0].replace("\u2068", "").replace("\u2069", "")
 
 
 def over(browser) -> bool:
@@ -241,7 +241,7 @@ def test_links_open_the_position_they_name(browser, address):
     assert browser.ask("document.title") == f"XX.OO.... · {NAME}"
     for wrong in ("%E0%A4%A", "%3Cimg%20src=x%20onerror=alert(1)%3E"):
         browser.open(f"{address}#{wrong}")
-        assert shown(browser) == "........." and "no such position" in text(browser, "live")
+        assert shown(browser) == "........." and "has no position" in text(browser, "live")
 
 
 def test_screen_readers_announce_moves_and_results(browser):
@@ -300,7 +300,7 @@ def test_beat_it_shows_the_best_response_and_following_it_wins_as_often(browser,
         assert text(browser, "turn") == f"You win as {side}"
 
 
-def test_a_whole_game_with_the_mouse(browser):
+def test_a_whole_game_with_the_mouse(browser, tmp_path):
     browser.click("#mode [data-mode=X]")
     assert len(browser.texts("#board .worth")) == 0  # nothing is given away
     browser.press("h")
@@ -327,6 +327,14 @@ def test_a_whole_game_with_the_mouse(browser):
     browser.click("#reviewed .slip")
     browser.wait(lambda: shown(browser) == "........X")
     assert not over(browser) and len(cells(browser)) == 8  # exploring again
+    browser.ask("history.back()")
+    browser.wait(lambda: over(browser))
+    assert text(browser, "score") == f"You 1, {NAME} 0, drawn 0"
+    saved = tmp_path / "saved.html"  # as browsers save a page, with all that has been drawn
+    saved.write_text(browser.ask("document.documentElement.outerHTML"))
+    browser.open(saved.as_uri())
+    assert len(browser.texts("#board button")) == 9 and len(browser.texts("#mistakes a")) == 3
+    browser.events.clear()  # its policy allows none of the styles that were set
 
 
 def test_after_a_game_the_last_mistake_is_taken_back(browser):
@@ -362,7 +370,7 @@ def test_a_page_of_a_large_board_holds_what_can_happen(browser, tmp_path, monkey
             assert cell["flag"] == (board in own and chance > 0 and value < VALUES[index])
     unreached = next(board for board in SPACE.texts() if board not in positions.texts())
     browser.ask(f"location.hash = {json.dumps('#' + unreached)}")
-    browser.wait(lambda: "no such" in text(browser, "live"))
+    browser.wait(lambda: "has no position" in text(browser, "live"))
     browser.click("#mode [data-mode=X]")
     while not over(browser):
         browser.click(f'[data-cell="{shown(browser).index(".") + 1}"]')

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 LEAVE = ("q", "quit", "exit", "escape", "ctrl-d")
 """Keys and words that leave a game; in menus letters only spell names."""
 
-_KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
-_INCOMPLETE = b"\x1b", b"\x1b[", b"\x1bO"
+_KEY = re.compile(r"\x1b\[\[.|\x1b?\x1b[\[O][ -?]*[@-~]|\x1b[^\x1b]|.", re.DOTALL)
+"""A key: F1 on a Linux console is ``[[A`` after an escape."""
+_INCOMPLETE = re.compile(rb"\x1b(\[\[?|O)?[ -?]*\Z")
 _ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 _NAMED = {
     **{f"\x1b{start}{end}": name for start in "[O" for end, name in _ARROWS.items()},
@@ -91,7 +92,7 @@ class Keys(Lines):
         while not self._typed:
             if self._hears(0.2):  # then the size of the window is checked
                 read = os.read(self._number, 1024)
-                while read.endswith(_INCOMPLETE) and self._hears(0.05):  # an arrow key may come in parts
+                while _INCOMPLETE.search(read) and self._hears(0.25):  # an arrow key may come in parts
                     if not (more := os.read(self._number, 1024)):
                         break
                     read += more
@@ -115,7 +116,7 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
 
     :param screen: whether to paint on the whole screen, whose content comes back at the end, or below it.
     """
-    if env.json or env.variables.get("TERM", "dumb") == "dumb" or not env.interactive:
+    if env.json or env.dumb or not env.interactive:
         with leaving("\n" if env.stdin.isatty() else ""):
             yield Lines(env)
         return

@@ -89,7 +89,7 @@ def play_machines(
     screen = PlayScreen(env, session)
     boards = watch or games is None
     games = games or (None if watch else 1)
-    redraws = env.stdout.isatty() and not env.json and env.variables.get("TERM") != "dumb"
+    redraws = env.stdout.isatty() and not env.json and not env.dumb
     live = screen.live(boards=watch) if redraws and (games != 1 or watch) else None
     notice = "" if live else "stopping (Ctrl-C again: at once)"  # it would tear the live display
     with (

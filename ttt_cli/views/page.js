@@ -4,7 +4,7 @@
   const byId = (id) => document.getElementById(id);
   const game = await gameOf(byId("data").textContent);
   const { data, rows, cols, cells, start, winningLine, mover, opponent, victor, after, trail, movesOf } = game;
-  const name = data.agent.name;
+  const name = `\u2068${data.agent.name}\u2069`; // isolated: its direction of writing moves nothing around it
   const make = (tag, attributes = {}, ...children) => {
     const svg = ["svg", "path", "circle", "rect"].includes(tag);
     const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
@@ -47,6 +47,7 @@
   // aid: what is shown of the moves while playing ("", "hint" or "beat"); won, lost, drawn: the person's score.
   const state = { me: "X", path: [], resigned: false, aid: "", won: 0, lost: 0, drawn: 0 };
   let thinking = 0;
+  let left = { me: "X", path: [], resigned: false }; // the game that exploring interrupted
   const here = () => trail(state.path)[state.path.length];
   const over = () => state.resigned || game.ended(here());
   const mine = () => !over() && mover(here()) === state.me;
@@ -70,6 +71,10 @@
       if (state.me) history.replaceState(null, "", hash);
       else history.pushState(null, "", hash);
     }
+    resume();
+  }
+  function resume() {
+    clearTimeout(thinking);
     render();
     if (state.me && !over() && !mine()) thinking = setTimeout(answer, PAUSE);
   }
@@ -89,6 +94,7 @@
     announce(byId("outlook").textContent);
   }
   function begin(side) {
+    if (!side && state.me) left = { me: state.me, path: state.path, resigned: state.resigned };
     go(side ? [] : state.path, { me: side });
     if (side) buttons.find((button) => button.tabIndex === 0).focus({ preventScroll: true });
   }
@@ -108,12 +114,18 @@
   function follow() {
     let text = "";
     try { text = decodeURIComponent(location.hash.slice(1)).toUpperCase(); } catch { text = "?"; }
-    if (text === "") return state.me ? render() : go([]);
+    if (text === "") {
+      if (!state.me) Object.assign(state, left, { aid: "" }); // back to the game
+      return resume();
+    }
+    if (state.me) left = { me: state.me, path: state.path, resigned: state.resigned };
     board.scrollIntoView({ block: "nearest" });
     if (text === here() && !state.me) return render();
     const path = pathTo(text);
     go(path || [], { me: "" });
-    if (!path) announce("There is no such position. This is the empty board.");
+    if (path) return;
+    byId("outlook").textContent = `The page has no position ${text.slice(0, 64)}. This is the empty board.`;
+    announce(byId("outlook").textContent);
   }
   // The moves to a position: back along the path, one move on, or any way.
   function pathTo(text) {
@@ -136,6 +148,7 @@
     });
     return button;
   });
+  board.replaceChildren(); // a page that a browser has saved brings what was drawn
   for (let row = 0; row < rows; row++) {
     board.append(make("div", { role: "row" }, ...buttons.slice(row * cols, (row + 1) * cols)));
   }
@@ -298,7 +311,7 @@
     return picture;
   }
   const LISTED = 100;
-  byId("mistakes").append(...game.mistakes.slice(0, LISTED).map(({ text, cell, move, reach }) => {
+  byId("mistakes").replaceChildren(...game.mistakes.slice(0, LISTED).map(({ text, cell, move, reach }) => {
     const best = word(bestResult(movesOf(text))), result = word(move ? move.result : -1);
     const what = make("span", {}, make("b", {}, `${mover(text)} ${move ? `plays ${cell + 1}` : "resigns"}`), ": ",
       make("span", { class: best }, best), make("span", { "aria-hidden": "true" }, " \u2192 "),
@@ -340,7 +353,7 @@
       byId("agent").disabled = !moves.some((move) => move.chance > 0);
       byId("perfect").disabled = !moves.length;
     }
-    document.title = playing || here() === start ? name : `${here()} \u00b7 ${name}`;
+    document.title = playing || here() === start ? data.agent.name : `${here()} \u00b7 ${data.agent.name}`;
     const ply = state.path.length - 1;
     const moved = ply >= 0 && !state.aid ? `${"XO"[ply % 2]} took cell ${state.path[ply] + 1}. ` : "";
     announce(`${moved}${turn}. ${outlook}`);
@@ -394,4 +407,4 @@
   document.querySelector("main").hidden = false;
   window.addEventListener("hashchange", follow);
   follow();
-})();
+})().catch(() => { document.getElementById("failed").hidden = false; });

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.environment import Environment
+from ttt_cli.environment import Environment, printable
 
 
 def table(
@@ -16,7 +16,8 @@ def table(
 ) -> Table:
     """Return a table without a frame; ``>`` at the start of a heading aligns its column to the right. On a
     narrow screen, words and right-aligned columns are not broken."""
-    drawn, rows = Table(box=None, padding=tuple(padding), header_style="bold"), list(rows)  # type: ignore[arg-type]
+    drawn = Table(box=None, padding=tuple(padding), header_style="bold")  # type: ignore[arg-type]
+    rows = [[printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     for heading, *cells in zip_longest(headings, *rows, fillvalue=""):
         title, right = heading.removeprefix(">"), heading.startswith(">")
         texts = [*map(str, cells)]
