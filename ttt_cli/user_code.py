@@ -143,7 +143,8 @@ def load_object(argument: str, example: str) -> Any:
             with guarded(str(path), "", InvalidFileError), redirect_stdout(sys.stderr):
                 exec(compile(source, str(path), "exec"), module.__dict__)
         finally:
-            sys.path.remove(folder)
+            with suppress(ValueError):  # the file may have removed it itself
+                sys.path.remove(folder)
     with guarded(argument, "raised "):
         if hasattr(module, name):
             return getattr(module, name)

@@ -46,6 +46,8 @@ def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):
 def test_backups_are_numbered_upwards_without_limit(tmp_path):
     (tmp_path / "q.json.999999999.bak").write_bytes(b"{}")
     assert saved_in_turn(tmp_path / "q.json", [5, 6, 7, 8]) == [7, 6, 5, None]
+    (tmp_path / "td.json.bak").symlink_to("elsewhere")
+    assert saved_in_turn(tmp_path / "td.json", [5, 6])[0] == 5 and not (tmp_path / "elsewhere").exists()
     numbered = tmp_path / "run.1"
     assert saved_in_turn(numbered, [5, 6, 7]) == [6, 5]
     assert {backups.original(one.file) for one in backups.backups(numbered)} == {numbered}

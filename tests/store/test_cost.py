@@ -48,10 +48,10 @@ def header(kind: object, shape: tuple[int, ...]) -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 
 
-def archive(**arrays: tuple[bytes, bytes, int]) -> bytes:
+def archive(method: int = zipfile.ZIP_DEFLATED, /, **arrays: tuple[bytes, bytes, int]) -> bytes:
     """An archive of arrays: a head, and a content so many times."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(file, "w", method) as made:
         for name, (head, content, times) in arrays.items():
             made.writestr(f"{name}.npy", head + content * times)
     return file.getvalue()
@@ -83,6 +83,9 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "many arrays.npz": lambda: archive(
         **{f"a{number}": (header("<f8", (2**17,)), bytes(8), 2**17) for number in range(20)}
     ),
+    "packed otherwise.npz": lambda: archive(
+        zipfile.ZIP_BZIP2, table=(header("<f8", (2**20,)), bytes(8), 2**20)
+    ),
     "axes.npy": lambda: header("<f8", (1,) * 65) + bytes(8),
     "nothing so often.npy": lambda: header("|S0", (10**12,)),
     "more than there is.npy": lambda: header("<f8", (2**60,)) + bytes(64),
@@ -97,6 +100,16 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
         + b"".join(b"\x8a\x10%bN" % ((2**61 - 1) * n).to_bytes(16, "little") for n in range(1, 12_000))
         + b"u."
     ),
+    "a key of one long text.pkl": lambda: (
+        b"\x80\x04}X" + struct.pack("<I", 100_000) + b"a" * 100_000 + b"q\x000(" + b"h\x00" * 20_000 + b"tNs."
+    ),
+    "copies of a dict.pkl": lambda: (
+        b"\x80\x04](}("
+        + b"".join(b"X\x05\0\0\0%05xN" % number for number in range(10_000))
+        + b"uq\x00ccollections\nOrderedDict\nq\x010"
+        + b"h\x01h\x00\x85R" * 2_000
+        + b"e."
+    ),
     "marks.pkl": lambda: b"\x80\x04" + b"(" * 100_000 + b".",
     "digits.pkl": lambda: b"I" + b"9" * 300_000 + b"\n.",
     "an array.pkl": lambda: (
@@ -110,6 +123,9 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "escapes.json": lambda: b'{"' + b"\\u003a" * 50_000 + b'":1}',
     "keys.json": lambda: orjson.dumps({f"{number:09}": 0.5 for number in range(10_000)}),
     "beads.json": lambda: b'{".........":[' + b"1," * 10**7 + b"1]}",
+    "a cell and blanks.json": lambda: orjson.dumps({"X...O....": f"1{' ' * 3000}x", "." * 9: "1"}),
+    "a long number.csv": lambda: b"position,cell,probability,value\n.........,1,%bx,0\n" % (b"1" * 10**5),
+    "line ends.csv": lambda: b"a\r" * 9_000_000,
     "one line.csv": lambda: b"1" * 10**7,
     "rows of a book.csv": lambda: b"".join(b"-1,0,0,0,0,0,0,0,0,5,%d\n" % number for number in range(60_000)),
     "boards of 64.json": lambda: orjson.dumps({large(number): [0.0] * 64 for number in range(1000)}),

@@ -147,4 +147,9 @@ def test_a_link_in_place_of_the_lock_file_is_not_followed(path, tmp_path, monkey
     lock(path).close()
     with pytest.raises(TttError, match="cannot be written: too many levels"):
         lock(path)
+    lock_path(path).parent.rename(tmp_path / "elsewhere")
+    lock_path(path).parent.symlink_to("elsewhere")
+    with pytest.raises(TttError, match="cannot be written: not a directory"):
+        lock(path.with_name("td.json"))
+    assert [file.name for file in (tmp_path / "elsewhere").iterdir()] == ["q.json.lock"]
     assert (tmp_path / "precious").read_text() == "kept"

@@ -11,7 +11,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from shutil import which
 from threading import Thread
@@ -102,7 +102,7 @@ class Program:
         """The last line that an ended program wrote to stderr, for the beginning of a message."""
         assert self._stderr
         with self._stderr as stderr:
-            stderr.seek(0)
+            stderr.seek(max(stderr.seek(0, os.SEEK_END) - (1 << 16), 0))
             lines = stderr.read().decode("utf-8", "backslashreplace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f"said {last[:200]!r} on stderr, and " if last else ""
@@ -193,7 +193,8 @@ def fingerprint(command: str) -> str:
     digest = sha256("\0".join(words).encode())
     for path in [which(words[0]), *words[1:]]:
         if path and Path(path).is_file():
-            digest.update(b"\0" + sha256(Path(path).read_bytes()).digest())
+            with Path(path).open("rb") as file:
+                digest.update(b"\0" + file_digest(file, "sha256").digest())
     return f"sha256:{digest.hexdigest()}"
 
 

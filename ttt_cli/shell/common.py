@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.agents.registry import BUILT_IN
-from ttt_cli.environment import Environment
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import UsageError
 from ttt_cli.shell.options import given_rules
 from ttt_cli.store import library
@@ -34,7 +34,11 @@ def output_file(env: Environment, out: str) -> Path:
     path = Path(out)
     stored = next(filter(Path.exists, library.candidates(env.store, str(path))), None)
     if stored and out == str(path):
-        raise UsageError("names a state, not a file", where=f"-o {out}", hint=f"-o {stored}, or -o ./{out}")
+        raise UsageError(
+            "names a state, not a file",
+            where=f"-o {out}",
+            hint=f"{command_line('-o', stored)}, or {command_line('-o', f'./{out}')}",
+        )
     return path.absolute() if stored else path  # ./q would be shown as q
 
 
@@ -45,7 +49,7 @@ def locked(env: Environment, path: Path, doing: str, *, wait: float = 0.0) -> Ex
     """
     stored = library.is_stored(env.store, path)
     if stored and path.stem in BUILT_IN:
-        hint = f"-o {path.with_name(f'{path.stem}2{path.suffix}')}"
+        hint = command_line("-o", path.with_name(f"{path.stem}2{path.suffix}"))
         raise UsageError("is the name of a built-in player", where=path.stem, hint=hint)
     remedy = f"write beside it with -o other{path.suffix} and merge later"
     return lock(path, doing, wait=wait, remedy=remedy, parents=stored)

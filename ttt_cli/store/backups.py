@@ -47,8 +47,8 @@ def _target(path: Path) -> Path:
 def keep(target: Path) -> None:
     """Make the file at ``target`` its own newest backup, number the previous one, and remove old ones."""
     backup = newest(target)
-    if backup.exists():
-        if backup.samefile(target):
+    if os.path.lexists(backup):  # a link to nothing too, which copying would follow
+        if backup.exists() and backup.samefile(target):
             return
         highest = max((number for number, _ in _numbered(target)[:-1]), default=0)
         backup.replace(target.with_name(f"{target.name}.{highest + 1}.bak"))

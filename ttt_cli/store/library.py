@@ -207,7 +207,7 @@ def needs_backup(state: State, path: Path) -> bool:
         refuse_loss(path)
         if path.suffix in {*SUFFIXES, ".jsonl", ".npz", ".pkl", ".py"} - {learner.suffix}:
             what = f"a {learner.name} state is {learner.suffix[1:].upper()}"
-            usual = path.with_suffix(learner.suffix)
+            usual = command_line(path.with_suffix(learner.suffix))
             raise UsageError(what, where=str(path), hint=f"such as {usual}", flags=f"-o {usual}")
         return path.exists()
     source = Source(path)

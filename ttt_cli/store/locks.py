@@ -7,6 +7,7 @@ never removed, so it dies with its process. While it is held, the file says by w
 import errno
 import fcntl
 import os
+import stat
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -41,34 +42,37 @@ def lock(
     :raises BusyError: if another holder, in this process or another, has not released it in time.
     :raises TttError: if the lock file cannot be made (its folder is missing or read-only).
     """
-    held, real, place = ExitStack(), Path(os.path.realpath(path)), lock_path(path)
-    with translate_os_errors(path):
+    real, place = Path(os.path.realpath(path)), lock_path(path)
+    with translate_os_errors(path), ExitStack() as held:
         if parents:
             real.parent.mkdir(parents=True, exist_ok=True)
         if real.is_dir():
             raise translated(IsADirectoryError(errno.EISDIR, ""), path, kind=InvalidFileError)
         if os.path.exists(path) and not os.path.isfile(path):
-            return held
+            return ExitStack()
         # Opened for reading only, so that all users who share the folder may lock it.
         folder, flags = os.stat(real.parent), os.O_RDONLY | os.O_NOFOLLOW | NO_WAITING
         with suppress(FileExistsError):
             os.mkdir(place.parent)
             _share(os.open(place.parent, flags | os.O_DIRECTORY), folder, 0o7777)
+        # Not by its path: whoever may write to the folder may make it a link to another one.
+        room = os.open(place.parent, flags | os.O_DIRECTORY)
+        held.callback(os.close, room)
         with suppress(FileExistsError):
-            _share(os.open(place, flags | os.O_CREAT | os.O_EXCL, 0o666), folder, 0o666)
-        file = held.enter_context(os.fdopen(os.open(place, flags), "rb", 0))
+            _share(os.open(place.name, flags | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=room), folder, 0o666)
+        file = held.enter_context(open(os.open(place.name, flags, dir_fd=room), "rb", 0))
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise InvalidFileError("is not a regular file", where=str(place))
         if not _take_within(wait, file, path):
             holder = file.read(100).decode(errors="ignore")
-            held.close()
             holder = holder if holder.isprintable() and holder else "written by another process"
             raise BusyError(f"busy: {real.name} is being {holder}; {remedy}")
-    with (
-        suppress(OSError),  # of another user, or on a full disk
-        open(place, "w", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW)) as said,
-    ):
-        said.write(f"{doing} by process {os.getpid()}")
-    held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a forked child may still have it open
-    return held
+        with suppress(OSError):  # of another user, or on a full disk
+            said = os.open(place.name, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW, dir_fd=room)
+            with open(said, "wb", 0) as record:
+                record.write(f"{doing} by process {os.getpid()}".encode())
+        held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a forked child may still have it open
+        return held.pop_all()
 
 
 def give(fd: int, like: os.stat_result) -> None:

@@ -234,6 +234,7 @@ class _Reader:
     # ---- Calls that stand for plain data ----
 
     def as_dict(self, content: Any = (), *_: Any) -> dict[str, Any]:
+        self.count(len(content))
         pairs = content.items() if isinstance(content, dict) else self.as_list(content)
         return dict(self.set_items([part for key, value in pairs for part in (key, value)], {}))
 
@@ -250,6 +251,7 @@ class _Reader:
         """An object of a class, made from its base's state."""
         value = self.call(kind, [state])
         if isinstance(value, Object):
+            self.count(len(state) if isinstance(state, (dict, list)) else 0)
             value.items.update(state if isinstance(state, dict) else {})
             value.members.extend(state if isinstance(state, list) else ())
         return value
@@ -293,6 +295,8 @@ class _Reader:
     def value(self, value: Any) -> Any:
         """What JSON can hold of a value; an inner reference to an outer one is null."""
         self.count(1)
+        if isinstance(value, str):
+            self.count(len(value) // _TEXT_UNIT)
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, bytes):
@@ -314,7 +318,7 @@ class _Reader:
         if isinstance(value, dict):
             return {key: self.value(member) for key, member in value.items()}
         if isinstance(value, np.ndarray):
-            self.count(value.size)
+            self.count(value.size + value.nbytes // _TEXT_UNIT)
             value = value.tolist() if value.size else []
         return [self.value(member) for member in value] if isinstance(value, list) else self.value(value)
 
@@ -339,6 +343,7 @@ class _Reader:
 
     def key(self, value: Any) -> str:
         parts = value if isinstance(value, list) else [value]
+        self.count(sum(len(part) for part in parts if isinstance(part, bytes)) // 2)
         spelled = [_numbers_in(part) if isinstance(part, bytes) else part for part in parts]
         key = spelled if isinstance(value, list) else spelled[0]
         text = key if isinstance(key, str) else _written(self.value(key))

@@ -112,14 +112,19 @@ class Source:
         """The arrays in NumPy's archive by name, each as a ``.npy`` file; none if the file is not one."""
         if not (self.start.startswith(b"PK\x03\x04") and b".npy" in self.data):
             return {}
-        from zipfile import ZipFile
+        from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
         try:
             with ZipFile(BytesIO(self.data)) as archive:
                 members = [item for item in archive.infolist() if item.filename.endswith(".npy")]
+                if not {item.compress_type for item in members} <= {ZIP_STORED, ZIP_DEFLATED}:
+                    raise ValueError("an array is neither stored nor deflated")  # they unpack without end
                 if sum(item.file_size for item in members) <= (most := self.most_unpacked):
-                    first = members[:MAX_ARRAYS]
-                    return {item.filename.removesuffix(".npy"): archive.read(item) for item in first}
+                    arrays = dict[str, bytes]()
+                    for item in members[:MAX_ARRAYS]:
+                        with archive.open(item) as file:  # unpacks no more than it says it holds
+                            arrays[item.filename.removesuffix(".npy")] = file.read(item.file_size)
+                    return arrays
         except Exception as error:  # zipfile promises no kind of error for an archive that lies
             raise InvalidFileError(f"is a damaged .npz archive: {error}", where=self.where) from None
         raise too_large(f"its arrays have more than {most:,} bytes", self.where)

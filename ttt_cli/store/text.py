@@ -54,7 +54,7 @@ MAX_FIELDS = 8_000_000  # of a CSV file
 FIRST = 4096  # characters of a CSV file in which its delimiter is looked for
 
 _GROUPED = re.compile(r'"[^"]*"|\[[^\]]*\]|\([^)]*\)')
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+_NUMBER = re.compile(r"[+-]?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
 def decode(data: bytes, where: str, *, line: int = 1) -> str:
@@ -108,10 +108,7 @@ def load_json(data: bytes, where: str, *, line: int = 1, limit: int = LIMIT, con
     limit = scaled(limit)
     if len(data) > limit:
         raise too_large(f"has {len(data):,} bytes; the limit is {limit:,}", where)
-    needed = sum(data.count(mark) * size for mark, size in _SIZES) if len(data) > limit // 64 else 0
-    if needed > MEMORY * limit:
-        message = f"its values would take {needed:,} bytes of memory; the limit is {MEMORY * limit:,}"
-        raise too_large(message, where)
+    refuse_costly(data, where, limit)
     try:
         orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -124,6 +121,17 @@ def load_json(data: bytes, where: str, *, line: int = 1, limit: int = LIMIT, con
         why = "holds half a surrogate pair" if "surrogate" in str(error) else _TOO_DEEP
         raise InvalidFileError(why, where=where) from None
     return value
+
+
+def refuse_costly(data: bytes, where: str, limit: int) -> None:
+    """Raise InvalidFileError if the values of a JSON text would take too much memory.
+
+    :param limit: on the size of the text, in bytes.
+    """
+    needed = sum(data.count(mark) * size for mark, size in _SIZES) if len(data) > limit // 64 else 0
+    if needed > MEMORY * limit:
+        message = f"its values would take {needed:,} bytes of memory; the limit is {MEMORY * limit:,}"
+        raise too_large(message, where)
 
 
 def _exactly(data: bytes, where: str, line: int) -> Any:
@@ -174,7 +182,7 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
 
     :raises InvalidFileError: if it is not valid CSV, or has too many fields.
     """
-    many, most = sum(map(data.count, (b"\n", b",", b";", b"\t"))), scaled(MAX_FIELDS)
+    many, most = sum(map(data.count, (b"\n", b"\r", b",", b";", b"\t"))), scaled(MAX_FIELDS)
     if many > most:
         raise too_large(f"has about {many:,} fields; the limit is {most:,}", where)
     text = decode(data, where)

@@ -77,7 +77,7 @@ def picture(curves: Mapping[str, Sequence[Sequence[Point]]], heading: str, kind:
     """
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it complains if it cannot cache fonts
     try:
-        from matplotlib import rc_context
+        from matplotlib import rc_context, rcParamsDefault
         from matplotlib.figure import Figure
     except ImportError:
         raise TttError("pictures need matplotlib", hint="pip install matplotlib") from None
@@ -88,7 +88,8 @@ def picture(curves: Mapping[str, Sequence[Sequence[Point]]], heading: str, kind:
     ]
     least = min((rows[0].games for looks in curves.values() for rows in looks if rows[0].games), default=1)
     settings = {"svg.hashsalt": "ttt", "svg.fonttype": "none", "text.parse_math": False}
-    with rc_context({**settings, "axes.grid": True, "grid.alpha": 0.25}):
+    settings |= {"axes.grid": True, "grid.alpha": 0.25}
+    with rc_context({**rcParamsDefault, **settings}):  # not what a file in the working folder says
         figure = Figure(figsize=(11, 7.2), layout="constrained")
         for axes, (title, measure) in zip(figure.subplots(2, 2).flatten(), measures, strict=True):
             for number, (name, looks) in enumerate(curves.items()):

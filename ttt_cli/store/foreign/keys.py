@@ -44,7 +44,7 @@ begin it; a list in one item; an item a row; numbers."""
 _DELIMITERS = r"\s,;|:/()\[\]{}<>"
 _TOKEN = re.compile(rf"""[^{_DELIMITERS}'"\\]+""")
 _QUOTED = {mark: re.compile(rf"{mark}([^{mark}]*){mark}|([^{_DELIMITERS}{mark}]+)") for mark in "'\""}
-_RULE = re.compile(r"[-+=| ]*(?:--|-\+|==)[-+=| ]*|")
+_RULE = re.compile(r"(?=.*(?:--|-\+|==))[-+=| ]*|")
 _BRACKETS = dict.fromkeys(map(ord, "[](){}<>'\"\\"))
 _SIGNED = re.compile(r"-?[0-9]")
 _NATURAL = re.compile(r"0|[1-9][0-9]*")

@@ -35,7 +35,7 @@ COUNT_FIELDS = {
 _ROW_AND_COLUMN_FIELDS = {"row", "col"}, {"row", "column"}, {"y", "x"}
 _AMOUNT_FIELDS = {*VALUE_FIELDS, "count"}
 
-_CELL = re.compile(r"[(\[]?\s*[0-9A-Da-d]\s*[,; ]?\s*[0-9]?\s*[)\]]?")
+_CELL = re.compile(r"[(\[]?\s*[0-9A-Da-d]\s*(?:[,;]\s*)?(?:[0-9]\s*)?[)\]]?")
 _NAME_PART = re.compile(r"[0-9]+|[A-Za-z]")
 TURNED = "column and row"
 _NAMINGS: dict[tuple[bool, ...], tuple[tuple[str, int, int], ...]] = {

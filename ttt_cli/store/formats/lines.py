@@ -18,7 +18,7 @@ import orjson
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.base import Entry
 from ttt_cli.store.system import LIMIT, scaled
-from ttt_cli.store.text import decode, load_json
+from ttt_cli.store.text import decode, load_json, refuse_costly
 
 BATCH = 1000  # entries that are written at a time
 
@@ -69,10 +69,10 @@ def split(
             raise OtherLayoutError
     head += block[: begun.start()]
     found = load_json(bytes(head).rstrip(b",\r\n") + b',"%b":{}}' % last.encode(), where)
-    return found, _entries(chain([block[begun.end() :]], blocks), loads)
+    return found, _entries(chain([block[begun.end() :]], blocks), where, loads)
 
 
-def _entries(blocks: Iterable[bytes], loads: Callable[[bytes], Any]) -> Iterator[Entry]:
+def _entries(blocks: Iterable[bytes], where: str, loads: Callable[[bytes], Any]) -> Iterator[Entry]:
     ended = False
     for block in blocks:
         text = block.rstrip()
@@ -80,6 +80,7 @@ def _entries(blocks: Iterable[bytes], loads: Callable[[bytes], Any]) -> Iterator
             raise OtherLayoutError
         ended = ended or text == b"}}" or text.endswith(b"\n}}")
         text = text.removesuffix(b"}}" * ended).rstrip(b",\r\n")
+        refuse_costly(text, where, scaled(LIMIT))
         try:
             members = loads(b"{" + text + b"}")
         except (orjson.JSONDecodeError, InvalidFileError):

@@ -378,7 +378,7 @@ def _rows(
     """
     runs = None if header is None else {run["id"] for run in header["runs"]}
     number, line = next(lines, (2, ""))
-    columns = line.split(",")
+    columns = line.split(",", len(COLUMNS))
     has_run, has_count = "run" in columns, "count" in columns
     optional = {"run": has_run or runs is not None, "count": has_count}
     if columns != COLUMNS[:4] + [name for name, expected in optional.items() if expected]:
@@ -386,9 +386,9 @@ def _rows(
     for number, line in lines:
         if not line:
             continue
-        cells = line.split(",")
+        cells = line.split(",", len(columns))
         if len(cells) != len(columns):
-            why = f"expected {len(columns)} columns, found {len(cells)}"
+            why = f"expected {len(columns)} columns, found {line.count(',') + 1}"
         elif runs is not None and cells[4] not in runs:
             why = f"run {quoted(cells[4])} is not in the header"
         elif not _NUMBERS.fullmatch(numbers := f"{cells[1]} {cells[2]} {cells[-1] if has_count else 1}"):

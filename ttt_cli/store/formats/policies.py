@@ -179,7 +179,7 @@ class PolicyCsv(Format):
         lines = text_lines(source.blocks(), source.where)
         next(lines)  # the header
         for number, line in lines:
-            row, place = line.split(","), f"line {number}"
+            row, place = line.split(",", 4), f"line {number}"
             if len(row) == 4:
                 chance, value = number_in(row[2]), number_in(row[3]) if row[3] else nan
                 if chance is None or value is None:
@@ -187,7 +187,7 @@ class PolicyCsv(Format):
                     raise InvalidFileError(what, where=f"{source.where}, {place}")
                 yield place, row[0], row[1], chance, value
             elif line:
-                what = f"expected 4 fields, found {len(row)}"
+                what = f"expected 4 fields, found {line.count(',') + 1}"
                 raise InvalidFileError(what, where=f"{source.where}, {place}")
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
