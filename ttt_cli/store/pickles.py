@@ -235,8 +235,9 @@ class _Reader:
 
     def as_dict(self, content: Any = (), *_: Any) -> dict[str, Any]:
         self.count(len(content))
-        pairs = content.items() if isinstance(content, dict) else self.as_list(content)
-        return dict(self.set_items([part for key, value in pairs for part in (key, value)], {}))
+        if isinstance(content, dict):
+            return dict(content)
+        return dict(self.set_items([part for key, value in content for part in (key, value)], {}))
 
     def as_list(self, content: Any = (), *_: Any) -> list[Any]:
         self.count(len(content))
