@@ -22,6 +22,7 @@ from ttt_cli.store.files import append_line, try_writing
 from ttt_cli.store.locks import lock, lock_path
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
+from ttt_cli.store.system import LARGE
 from ttt_cli.store.text import load_json
 from ttt_cli.store.typed import rules_of, validate
 
@@ -160,6 +161,8 @@ class SoundGames:
 
     def __iter__(self) -> Iterator[GameRecord]:
         sound = self.wanted is not None
+        if not sound and (size := self.path.stat().st_size) > LARGE:
+            notices.info("reading %s, %.0f MB", self.path, size / 1e6)
         for _, record in each_record(self.path, self.wanted):
             if isinstance(record, GameRecord):
                 sound = True

@@ -21,7 +21,7 @@ from ttt_cli.store.text import csv_rows, load_json
 BLOCK = 2**20  # about so many bytes are read at once where the format allows it
 BOM = b"\xef\xbb\xbf"  # the byte order mark that some editors put before a text: no part of its content
 JSON_LIMIT = 32 * 2**20  # bytes of a foreign JSON file: ten times what the usual board can fill
-MAX_UNPACKED = 64 * 2**20  # bytes that any archive may have when unpacked
+MAX_UNPACKED = 64 * 2**20  # bytes that anything but arrays may have when unpacked
 FREE_BYTES = 16 * 2**20  # that even the smallest may have
 UNPACKED_PER_BYTE = 50  # beyond these, by packed byte: a policy has 20, a bomb a thousand
 MAX_ARRAYS = 100
@@ -119,7 +119,7 @@ class Source:
                 members = [item for item in archive.infolist() if item.filename.endswith(".npy")]
                 if not {item.compress_type for item in members} <= {ZIP_STORED, ZIP_DEFLATED}:
                     raise ValueError("an array is neither stored nor deflated")  # they unpack without end
-                if sum(item.file_size for item in members) <= (most := self.most_unpacked):
+                if sum(item.file_size for item in members) <= (most := self.most_unpacked(LIMIT)):
                     arrays = dict[str, bytes]()
                     for item in members[:MAX_ARRAYS]:
                         with archive.open(item) as file:  # unpacks no more than it says it holds
@@ -129,10 +129,9 @@ class Source:
             raise InvalidFileError(f"is a damaged .npz archive: {error}", where=self.where) from None
         raise too_large(f"its arrays have more than {most:,} bytes", self.where)
 
-    @property
-    def most_unpacked(self) -> int:
+    def most_unpacked(self, limit: int = MAX_UNPACKED) -> int:
         """The most bytes that the content may have when unpacked."""
-        return scaled(min(MAX_UNPACKED, FREE_BYTES + UNPACKED_PER_BYTE * self.size))
+        return scaled(min(limit, FREE_BYTES + UNPACKED_PER_BYTE * self.size))
 
     @cached_property
     def first_line(self) -> str:

@@ -10,6 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from ttt_cli.engine.kernel import prefer_uncompiled
+from ttt_cli.errors import notices
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, waiting_games
 from ttt_cli.store.runs import Run
@@ -17,6 +18,9 @@ from ttt_cli.store.state import State
 
 FEW = 100
 """Up to this many games, learning skips compilation."""
+
+MANY = 10_000
+"""From so many games on learning takes a second or more, which is said."""
 
 
 def teach_waiting(state: State, store: Path, path: Path, *, going_on: Run | None = None) -> "Lesson":
@@ -61,6 +65,8 @@ def teach(
             state.learner.learn(table, record.game(), "".join(own) or "xo")
             results[record.result] += 1
             ids.append(record.id)
+            if len(ids) == len(run.game_ids) + MANY:
+                notices.info("learning from more than %s recorded games", f"{MANY:,}")
     learned = len(ids) - len(run.game_ids)
     run = Run(run.id, "play", len(ids), results, {"game_ids": ids})
     state.learner.tag_run(table, run.id)

@@ -43,7 +43,7 @@ def is_pickle(data: bytes) -> bool:
 
 def _unpacked(source: Source) -> bytes:
     """The pickle in a file, which may be packed."""
-    data, where, most = source.data, source.where, source.most_unpacked
+    data, where, most = source.data, source.where, source.most_unpacked()
     if not data.startswith(PACKED):
         return data
     machine = zlib.decompressobj()
