@@ -35,13 +35,10 @@ def test_other_spellings(text: str):
     ("text", "why"),
     [
         ("X.O.....", "expected 9 cells"),
-        ("X.O......X", "expected 9 cells"),
         ("X.Q......", "'Q' is none of"),
         ("XX.......", "X moves first"),
-        ("O........", "X moves first"),
         ("XXXOOO...", "both sides"),
         ("XXXOO.O..", "moved on after"),
-        ("OOOXX.XX.", "moved on after"),
         ("X.O./....", "separated rows"),
         ("", "expected 9 cells"),
         ("XXX.OO.OXXX...OO", "no single move"),
@@ -57,7 +54,6 @@ def test_impossible_positions_say_why(text: str, why: str):
     [
         ("X........", 0, "taken by X"),
         ("X........", 9, "cells 1 to 9"),
-        ("X........", -1, "cells 1 to 9"),
         ("XXXOO....", 5, "the game is over"),
         (".........", 1.0, "1.0 is not a cell"),
         (".........", None, "None is not a cell"),

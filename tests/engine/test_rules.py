@@ -54,10 +54,3 @@ def test_impossible_boards_are_refused(text: str):
 def test_numbers_of_numpy_are_numbers():
     rules = Rules(*np.array([3, 4, 3]))
     assert rules == Rules(3, 4) and {type(number) for number in (rules.rows, rules.cols, rules.line)} == {int}
-
-
-def test_a_board_is_parsed():
-    assert Rules.parse("3x4") == Rules(3, 4, 3)
-    assert Rules.parse("4X4", 4) == Rules(4, 4, 4)
-    assert Rules.parse("2x2") == Rules(2, 2, 2)
-    assert str(Rules(3, 4)) == "3x4-3"

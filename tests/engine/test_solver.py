@@ -14,7 +14,6 @@ from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.solver import Solver
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.errors import NotationError
 
 SPACES = [
     Rules(),
@@ -96,11 +95,6 @@ def test_known_values_are_proven_with_few_nodes(rows: int, cols: int, line: int,
     proof = Solver(position.rules).solve(position, nodes=nodes)
     assert proof.value == value
     assert 0 < proof.nodes <= nodes
-
-
-def test_a_position_of_another_game_is_refused():
-    with pytest.raises(NotationError, match="3x4"):
-        Solver(Rules(3, 4, 3)).solve(Position.start())
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(misere=True), Rules(3, 4, 4)], ids=str)

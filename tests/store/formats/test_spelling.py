@@ -211,7 +211,6 @@ FIELDS = [{"state": text, "action": cell, "value": value} for (text, cell), valu
 NOTHING = ["", "nan", "None", "-inf", "NaN", "-", "null", "Infinity", ""]
 RECORDS = {
     "objects": FIELDS,
-    "objects in any order": [{"q": it["value"], "a": it["action"], "s": it["state"]} for it in FIELDS],
     "lists": [[*it.values()] for it in FIELDS],
     "columns": {
         **{"state": [[*it["state"]] for it in FIELDS], "action": [it["action"] for it in FIELDS]},
@@ -220,7 +219,6 @@ RECORDS = {
     "lines": "\n".join(map(json.dumps, FIELDS)).encode(),
     "lines of boards": "\n".join(json.dumps({text: row}) for text, row in ROWS.items()).encode(),
     "beside settings": {"alpha": 0.1, "table": FIELDS},
-    "in an object": {"table": FIELDS},
     "a table beside an object of settings": {"settings": {"alpha": 0.1}, "seen": {}, "q": by_cell(MOVES)},
     "whole boards": [{"board": symbols(text), "q_values": row, "visits": 5} for text, row in ROWS.items()],
     "printed objects": "\n".join(f'{text},"{cells}"' for text, cells in by_cell(MOVES).items()),
