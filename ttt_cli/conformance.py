@@ -192,7 +192,7 @@ def blocks_of_three_shards(learner: Learner[Any]) -> None:
     tables = []
     for _ in range(2):
         *_, last = train_blocks(plan, empty_table(learner))
-        expect((last.games, last.results.sum()) == (games, games), "a run in shards loses games")
+        expect((last.games, int(last.results.sum())) == (games, games), "a run in shards loses games")
         tables.append(content(learner, last.table))
     expect(tables[0] == tables[1], "a run in shards gives different tables")
 

@@ -50,6 +50,15 @@ def test_a_record_that_contradicts_itself_is_refused(changes, why):
     refused(edited(content, runs=[run], games=run["games"]), why)
 
 
+def test_a_record_that_does_not_state_its_version_has_the_one_of_its_id():
+    """As those of the first files have it."""
+    content = library.content(trained())
+    run = record(content)
+    del run["kernel_version"]
+    assert library.content(parse(edited(content, runs=[run]), "q.json")) == content
+    refused(edited(content, runs=[{**run, "seed": 2}]), "kernel_version missing")
+
+
 @pytest.mark.parametrize("params", [{"alpha": 5.0}, {"alpha": "0.5"}])
 def test_parameters_are_in_their_range(params):
     content = library.content(trained())

@@ -253,7 +253,7 @@ def _incomplete(designs: Sequence[Design], path: Path) -> Study:
     for design in designs:
         known = study.calls.get(design.method, design.call)
         if (known, study.varied) != (design.call, tuple(design.varied)):
-            what = "holds a study with other games, parameters, opponent or board"
+            what = "holds a study with other games, parameters, opponent, board or version of the method"
             raise UsageError(what, where=str(path), hint="-o another file")
         for key in study.runs.keys() & {*design.keys}:
             if study.runs[key][-1].games != design.games:  # the file was cut

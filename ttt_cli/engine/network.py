@@ -50,7 +50,7 @@ def network(
 ) -> Network:
     """The network over these sets; the first cell of each is the lowest digit of its pattern."""
     number = np.array([sum(cell in members for members in sets) for cell in range(cells)], np.int32)
-    sets_of, powers = np.zeros((2, cells, max(1, number.max())), np.int32)
+    sets_of, powers = np.zeros((2, cells, max(1, int(number.max()))), np.int32)
     filled = np.zeros(cells, np.int32)
     for index, members in enumerate(sets):
         for place, cell in enumerate(members):

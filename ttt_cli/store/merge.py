@@ -147,5 +147,5 @@ def _check_alike(one: Loaded, other: Loaded) -> None:
             raise InvalidFileError(
                 f"{one.path} and {other.path} contradict each other: the same runs, but different entries",
                 where=f"position {min(entry[0] for entry in (mine, theirs) if entry)}",
-                hint="one of them was edited, or damaged and accepted; merge the other one alone",
+                hint="one of them was edited, or made by another version; merge the other one alone",
             )

@@ -123,8 +123,7 @@ class Run:
             except TttError as error:
                 name, own = learner.name, learner.name not in LEARNERS
                 return error.message + own * f"; if {name} has changed, raise its kernel_version"
-        choices = (learner.choice, *learner.choices)  # which may be another now than in training
-        ids = {_train_id(self.details, learner.name, choice, rules, symmetric) for choice in choices}
+        ids = _train_ids(self.details, learner, rules, symmetric)
         return "" if self.id in ids else f"its id {self.id} is not the digest of what decides the run"
 
 
@@ -151,6 +150,26 @@ def _train_id(details: Mapping[str, Any], learner: str, choice: str, rules: Rule
     return digest_of(meaning)[:24]
 
 
+def _train_ids(details: Mapping[str, Any], learner: Learner[Any], rules: Rules, symmetric: bool) -> set[str]:
+    """The ids that a run may have, since the choice rule may be another now than in training."""
+    choices = (learner.choice, *learner.choices)
+    return {_train_id(details, learner.name, choice, rules, symmetric) for choice in choices}
+
+
+def _with_version(
+    details: dict[str, Any], identity: str, learner: Learner[Any], rules: Rules, symmetric: bool
+) -> dict[str, Any]:
+    """The details of a training run with the version of its learner, which records did not state at first:
+    the one that gives the run its id, if there is any."""
+    if not details.keys() >= {*DECISIVE}:
+        return details
+    for version in range(1, min(learner.kernel_version, 100) + 1):
+        stated = {"kernel_version": version, **details}
+        if identity in _train_ids(stated, learner, rules, symmetric):
+            return stated
+    return details
+
+
 def digest_of(value: Any) -> str:
     """The SHA-256 digest of a value's canonical JSON."""
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
@@ -167,6 +186,8 @@ def read_runs(
     for number, record in enumerate(records, 1):
         place, details = f'{where}: "runs": record {number}', dict(record)
         identity, kind, games, results = map(details.pop, ("id", "kind", "games", "results"))
+        if kind == "train" and "kernel_version" not in details:
+            details = _with_version(details, identity, learner, rules, symmetric)
         run = Run(identity, kind, games, results, details)
         why = run.contradiction(learner, rules, symmetric)
         if runs and run.id <= runs[-1].id:
