@@ -156,7 +156,6 @@ def test_a_second_empty_board_joins_such_a_root():
         ("1", {"state": [True] + [0] * 8}, "state: 9 numbers"),
         ("1", {"score": math.nan}, "score: a finite number"),
         ("1", {"more": 0}, "and nothing else"),
-        ("0", {"state": symbols("X........")}, "first node must be the empty board"),
     ],
 )
 def test_a_broken_brain_is_refused_naming_the_key(key, change, why):
