@@ -170,7 +170,13 @@ def test_content_is_synced_before_it_counts_and_names_after(path, monkeypatch):
     with calls_of("fsync", "replace") as calls:
         write_bytes(path, OLD, keep_backup=True)
     assert path.with_name("q.json.bak").read_bytes() == NEW
-    assert calls == ["fsync", "fsync", "replace", "fsync"]
+    assert calls == ["fsync", "fsync", "replace", "replace", "fsync"]  # without hard links
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.copyfile", lambda _, copy: copy.write_bytes(b"half") and no_links())
+        with pytest.raises(TttError):
+            write_bytes(path, NEW, keep_backup=True)
+    assert names(path.parent) == {"q.json", "q.json.1.bak"}
+    assert path.read_bytes() == OLD and path.with_name("q.json.1.bak").read_bytes() == NEW
     log = path.with_name("games.jsonl")
     with calls_of("write", "fsync") as calls:
         append_line(log, GAME)

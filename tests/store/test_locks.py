@@ -90,6 +90,13 @@ def test_two_names_of_one_file_share_a_lock_and_a_name_in_logs(path, tmp_path):
             assert library.taught_name(tmp_path / "store", name) == "../q.json"
 
 
+def test_names_that_the_system_takes_for_one_are_one(path, monkeypatch):
+    """As macOS does: here a folder says q.json of what is found as Q.json."""
+    path.with_name("Q.json").touch()
+    monkeypatch.setattr(os, "listdir", lambda folder: ["q.json", "td.json"])
+    assert lock_path(path.with_name("Q.json")) == lock_path(path)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 @pytest.mark.parametrize("mode", [0o2775, 0o755])
 def test_whoever_may_write_in_a_folder_may_lock_there(mode):

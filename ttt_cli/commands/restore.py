@@ -54,7 +54,7 @@ def restore(
       ttt restore state_store/q.json.bak
     """
     if file is None:
-        originals = filter(None, {original(path) for path in env.store.glob("*.bak")})
+        originals = filter(None, {original(path) for path in env.store.glob("[!.]*.bak")})
         return Backups([backup for path in sorted(originals) for backup in backups(path)], None, None)
     if (path := original(Path(file))) is not None and Path(file).exists():
         library.restore(Path(file), path)

@@ -47,7 +47,7 @@ def stored_files(store: Path) -> list[Path]:
     :raises InvalidFileError: if it cannot be listed.
     """
     try:
-        files = [path for path in store.iterdir() if path.suffix in (".json", ".csv")]
+        files = [path for path in store.iterdir() if re.fullmatch(r"[^.].*\.(json|csv)", path.name)]
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -7,12 +7,15 @@ The newest ``KEPT`` are kept, and the one with the most games.
 import os
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
 from ttt_cli.errors import TttError
+from ttt_cli.signals import holding
 from ttt_cli.store.source import Source
+from ttt_cli.store.system import sync
 
 KEPT = 5
 
@@ -55,9 +58,14 @@ def keep(target: Path) -> None:
     try:
         os.link(target, backup)
     except OSError:  # no hard links here
-        shutil.copy2(target, backup)
-        with backup.open("rb") as copied:
-            os.fsync(copied.fileno())  # before the file itself is replaced
+        copy = target.with_name(f".{target.name[:50]}.{os.getpid()}-{os.urandom(6).hex()}.ttt-tmp")
+        with holding(lambda: copy.unlink(missing_ok=True)):
+            shutil.copyfile(target, copy)
+            with suppress(OSError):  # some disks have one owner and one mode for all files
+                shutil.copystat(target, copy)
+            with copy.open("rb+") as copied:
+                sync(copied.fileno())  # before the file itself is replaced
+            copy.replace(backup)
     newest_first = backups(target)
     most_games = max(newest_first, key=lambda kept: kept.games or 0)
     for old in newest_first[KEPT:]:

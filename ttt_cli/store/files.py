@@ -19,7 +19,7 @@ from ttt_cli.errors import InvalidFileError, notices
 from ttt_cli.signals import holding
 from ttt_cli.store.backups import keep, newest
 from ttt_cli.store.locks import give, lock, take
-from ttt_cli.store.system import LARGE, NO_WAITING, AnyPath, status, translate_os_errors
+from ttt_cli.store.system import LARGE, NO_WAITING, AnyPath, real_path, status, sync, translate_os_errors
 
 TEMPORARY = ".ttt-tmp"
 STREAMS = ("/dev/std", "/dev/fd/")  # whatever they are redirected to
@@ -50,7 +50,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     :param keep_backup: whether to keep the previous file as ``<name>.bak``, which a notice names.
     :raises TttError: with path and remedy if the system refuses; the old file is then unchanged.
     """
-    target = Path(os.path.realpath(path))
+    target = real_path(path)
     temporary = target.with_name(f"{_beginning(target)}{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}")
     with translate_os_errors(path):
         old = status(path)
@@ -78,8 +78,10 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
                 if old is not None:
                     give(fd, old)
                     is_its_group = os.fstat(fd).st_gid == old.st_gid  # if not, it may do nothing
-                    os.fchmod(fd, stat.S_IMODE(old.st_mode) & (0o777 if is_its_group else 0o707))
-                os.fsync(fd)
+                    mode = stat.S_IMODE(old.st_mode) & (0o777 if is_its_group else 0o707)
+                    if stat.S_IMODE(os.fstat(fd).st_mode) != mode:  # some disks have one mode for all files
+                        os.fchmod(fd, mode)
+                sync(fd)
             if keep_backup and old is not None:
                 keep(target)
             os.replace(temporary, target)
@@ -110,7 +112,7 @@ def append_line(path: AnyPath, line: bytes, *, wait: float = 10.0) -> None:
     :raises InvalidFileError: if it is not a regular file.
     :raises TttError: with path and remedy if the system refuses.
     """
-    real = Path(os.path.realpath(path))
+    real = real_path(path)
     with lock(real, "appended to", wait=wait, parents=True):
         if real.exists() and not real.is_file():
             raise InvalidFileError("is not a regular file", where=os.fspath(path))
@@ -122,7 +124,7 @@ def append_line(path: AnyPath, line: bytes, *, wait: float = 10.0) -> None:
                 unwritten = memoryview((b"" if is_ended else b"\n") + line + b"\n")
                 while unwritten:
                     unwritten = unwritten[os.write(fd, unwritten) :]
-                os.fsync(fd)
+                sync(fd)
             except BaseException:
                 with suppress(OSError):
                     os.ftruncate(fd, end)
@@ -139,7 +141,7 @@ def try_writing(path: AnyPath, *, parents: bool = True) -> None:
 
     :param parents: whether missing folders would be made.
     """
-    real = Path(os.path.realpath(path))
+    real = real_path(path)
     with translate_os_errors(path):
         if status(real) is not None:
             os.close(os.open(real, os.O_WRONLY | os.O_APPEND | NO_WAITING))
@@ -151,7 +153,7 @@ def _sync_folder(folder: Path) -> None:
     with suppress(OSError):  # some file systems cannot do it
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            os.fsync(fd)
+            sync(fd)
         finally:
             os.close(fd)
 
@@ -162,6 +164,6 @@ def _remove_litter(target: Path) -> None:
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             if litter.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                with open(entry.path, "rb") as file:
+                with open(entry.path, "r+b") as file:
                     if take(file):
                         os.unlink(entry.path)

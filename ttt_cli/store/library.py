@@ -25,7 +25,7 @@ from ttt_cli.store.games import SoundGames, holds_games
 from ttt_cli.store.locks import lock
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.system import translated
+from ttt_cli.store.system import real_path, translated
 from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")  # of state files
@@ -147,7 +147,7 @@ def display_name(store: Path, path: Path) -> str:
 
 def taught_name(store: Path, path: Path) -> str:
     """A state as the store's log lists it under ``teaches``: its real path relative to the log's folder."""
-    relative = os.path.relpath(os.path.realpath(path), os.path.realpath(store))
+    relative = os.path.relpath(real_path(path), os.path.realpath(store))
     return as_text(Path(relative).as_posix())
 
 

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ttt_cli.errors import BusyError, InvalidFileError, notices
-from ttt_cli.store.system import NO_WAITING, AnyPath, translate_os_errors, translated
+from ttt_cli.store.system import NO_WAITING, AnyPath, real_path, translate_os_errors, translated
 
 FOLDER = ".locks"
 
 
 def lock_path(path: AnyPath) -> Path:
     """The path of the lock file of ``path``, shared by all symbolic links to it."""
-    real = Path(os.path.realpath(path))
+    real = real_path(path)
     return real.parent / FOLDER / f"{real.name}.lock"
 
 
@@ -42,7 +42,7 @@ def lock(
     :raises BusyError: if another holder, in this process or another, has not released it in time.
     :raises TttError: if the lock file cannot be made (its folder is missing or read-only).
     """
-    real, place = Path(os.path.realpath(path)), lock_path(path)
+    real, place = real_path(path), lock_path(path)
     with translate_os_errors(path), ExitStack() as held:
         if parents:
             real.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,6 @@ def lock(
             raise translated(IsADirectoryError(errno.EISDIR, ""), path, kind=InvalidFileError)
         if os.path.exists(path) and not os.path.isfile(path):
             return ExitStack()
-        # Opened for reading only, so that all users who share the folder may lock it.
         folder, flags = os.stat(real.parent), os.O_RDONLY | os.O_NOFOLLOW | NO_WAITING
         with suppress(FileExistsError):
             os.mkdir(place.parent)
@@ -60,7 +59,11 @@ def lock(
         held.callback(os.close, room)
         with suppress(FileExistsError):
             _share(os.open(place.name, flags | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=room), folder, 0o666)
-        file = held.enter_context(open(os.open(place.name, flags, dir_fd=room), "rb", 0))
+        try:
+            opened = os.open(place.name, flags | os.O_RDWR, dir_fd=room)  # NFS locks for writing only
+        except PermissionError:  # all users who share the folder may lock it
+            opened = os.open(place.name, flags, dir_fd=room)
+        file = held.enter_context(open(opened, "rb", 0))
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise InvalidFileError("is not a regular file", where=str(place))
         if not _take_within(wait, file, path):

@@ -1,10 +1,13 @@
 """Errors of the operating system as ``TttError``, with remedies, and the limits on the size of inputs."""
 
 import errno
+import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from pathlib import Path
+from unicodedata import normalize
 
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError
@@ -23,6 +26,7 @@ _HINTS = {
     errno.EROFS: "use a path on another disk",
     errno.EISDIR: "name a file in it",
     errno.EFBIG: "raise the limit (ulimit -f)",
+    errno.EMFILE: "raise the limit (ulimit -n)",
 }
 
 
@@ -46,6 +50,28 @@ def translate_os_errors(path: AnyPath) -> Iterator[None]:
         yield
     except OSError as error:
         raise translated(error, path) from error
+
+
+def real_path(path: AnyPath) -> Path:
+    """The path of a file, links followed, as its folder spells it: where the system takes Q.json for q.json,
+    as it usually does on macOS, both are q.json."""
+    real = Path(os.path.realpath(path))
+    with suppress(OSError):
+        if real.exists() and real.name not in (names := os.listdir(real.parent)):
+            return real.with_name(next((name for name in names if _alike(name, real.name)), real.name))
+    return real
+
+
+def _alike(name: str, other: str) -> bool:
+    return normalize("NFD", name).casefold() == normalize("NFD", other).casefold()
+
+
+def sync(fd: int) -> None:
+    """Return when what was written to a file is safe; on macOS ``fsync`` leaves it in the drive's cache."""
+    try:
+        fcntl.fcntl(fd, fcntl.F_FULLFSYNC)  # type: ignore[attr-defined]
+    except (AttributeError, OSError):
+        os.fsync(fd)
 
 
 def status(path: AnyPath) -> os.stat_result | None:

@@ -23,6 +23,7 @@ from ttt_cli.store import library
 from ttt_cli.store.curves import Point, from_record, to_record
 from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
+from ttt_cli.store.system import real_path
 from ttt_cli.store.teaching import teach_waiting
 from ttt_cli.training.blocks import Plan, ShardMap, train_blocks
 from ttt_cli.training.curve import Curve
@@ -93,7 +94,7 @@ def fixed_side(agent: str | Agent | None, store: Path, start: State, path: Path)
     if agent is None or agent == "self":
         return None
     player = resolve(agent, store, start.rules) if isinstance(agent, str) else agent
-    if player.source is not None and player.source.resolve() == path.resolve():
+    if player.source is not None and real_path(player.source) == real_path(path):
         what, copy = "the opponent is the state being trained", f"./rival{path.suffix}"
         flags = f"{command_line('cp', path, copy)} makes a copy, for --opponent {copy}"
         raise UsageError(what, where=player.name, hint="copy its file first", flags=flags)
