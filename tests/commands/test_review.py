@@ -46,7 +46,9 @@ def test_impossible_reviews_say_why(ttt):
     Path("empty.jsonl").touch()
     assert "is empty (ttt restore lists backups" in ttt("verify", "empty.jsonl").out
     Path("state.json").write_text('{"format":"ttt-state",\n"version":1}\n')
+    Path("wrong.jsonl").write_bytes(LOST.to_line().replace(b'"x",', b'"o",', 1) + b"\n")
     faults = {"empty.jsonl": "holds no games", "state.json": "is a state, not a log of games"}
+    faults |= {"wrong.jsonl": "line 1: \"result\" is 'o'"}
     for call, (file, fault) in product((["review"], ["train", "q", "--games-from"]), faults.items()):
         result = ttt(*call, file)
         assert result.code == 3 and fault in result.err

@@ -17,6 +17,9 @@ from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.loop import own_cells
 from ttt_cli.learners.menace import Menace
 from ttt_cli.learners.table import Table, complete_table
+from ttt_cli.store.games import GameRecord
+from ttt_cli.store.state import State
+from ttt_cli.store.teaching import teach
 
 FULL = StateSpace.of()
 CLASSES = complete_table(Rules(), symmetric=True)
@@ -114,6 +117,12 @@ def test_the_commonest_beads_of_a_default_run_are_perfect_play(seed: int):
     assert as_x.win > 0.98 and as_o.win > 0.87
     as_x, as_o = both_sides(drawing, tables.uniform(FULL))
     assert as_x.win > 0.94 and as_o.win > 0.8 and max(as_x.loss, as_o.loss) < 0.02
+
+
+def test_michies_machine_learns_from_its_own_moves_alone():
+    state = State.empty(MICHIE, Rules(), symmetric=True)
+    resigned = GameRecord((5,), "x", "human", "menace.article", end="resigned")
+    assert not changes(teach(state, [resigned], "menace.article").state.table).any()
 
 
 def test_beads_never_become_negative():

@@ -37,6 +37,11 @@ def test_a_draw_is_worth_nothing_to_the_author_and_half_by_default():
         assert worth(table, "o", before)[0] == (0.25 if preset == "article" else 0.5)
 
 
+def test_the_authors_constants_do_not_fall():
+    own = learner_of("td", "article").with_params(alpha=0.9, epsilon=0.3)
+    assert (own.alpha_end, own.epsilon_end) == (0.9, 0.3)
+
+
 def test_a_drawn_board_not_yet_seen_is_worth_a_draw(tmp_path: Path):
     last = game(1, 5, 9, 2, 8, 7, 3, 6, 4).texts()[-1]
     assert worth(empty_table(Td.from_params(draw=0.3)), "o", last) == (0.3, 0)

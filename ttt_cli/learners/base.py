@@ -225,11 +225,16 @@ class Learner(ABC, Generic[T]):
         return {name: value for name, value in asdict(self).items() if name != "choice"}  # type: ignore[call-overload]
 
     def with_params(self, **parameters: Any) -> Self:
-        """The learner with other values of some parameters.
+        """The learner with other values of some parameters. An author's, such as ``alpha``, are constants:
+        what they would fall to, ``alpha_end``, follows them.
 
         :raises UsageError: as ``from_params``.
         """
-        return type(self).from_params(**{**self.parameters(), "choice": self.choice, **parameters})
+        known = self.parameters()
+        if self.choice == "article":
+            ends = {f"{name}_end": value for name, value in parameters.items() if f"{name}_end" in known}
+            parameters = ends | parameters
+        return type(self).from_params(**{**known, "choice": self.choice, **parameters})
 
     @classmethod
     def from_params(cls, **parameters: Any) -> Self:

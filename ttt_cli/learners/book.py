@@ -26,6 +26,7 @@ Near results are worth no more than distant ones, so X takes the duller of two o
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
@@ -37,6 +38,7 @@ from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import (
     ENTRY_BATCH,
@@ -136,6 +138,17 @@ def stage_results(rules: Rules) -> Int64s:
     return np.where(stages < rules.cells, -last_stone if rules.misere else last_stone, 0)
 
 
+@lru_cache(maxsize=8)
+def possible_stages(rules: Rules) -> Bools:
+    """bool[n, stages]: the stages at which a game through each position of a state space can end."""
+    space, stages = StateSpace.of(rules), stages_of(rules)
+    stage = np.where(space.results == 0, rules.cells, space.plies - 1)
+    found: Bools = space.terminal[:, None] & (stage[:, None] == stages)
+    for layer in space.backwards():
+        found[layer] |= (found[space.successors[layer]] & space.legal[layer][:, :, None]).any(axis=1)
+    return found
+
+
 class Rule(NamedTuple):
     """What ``choose`` and ``learn`` need: the shortest and the longest stage, the middle cell or -1, and the
     ``sightings``."""
@@ -186,8 +199,12 @@ class Book(TableLearner[BookTable]):
         moves, rules = table.moves, table.rules
         for name in ("value", "points", "games"):
             moves[name] = 0
-        for keys, seen in table.gather().values():
-            at, stages = np.divmod(keys, table.stages)
+        for keys, counts in table.gather().values():
+            (at, stages), seen = np.divmod(keys, table.stages), counts
+            if table.complete and self.choice != "article":  # an author's file may hold rows of no game
+                after = StateSpace.of(rules).rows(table.positions(moves["after"][at]))
+                possible = possible_stages(rules)[after, stages]
+                at, stages, seen = at[possible], stages[possible], seen[possible]
             side = 1 - 2 * (table.positions(table.owners_of(at)).plies.astype(np.int64) % 2)
             np.add.at(moves["games"], at, seen)
             np.add.at(moves["points"], at, seen * (1 + side * stage_results(rules)[stages]))

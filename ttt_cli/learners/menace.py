@@ -63,6 +63,10 @@ class Menace(TableLearner[Table]):
     loss: int = parameter(1, "beads taken from each opened box after a loss", least=0, most=1000)
     epsilon: float = parameter(0.2, "probability of a random move", least=0, most=1)
 
+    @property
+    def learns_both_sides(self) -> bool:  # type: ignore[override]
+        return self.choice != "article"  # Michie's machine opens no box for the other side
+
     def move_columns(self) -> Sequence[Column]:
         """``change``: the beads added for the move, minus those taken away."""
         return (Column("change", "i8", learned=True),)

@@ -170,6 +170,8 @@ class SoundGames:
             else:
                 self.left_out, self.fault = self.left_out + 1, self.fault or record
         if not sound:
+            if self.fault and holds_games(self.path):
+                raise self.fault
             hint = "expected a game a line, as in games.jsonl"
             raise InvalidFileError("holds no games", where=str(self.path), hint=hint)
 

@@ -228,6 +228,8 @@ def test_a_row_with_an_impossible_end_is_kept_and_noted(stage, tmp_path):
         (row,) = one.policy.probabilities(SPACE[[TEXTS.index("XX.OO....")]])
         shares = [0, 0, 0.5, 0, 0, 0, 0, 0, 0.5] if stage < 9 else [0, 0, 0.2, 0, 0, 0.2, 0.2, 0.2, 0.2]
         assert row.tolist() == shares  # draws are set aside
+        (counts,) = one.with_choice("default").policy.values(SPACE[[TEXTS.index("XX.OO....")]])
+        assert np.isnan(counts).tolist() == [True] * 8 + [False]  # which leave the winning move's row aside
 
 
 def test_blank_and_repeated_rows_and_line_ends_are_put_right(tmp_path):

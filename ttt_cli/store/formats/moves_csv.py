@@ -7,15 +7,12 @@ draw. The order of the rows has no meaning, and no row is repeated.
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 
-import numpy as np
-
-from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
+from ttt_cli.learners.book import possible_stages, stages_of
 from ttt_cli.store.formats.format import (
     ExportSource,
     FileOptions,
@@ -62,18 +59,6 @@ def _row(line: str) -> Row | str:
     return text, abs(move), stage
 
 
-@cache
-def _endings() -> Int64s:
-    """int64[n], for each position a set of bits: the stages at which a game through it can end."""
-    space = StateSpace.of(STANDARD)
-    stages = np.where(space.results == 0, DRAW, space.plies - 1).astype(np.int64)
-    found = np.where(space.terminal, 1 << np.maximum(stages, 0), 0)
-    for layer in space.backwards():
-        after = np.where(space.legal[layer], found[space.successors[layer]], 0)
-        found[layer] |= np.bitwise_or.reduce(after, axis=1)
-    return found
-
-
 def to_bytes(rows: Iterable[Row]) -> bytes:
     """The file of a book's rows, sorted and without repetitions."""
     lines = set()
@@ -115,10 +100,10 @@ class MovesCsv(Format):
         lines = [(number, line) for number, row in source.rows if (line := ",".join(row).strip())]
         found, rejected = sift(lines, _row, source.where)
         rows = dict.fromkeys(found.values())
-        space, strange = StateSpace.of(STANDARD), set[str]()
+        space, shortest, strange = StateSpace.of(STANDARD), stages_of(STANDARD)[0], set[str]()
         for line, (text, move, stage) in found.items():
             after = space.successors[space.index_of[text], move - 1]
-            if not _endings()[after] >> stage & 1:
+            if not possible_stages(STANDARD)[after, stage - shortest]:
                 strange.add(line)
         odd = (Rejected(f"line {number}", ODD) for number, line in lines if line in strange)
         notes, repaired = list[str](), list[str]()
