@@ -25,6 +25,10 @@ def test_stdout_gets_the_bytes_of_the_file(ttt, name):
     assert err.getvalue() == ""
 
 
+def test_a_policy_may_go_to_a_device(ttt):
+    assert ttt("export", "random", "-f", "npz", "-o", "/dev/null", code=0).err == ""
+
+
 def test_the_ending_decides_where_it_can(ttt, store):
     assert "(svg" in ttt("export", "td", "-o", "a.svg", "--depth", 1).out
     assert "(policy-csv" in ttt("export", "menace.article", "-o", "a.csv").out

@@ -116,7 +116,8 @@ FAULTS = [
     (CLASS + "def explore(self, t, p, r): return 0", "explore chose 0: move 2: cell 1 cannot be"),
     (CLASS + "kernel_version = 1.5", "Wrong.kernel_version is not 1, 2, …"),
     (CLASS + "rate: float = parameter(0.1, 'x')", "the parameter rate needs @dataclass(frozen=True) above"),
-    (f"\n@dataclass(frozen=True){CLASS}line: int = parameter(3, 'x')", "line is an option of ttt train"),
+    (f"\n@dataclass(frozen=True){CLASS}line: int = parameter(3, 'x')", "line cannot be an option of ttt tra"),
+    (f"\n@dataclass(frozen=True){CLASS}env: int = parameter(3, 'x')", "env cannot be an option of ttt train"),
     (CLASS + "def to_entries(self, t): return 5", "raised TypeError: 'int' object is not iterable (pytho"),
 ]  # fmt: skip
 

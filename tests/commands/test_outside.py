@@ -247,7 +247,7 @@ def test_every_fault_is_one_line(fault: tuple[str, str, int, str], ttt: Run, mad
 def test_a_full_system_loses_no_game(ttt: Run, made: Made, monkeypatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/nowhere")
     agent = made("exec", "for line in sys.stdin: print(line.index('.') + 1, flush=True)")
-    assert "cannot run" in ttt("tournament", agent, "random", code=2).err
+    assert "a temporary file: cannot be written" in ttt("tournament", agent, "random", code=1).err
 
 
 def test_in_games_a_failure_loses_the_game(ttt: Run, made: Made) -> None:

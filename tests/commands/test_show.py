@@ -1,5 +1,6 @@
 """``ttt show``: what is in a state; bare, what there is at all."""
 
+import os
 import re
 from pathlib import Path
 
@@ -30,11 +31,14 @@ def test_the_store_is_listed_with_verdicts_and_worst_cases(ttt, monkeypatch):
     ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "3", "--opponent", "random")
     Path("state_store/broken.json").write_text("{")
     Path("state_store/loop.json").symlink_to("loop.json")
+    Path("state_store/td.2x3-3.json").rename("td.json")
+    Path("state_store/td.2x3-3.json").symlink_to("../td.json")
+    os.utime("td.json", (0, 0))
     out = ttt("show").out
     for line in (
         r"state +games +verdict +lose as X +lose as O +last written",
         r"q +500 +beatable +[\d.]+ % +[\d.]+ % +20\d\d-\d\d-\d\d \d\d:\d\d",
-        r"td.2x3-3 +2,000 +unbeatable +0 % +0 % +20.*",
+        r"td.2x3-3 +2,000 +unbeatable +0 % +0 % +1970-.*",
         r"q.4x4-3 +50 +(beatable|not known) +20.*",  # by a line of play
         r"broken +cannot be read +20.*",
         r"broken: state_store/broken.json.*",

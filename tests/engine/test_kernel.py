@@ -61,7 +61,7 @@ def test_compiled_code_that_cannot_be_read_is_compiled_anew(messages: list[str],
     run()
     (path,) = (tmp_path / "cache").rglob("default-*")
     path.write_bytes(path.read_bytes()[:20])
-    unused, mine = path.with_name(f"old-{'0' * 16}"), path.with_name("README.md")
+    unused, mine = path.with_name(f"the author's-{'0' * 16}"), path.with_name("README.md")
     for file in (unused, mine):
         file.touch()
         os.utime(file, (0, 0))

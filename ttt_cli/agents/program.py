@@ -24,6 +24,7 @@ from ttt_cli.agents.registry import WHOLE, AgentType, number
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.signals import held
+from ttt_cli.store.system import translate_os_errors
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -76,9 +77,10 @@ class Program:
         from subprocess import PIPE, Popen
         from tempfile import TemporaryFile
 
-        try:
+        with translate_os_errors("a temporary file"):
             self._stderr = stderr = TemporaryFile()  # noqa: SIM115, it lasts as long as the program
-            finalize(self, stderr.close)
+        finalize(self, stderr.close)
+        try:
             process = Popen(
                 self._words,
                 bufsize=0,

@@ -110,7 +110,7 @@ def export(
             library.save(player.state, path)
     elif not write_report(env, out, chunks):
         return None
-    elif form.holds == "policy":
+    elif form.holds == "policy" and Path(out).is_file():  # no device, no pipe
         _say_if_too_large(env, form, Path(out))
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
 

@@ -122,7 +122,8 @@ class StoredState:
 
     @classmethod
     def of(cls, path: Path) -> "StoredState":
-        written = datetime.fromtimestamp(path.lstat().st_mtime).astimezone().isoformat(timespec="seconds")
+        status = path.stat() if path.exists() else path.lstat()
+        written = datetime.fromtimestamp(status.st_mtime).astimezone().isoformat(timespec="seconds")
         try:
             state, worst = library.load(path).state, None
             if enumerated(state.rules) is None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from typer.core import TyperCommand, TyperGroup
 
-from ttt_cli.agents.grammar import is_program
+from ttt_cli.agents.grammar import file_and_reading, is_program
 from ttt_cli.agents.registry import ALIASES, BUILT_IN
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.rules import STANDARD
@@ -55,7 +55,7 @@ class TrainOptions:
     out: Annotated[
         str | None, option("FILE", "The state to make or continue; by default the store's.", "--out", "-o")
     ] = None
-    source: Annotated[str | None, option("FILE", "Start from another state.", "--from")] = None
+    source: Annotated[str | None, option("FILE[:OPTIONS]", "Start from another state.", "--from")] = None
     fresh: Annotated[bool, flag("--fresh", "Start from scratch; recorded games are learned again.")] = False
     resume: Annotated[bool, flag("--resume", "Resume the unfinished run in the file.")] = False
     checkpoint: Annotated[float, option("SECONDS", "Time between saves.", min=0)] = 60
@@ -189,9 +189,10 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
 
 def make_subcommand(name: str, kind: Any) -> Any:
     """Return the command that trains a learner. Only parameters that are given override a preset or file."""
-    parameters, options = parameters_of(kind), [*fields(TrainOptions), *fields(Environment)]
-    if taken := {own.name for own in parameters}.intersection(option.name for option in options):
-        raise UsageError(f"{taken.pop()} is an option of ttt train", where=name, hint="rename the parameter")
+    parameters = parameters_of(kind)
+    taken = {"env", "help", *(item.name for item in (*fields(TrainOptions), *fields(Environment)))}
+    if own := next((own.name for own in parameters if own.name in taken), ""):
+        raise UsageError(f"{own} cannot be an option of ttt train", where=name, hint="rename the parameter")
 
     def run(env: Environment, **values: Any) -> Training:
         given = {own.name: values.pop(own.name) for own in parameters}
@@ -231,14 +232,15 @@ def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> Non
 def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, options: TrainOptions) -> State:
     """Return the state to start from: that of the file or of --from, or an empty one."""
     rules, preset = given_rules(env), options.preset
-    origin = path if path.exists() and not options.fresh else None
+    origin, reading = path if path.exists() and not options.fresh else None, FileOptions()
     if options.source is not None:
-        origin = library.existing(env.store, options.source, rules)
+        name, reading = file_and_reading(options.source, rules)
+        origin = library.existing(env.store, name, rules)
     if origin is None:
         empty = learner_of(learner, preset or "default").with_params(**given)
         return State.empty(empty, rules or STANDARD, symmetric=options.symmetry)
     # An empty file can only be read as the table of a learner that is named: an empty graph.
-    loaded = library.load(origin, FileOptions(learner=None if origin.stat().st_size else learner))
+    loaded = library.load(origin, replace(reading, learner=None if origin.stat().st_size else learner))
     env.remark(loaded.remarks)
     state, fault, hint = loaded.state, "", f"{'-o' if origin == path else '--from'} another file"
     if not loaded.native and origin == path:

@@ -16,7 +16,7 @@ from ttt_cli.errors import notices
 
 FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 
-_NAME = re.compile(r"[\w.]+-[0-9a-f]{16}(\.[0-9]+)?")
+_NAME = re.compile(r"[\w.' ]+-[0-9a-f]{16}(\.[0-9]+)?")
 """The names of files of the cache."""
 
 

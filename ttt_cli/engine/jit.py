@@ -8,7 +8,7 @@ import os
 import pickle
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -28,8 +28,9 @@ def unavailable() -> str:
     from concurrent.futures import ThreadPoolExecutor
 
     try:
-        with ThreadPoolExecutor(1) as loader:  # where no Ctrl-C leaves Numba half loaded
-            numba = loader.submit(import_module, "numba").result()
+        with suppress(RuntimeError), ThreadPoolExecutor(1) as loader:  # where no Ctrl-C leaves it half loaded
+            loader.submit(import_module, "numba").result()
+        import numba
     except ImportError:
         return "Numba is not installed: kernels run uncompiled, some hundred times slower"
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):

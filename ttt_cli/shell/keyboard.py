@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 LEAVE = ("q", "quit", "exit", "escape", "ctrl-d")
 """Keys and words that leave a game; in menus letters only spell names."""
 
-_KEY = re.compile(r"\x1b\[\[.|\x1b?\x1b[\[O][ -?]*[@-~]|\x1b[^\x1b]|.", re.DOTALL)
-"""A key: F1 on a Linux console is ``[[A`` after an escape."""
-_INCOMPLETE = re.compile(rb"\x1b(\[\[?|O)?[ -?]*\Z")
+_KEY = re.compile(r"\x1b\[\[.|\x1b?\x1b[\[O][ -?]*[@-~]|\x1b[^\x1b\x04\r\nqQ]|.", re.DOTALL)
+"""A key: F1 on a Linux console is ``[[A`` after an escape. Escape, then q or Enter, is two keys, not Alt."""
+_INCOMPLETE = re.compile(rb"\x1b(\[\[|[\[O][ -?]*)?\Z")
 _ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 _NAMED = {
     **{f"\x1b{start}{end}": name for start in "[O" for end, name in _ARROWS.items()},

@@ -161,7 +161,7 @@ class SoundGames:
 
     def __iter__(self) -> Iterator[GameRecord]:
         sound = self.wanted is not None
-        if not sound and (size := self.path.stat().st_size) > LARGE:
+        if not sound and (size := Source(self.path).size) > LARGE:
             notices.info("reading %s, %.0f MB", self.path, size / 1e6)
         for _, record in each_record(self.path, self.wanted):
             if isinstance(record, GameRecord):

@@ -21,7 +21,7 @@ from ttt_cli.store.files import announced, try_writing, write_bytes, writing
 from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, FileOptions, Format, Loaded, Rejected, Verification
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
-from ttt_cli.store.games import SoundGames, holds_games
+from ttt_cli.store.games import LOG, SoundGames, holds_games
 from ttt_cli.store.locks import lock
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
@@ -175,7 +175,7 @@ def games_in(store: Path, name: str) -> SoundGames:
     path, hint = find(store, name), "expected a file such as games.jsonl"
     if path is None:
         kind = InvalidFileError if is_path(name) else UsageError
-        raise kind("there is no such log of games", where=name, hint=hint)
+        raise kind("there is no such log of games", where=name, hint=did_you_mean(name, [LOG]) or hint)
     if holds_state(path):
         raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)
     return SoundGames(path)

@@ -344,7 +344,7 @@ class _Reader:
 
     def key(self, value: Any) -> str:
         parts = value if isinstance(value, list) else [value]
-        self.count(sum(len(part) for part in parts if isinstance(part, bytes)) // 2)
+        self.count(sum(len(part) for part in parts if isinstance(part, bytes)) // _TEXT_UNIT)
         spelled = [_numbers_in(part) if isinstance(part, bytes) else part for part in parts]
         key = spelled if isinstance(value, list) else spelled[0]
         text = key if isinstance(key, str) else _written(self.value(key))

@@ -183,6 +183,7 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
     :raises InvalidFileError: if it is not valid CSV, or has too many fields.
     """
     many, most = sum(map(data.count, (b"\n", b"\r", b",", b";", b"\t"))), scaled(MAX_FIELDS)
+    many -= data.count(b"\r\n")
     if many > most:
         raise too_large(f"has about {many:,} fields; the limit is {most:,}", where)
     text = decode(data, where)

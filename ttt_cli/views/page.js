@@ -59,7 +59,7 @@
   // ---- What changes it ----------------------------------------------------------------------------------
   const PAUSE = 350; // milliseconds that the agent seems to think
   function go(path, changes = {}) {
-    clearTimeout(thinking);
+    if (state.me && changes.me === "") left = { me: state.me, path: state.path, resigned: state.resigned };
     Object.assign(state, { path, aid: "", resigned: false }, changes);
     if (state.me && over()) {
       if (!winner()) state.drawn++;
@@ -94,7 +94,6 @@
     announce(byId("outlook").textContent);
   }
   function begin(side) {
-    if (!side && state.me) left = { me: state.me, path: state.path, resigned: state.resigned };
     go(side ? [] : state.path, { me: side });
     if (side) buttons.find((button) => button.tabIndex === 0).focus({ preventScroll: true });
   }
@@ -118,7 +117,6 @@
       if (!state.me) Object.assign(state, left, { aid: "" }); // back to the game
       return resume();
     }
-    if (state.me) left = { me: state.me, path: state.path, resigned: state.resigned };
     board.scrollIntoView({ block: "nearest" });
     if (text === here() && !state.me) return render();
     const path = pathTo(text);
@@ -407,4 +405,7 @@
   document.querySelector("main").hidden = false;
   window.addEventListener("hashchange", follow);
   follow();
-})().catch(() => { document.getElementById("failed").hidden = false; });
+})().catch((error) => {
+  document.getElementById("failed").hidden = false;
+  throw error;
+});

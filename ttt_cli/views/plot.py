@@ -53,7 +53,7 @@ def _outcome(rows: Sequence[Point], verdict: str) -> str:
     if not verdict:
         verdict = "whether it is unbeatable is not known" if last.unbeatable is None else "beatable"
         if last.unbeatable:
-            verdict = f"unbeatable from {unbeatable_from(rows) or 0:,} games on"
+            verdict = f"unbeatable when judged at {unbeatable_from(rows) or 0:,} games and after"
     mistakes = ""
     if first.mistakes is not None and last.mistakes is not None:
         mistakes = f", mistakes in {first.mistakes:,} → {last.mistakes:,} positions"
