@@ -170,7 +170,6 @@ def test_other_boards():
         lambda: ttt.train("q", games=10, seed=2**70),
         lambda: ttt.train("q", games=10, rules="3x3"),
         lambda: ttt.Rules(3, 3, 3, "yes"),
-        lambda: ttt.Game("3x3"),
         lambda: ttt.Positions.parse([None], ttt.Rules()),
         lambda: ttt.load("a\0b"),
         lambda: ttt.evaluate(type("Theirs", (First, ttt.Policy), {"rules": "3x3"})()),

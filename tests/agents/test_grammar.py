@@ -110,7 +110,6 @@ def test_a_search_needs_values_on_a_known_scale(store: Path) -> None:
         ("./nothing", InvalidFileError, "no such file"),
         ("minimax:dept=2", UsageError, "did you mean 'depth'"),
         ("minimax:depth=0", UsageError, "depth takes N (from 1), not '0'"),
-        ("minimax:ties=frist", UsageError, "did you mean 'first'"),
         ("minimax:depth=2,depth=3", UsageError, "given twice"),
         ("td:epsilon=nan", UsageError, "from 0 to 1"),
         ("search:ties=first", UsageError, "search takes depth=N (from 1), nodes=N (from 1)"),

@@ -264,7 +264,6 @@ USAGE = [
     ("study q --vary alpha", "'alpha' names no values (such as alpha=VALUE,VALUE)"),
     ("study q --vary alhpa=1", "did you mean 'alpha'"),
     ("move random X........ --seed 1", "--seed: needs --sample"),
-    ("evaluate random --seed 1", "--seed: needs --games"),
     ("study ntuple --presets", "ntuple has no article preset"),
     ("train td --games-from g.jsonl --opponent random", "--opponent does not go with --games-from"),
     ("train book --games 9 -o new.csv --curve ./new.csv", "--curve new.csv: is the file of the state"),
@@ -276,7 +275,6 @@ USAGE = [
     ("import nosuch", "there is no such file\n"),
     ("review nosuch", "there is no such log"),
     ("move good.json '\x1b[2J'", "9 cells"),
-    ("curve good.json -o plot.pdf", "pictures are svg or png"),
     ("import good.json:visits=0 -o new.json", "visits"),
     ("evaluate good.json:visits=3", "visits=3 does not apply"),
 ]  # fmt: skip

@@ -90,14 +90,6 @@ def test_of_a_large_board_the_known_positions_are_written(ttt):
         assert refused.code == 2 and "more than 4,000,000 positions can be reached" in refused.err
 
 
-def test_a_picture_of_the_whole_game_has_a_depth(ttt):
-    result = ttt("export", "minimax", "-o", "all.svg")
-    assert "drawn to a depth of 2 plies" in result.err
-    assert "drawn" not in ttt("export", "minimax", "-o", "two.svg", "--depth", 2).err
-    boards = [Path(name).read_text().count("<g transform") for name in ("all.svg", "two.svg")]
-    assert boards == [1 + 9 + 72] * 2
-
-
 @pytest.mark.parametrize(
     ("source", "name", "otherwise"),
     [

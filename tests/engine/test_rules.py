@@ -1,6 +1,5 @@
 """The rules, proved by counting: positions, moves and classes."""
 
-import numpy as np
 import pytest
 
 from ttt_cli.engine.rules import Rules
@@ -49,8 +48,3 @@ def test_impossible_rules_are_refused(numbers: tuple[int, int, int]):
 def test_impossible_boards_are_refused(text: str):
     with pytest.raises(UsageError, match="not a board"):
         Rules.parse(text)
-
-
-def test_numbers_of_numpy_are_numbers():
-    rules = Rules(*np.array([3, 4, 3]))
-    assert rules == Rules(3, 4) and {type(number) for number in (rules.rows, rules.cols, rules.line)} == {int}

@@ -8,7 +8,6 @@ import pytest
 from tests.conftest import COMPILED
 from tests.engine.test_positions import sample
 from ttt_cli import Game, Position, Positions, Rules
-from ttt_cli.engine.kernel import uncompiled
 from ttt_cli.engine.perfect import move_values_of, solved, values_of
 from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.scores import move_scores, solve
@@ -145,15 +144,6 @@ def test_a_batch_marks_what_it_could_not_prove():
     assert np.array_equal(backwards[::-1], truth)
 
 
-def test_compiled_and_uncompiled_searches_agree():
-    late = random_position(Rules(5, 5, 4), 12, 1)
-    for position in (Position.start(), Position("X........"), start(3, 4, 3), late):
-        compiled = Solver(position.rules).solve(position)
-        with uncompiled():
-            plain = Solver(position.rules).solve(position)
-        assert (plain.value, plain.nodes, plain.line) == (compiled.value, compiled.nodes, compiled.line)
-
-
 @pytest.mark.compiled
 @pytest.mark.parametrize("rules", [Rules(), Rules(4, 4, 4), Rules(5, 5, 4)], ids=str)
 def test_a_proved_position_is_worth_its_best_move(rules: Rules):
@@ -172,9 +162,3 @@ def test_what_is_proved_does_not_depend_on_other_positions():
     alone = [solved(positions[[row]], nodes=300)[1][0] for row in range(len(positions))]
     assert np.array_equal(solved(positions, nodes=300)[1], alone)
     assert len({*np.concatenate(alone).tolist()}) == 4  # some are proved
-
-
-def test_the_last_report_is_of_all_positions_visited() -> None:
-    position, seen = Position.start(Rules(5, 5, 4)), list[int]()
-    proof = Solver(position.rules).solve(position, nodes=1_000, report=seen.append)
-    assert seen == sorted(seen) and seen[-1] == proof.nodes > 0

@@ -25,7 +25,6 @@ SMALL = {
     "a printed dict": (b"{'X........': {0: 0.5}}", "printed Python dict.*makes a pickle of it"),
     "many fields": (b"1," * 10**7, "about 10,000,000 fields"),
     "keys of four symbols": (b'{"X 0 X11OX": 1, "0XO.10.O1": 2, "  O0 0 1X": 3}', "not positions"),
-    "control characters": (b'{"\\u001b[31mX\\u0007": 1}', "not positions"),
     "a control character in the name of a table": (
         json.dumps({f"a\x1b{n}": {"X........": {"5": n}, "XO.......": {"5": 2}} for n in (3, 4)}).encode(),
         "whose table is which",
