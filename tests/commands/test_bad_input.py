@@ -258,7 +258,6 @@ USAGE = [
     ("train td --opponent exec:true --cluster tcp://127.0.0.1:1", "--cluster does not go with"),
     ("train td -o good.json --opponent good.json", "copy"),
     ("play random --delay 1", "--delay: needs --watch"),
-    ("train q --alpha fast", "invalid value for '--alpha': 'fast' is not a number (see"),
     ("play --watch", "--x q --o random"),
     ("play random hard", "unexpected argument: hard (two players: --x AGENT --o AGENT)"),
     ("study q --vary alpha", "'alpha' names no values (such as alpha=VALUE,VALUE)"),

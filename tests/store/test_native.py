@@ -61,7 +61,6 @@ def test_no_flipped_bit_goes_unnoticed(bit):
         ({"version": 2}, "newer than this program"),
         ({"learner": "chess"}, "no learner is called 'chess'"),
         ({"rules": {"rows": 3, "cols": 3}}, "rows, cols and line"),
-        ({"rules": {"rows": 3, "cols": 3, "line": 9}}, "does not fit a board"),
         ({"games": 5}, "add up to 0"),
         ({"runs": [{"id": "a", "kind": "dream", "games": 0, "results": None}]}, "expected one of train"),
         ({"runs": [{"id": "a", "kind": "import", "games": -1, "results": None}]}, "whole number"),
