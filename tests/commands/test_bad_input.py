@@ -261,9 +261,7 @@ USAGE = [
     ("play --watch", "--x q --o random"),
     ("play random hard", "unexpected argument: hard (two players: --x AGENT --o AGENT)"),
     ("study q --vary alpha", "'alpha' names no values (such as alpha=VALUE,VALUE)"),
-    ("study q --vary alhpa=1", "did you mean 'alpha'"),
     ("move random X........ --seed 1", "--seed: needs --sample"),
-    ("study ntuple --presets", "ntuple has no article preset"),
     ("train td --games-from g.jsonl --opponent random", "--opponent does not go with --games-from"),
     ("train book --games 9 -o new.csv --curve ./new.csv", "--curve new.csv: is the file of the state"),
     ("train td --games 9 -o new.csv", "new.csv: a td state is JSON (-o new.json)"),
@@ -275,7 +273,6 @@ USAGE = [
     ("review nosuch", "there is no such log"),
     ("move good.json '\x1b[2J'", "9 cells"),
     ("import good.json:visits=0 -o new.json", "visits"),
-    ("evaluate good.json:visits=3", "visits=3 does not apply"),
 ]  # fmt: skip
 
 

@@ -93,8 +93,11 @@ def test_two_names_of_one_file_share_a_lock_and_a_name_in_logs(path, tmp_path):
 def test_names_that_the_system_takes_for_one_are_one(path, monkeypatch):
     """As macOS does: here a folder says q.json of what is found as Q.json."""
     path.with_name("Q.json").touch()
+    path.with_name("q.JSON").hardlink_to(path.with_name("Q.json"))
     monkeypatch.setattr(os, "listdir", lambda folder: ["q.json", "td.json"])
     assert lock_path(path.with_name("Q.json")) == lock_path(path)
+    with pytest.raises(TttError, match="is a directory"):
+        lock("/")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")

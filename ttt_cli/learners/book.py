@@ -269,7 +269,7 @@ class Book(TableLearner[BookTable]):
     # ---- Files ----
 
     def size(self, table: BookTable) -> tuple[int, int]:
-        moves = np.flatnonzero(table.moves["games"])
+        moves = np.unique(np.concatenate([keys for keys, _ in table.gather().values()]) // table.stages)
         return len(np.unique(table.owners_of(moves))), len(moves)
 
     def to_entries(self, table: BookTable) -> Iterator[Entry]:

@@ -164,6 +164,12 @@ def _remove_litter(target: Path) -> None:
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             if litter.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                with open(entry.path, "r+b") as file:
+                flags = (
+                    os.O_RDWR if os.access(entry.path, os.W_OK) else os.O_RDONLY
+                )  # NFS locks for writing only
+                with (
+                    suppress(OSError),
+                    open(os.open(entry.path, flags), "rb") as file,
+                ):  # or it is not readable
                     if take(file):
                         os.unlink(entry.path)

@@ -54,10 +54,9 @@ def lock(
         with suppress(FileExistsError):
             os.mkdir(place.parent)
             _share(os.open(place.parent, flags | os.O_DIRECTORY), folder, 0o7777)
-        # Not by its path: whoever may write to the folder may make it a link to another one.
-        room = os.open(
-            place.parent, flags | os.O_DIRECTORY | getattr(os, "O_PATH", 0)
-        )  # or it must be readable
+        # Not by its path: whoever may write to the folder may make it a link to another one. It need not be
+        # readable where the system has O_PATH.
+        room = os.open(place.parent, flags | os.O_DIRECTORY | getattr(os, "O_PATH", 0))
         held.callback(os.close, room)
         with suppress(FileExistsError):
             _share(os.open(place.name, flags | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=room), folder, 0o666)

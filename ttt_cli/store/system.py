@@ -56,8 +56,11 @@ def real_path(path: AnyPath) -> Path:
     """The path of a file, links followed, as its folder spells it: where the system takes Q.json for q.json,
     as it usually does on macOS, both are q.json."""
     real = Path(os.path.realpath(path))
+    swapped = "".join(symbol.swapcase() if symbol.isascii() else symbol for symbol in real.name)
     with suppress(OSError):
-        if real.exists() and real.name not in (names := os.listdir(real.parent)):
+        # Only where both spellings are found is the folder read, which may be long; / has no name.
+        is_either = bool(swapped) and real.samefile(real.parent / swapped)
+        if is_either and real.name not in (names := os.listdir(real.parent)):
             return real.with_name(next((name for name in names if _alike(name, real.name)), real.name))
     return real
 
