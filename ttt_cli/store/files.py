@@ -164,12 +164,8 @@ def _remove_litter(target: Path) -> None:
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             if litter.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                flags = (
-                    os.O_RDWR if os.access(entry.path, os.W_OK) else os.O_RDONLY
-                )  # NFS locks for writing only
-                with (
-                    suppress(OSError),
-                    open(os.open(entry.path, flags), "rb") as file,
-                ):  # or it is not readable
+                # NFS locks for writing only; the files of others may be readable alone, or not even that.
+                flags = os.O_RDWR if os.access(entry.path, os.W_OK) else os.O_RDONLY
+                with suppress(OSError), open(os.open(entry.path, flags), "rb") as file:
                     if take(file):
                         os.unlink(entry.path)
