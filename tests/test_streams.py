@@ -26,6 +26,11 @@ def test_output_that_does_not_fit_on_the_disk_is_an_error(tmp_path: Path):
     )
 
 
+def test_a_size_that_is_no_number_does_no_harm(tmp_path):
+    sizes = {"COLUMNS": "\N{SUPERSCRIPT TWO}", "LINES": "1e9", "TERMINAL_WIDTH": "x"}
+    assert finish("show", "--formats", cwd=tmp_path, env={**os.environ, **sizes}).code == 0
+
+
 @pytest.mark.parametrize(
     ("reader", "read"), [("head -1", "position,move,probability,value\n141\n"), ("wc -c", "348327\n0\n")]
 )

@@ -247,6 +247,9 @@ def _usage_error(error: typer.TyperException) -> UsageError:
 
 
 def main() -> None:
+    for name in ("COLUMNS", "LINES", "TERMINAL_WIDTH"):  # Rich and Typer fail on what int() cannot read
+        if not re.fullmatch("[0-9]{1,4}", os.environ.get(name, "")):
+            os.environ.pop(name, None)
     # Before any file is opened, which might get a closed stream's number.
     env = Environment(*standard_streams())
     with suppress(RuntimeError):  # where no thread can be started, signals end the process silently

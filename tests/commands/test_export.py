@@ -27,6 +27,8 @@ def test_stdout_gets_the_bytes_of_the_file(ttt, name):
 
 def test_a_policy_may_go_to_a_device(ttt):
     assert ttt("export", "random", "-f", "npz", "-o", "/dev/null", code=0).err == ""
+    call = ("export", "heuristic", "-f", "policy-csv", "-o")
+    assert ttt(*call, "/dev/stdout").out == ttt(*call, "-").out != ""
 
 
 def test_the_ending_decides_where_it_can(ttt, store):

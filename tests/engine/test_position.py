@@ -34,7 +34,6 @@ def test_other_spellings(text: str):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("X.O.....", "expected 9 cells"),
         ("X.Q......", "'Q' is none of"),
         ("XX.......", "X moves first"),
         ("XXXOOO...", "both sides"),

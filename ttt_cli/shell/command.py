@@ -7,6 +7,7 @@ an iterator of several, an exit code, or None; errors are raised.
 """
 
 import inspect
+import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import redirect_stdout, suppress
 from dataclasses import MISSING, fields, replace
@@ -23,6 +24,7 @@ from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.learners import offer_file
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
+STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 class Command(TyperCommand):
@@ -61,8 +63,11 @@ def make_command(
         for key, value in values.items():
             if isinstance(value, float) and not isfinite(value):
                 raise UsageError(f"{value!r} is not a finite number", where=f"--{key.replace('_', '-')}")
-            if value == Path("-"):
-                raise UsageError("stdin and stdout cannot be used here", where="-", hint="name a file")
+            if isinstance(value, str) and value in STDOUT:  # what is printed would be written over the file
+                values[key] = "-"
+            elif isinstance(value, Path) and os.fspath(value) in ("-", *STDOUT):
+                where = os.fspath(value)
+                raise UsageError("stdin and stdout cannot be used here", where=where, hint="name a file")
         env = replace(context.obj, **{option.name: values.pop(option.name) for option in common})
         _prepare(env)
         with redirect_stdout(env.stderr):  # a learner from a file may print

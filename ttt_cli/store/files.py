@@ -51,7 +51,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     :raises TttError: with path and remedy if the system refuses; the old file is then unchanged.
     """
     target = real_path(path)
-    temporary = target.with_name(f"{_beginning(target)}{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}")
+    temporary = target.parent / f"{_beginning(target)}{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}"
     with translate_os_errors(path):
         old = status(path)
         if old is not None and (not stat.S_ISREG(old.st_mode) or os.fspath(path).startswith(STREAMS)):

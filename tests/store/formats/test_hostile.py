@@ -29,7 +29,6 @@ SMALL = {
         json.dumps({f"a\x1b{n}": {"X........": {"5": n}, "XO.......": {"5": 2}} for n in (3, 4)}).encode(),
         "whose table is which",
     ),
-    "no numbers": (json.dumps({"0" * 9: [None] * 9}).encode(), "expected a number"),
     "endgames": (b'{"XXXOO....": 1, "XX.OOOX..": -1, "XOXXOOOXX": 0}', "every board is the end of a game"),
     "few positions": (b'{"X........": 1, "XX.......": 1, "XXX......": 2}', "2 of 3 keys are not .*'XX"),
     "endgames in words": (b"XXXOO....,won\nXX.OOOX..,lost\n", "boards with labels are not a player"),

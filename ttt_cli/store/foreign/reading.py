@@ -122,6 +122,15 @@ class Reading:
         values[self.indexes, self.slots] = self.worth if self.of_moves else self.numbers
         return values
 
+    @property
+    def by_board(self) -> tuple[Int64s, Floats]:
+        """The boards of which there are moves, int64[k], few of those of a large game; and what ``by_slot``
+        has of them."""
+        boards, places = np.unique(self.indexes, return_inverse=True)
+        values = np.full((len(boards), self.spelling.space.cells), np.nan)
+        values[places, self.slots] = self.worth
+        return boards, values
+
     @cached_property
     def fingerprint(self) -> bytes:
         """Equal for readings that play alike: zeros of moves and the empty board say nothing."""
@@ -143,7 +152,7 @@ class Reading:
         are_beads = self.values.are_counts or self.facets.get("cells", "").startswith(BEADS)
         if np.all(numbers == np.round(numbers)) and (are_beads or len(np.unique(numbers)) > 2):
             return "beads"
-        values = np.nan_to_num(self.by_slot)
+        values = np.nan_to_num(self.by_board[1])
         sums, largest = values.sum(axis=1), values.max(axis=1, keepdims=True)
         add_up = (abs(sums - 1) < INEXACT) | (abs(sums - 100) < 100 * INEXACT)  # per cent
         unequal = ((values > 0) & (values < largest)).any(axis=1)
@@ -162,7 +171,7 @@ class Reading:
         """What the numbers themselves say for this reading, as a standard score."""
         space = self.spelling.space
         if self.of_moves:
-            return _skill(space, self.by_slot)
+            return _skill(space, *self.by_board)
         prospects = _prospects(space.rules)[self.indexes]
         if len(prospects) < 3 or self.worth.std() == 0 or prospects.std() == 0:
             return 0.0
@@ -444,18 +453,19 @@ def _prospects(rules: Rules) -> Floats:
     return means
 
 
-def _skill(space: StateSpace, values: Floats) -> float:
+def _skill(space: StateSpace, boards: Int64s, values: Floats) -> float:
     """How much better than chance the moves of the largest value are: the sum of two standard scores.
 
     One is for what the moves are worth, the other for winning at once where that is possible: the surest
     sign, since a win for the wrong side is only a block.
 
-    :param values: float64[n, cells] from the mover's side, NaN where unknown (worth 0).
+    :param values: float64[k, cells] of these boards from the mover's side, NaN where unknown (worth 0).
     """
-    known = np.flatnonzero(~np.isnan(values).all(axis=1) & ~space.terminal)
+    some = ~np.isnan(values).all(axis=1) & ~space.terminal[boards]
+    known, values = boards[some], values[some]
     legal, after = space.legal[known], space.successors[known]
     side = space.movers[known][:, None]
-    chosen = best(np.nan_to_num(values[known]), legal)
+    chosen = best(np.nan_to_num(values), legal)
     wins = legal & (space.results[after] * side > 0)
     worth = np.where(legal, _prospects(space.rules)[after] * side, 0.0)
     return _standard_score(worth, chosen, legal) + _standard_score(wins.astype(np.float64), chosen, legal)
