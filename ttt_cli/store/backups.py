@@ -15,7 +15,7 @@ from pathlib import Path
 from ttt_cli.errors import TttError
 from ttt_cli.signals import holding
 from ttt_cli.store.source import Source
-from ttt_cli.store.system import sync
+from ttt_cli.store.system import sync, temporary_beside
 
 KEPT = 5
 
@@ -58,7 +58,7 @@ def keep(target: Path) -> None:
     try:
         os.link(target, backup)
     except OSError:  # no hard links here
-        copy = target.with_name(f".{target.name[:50]}.{os.getpid()}-{os.urandom(6).hex()}.ttt-tmp")
+        copy = temporary_beside(target)
         with holding(lambda: copy.unlink(missing_ok=True)):
             shutil.copyfile(target, copy)
             with suppress(OSError):  # some disks have one owner and one mode for all files

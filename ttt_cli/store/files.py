@@ -7,7 +7,6 @@ symbolic links are followed. Logs (JSON Lines) grow by ``append_line``.
 """
 
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,9 +18,18 @@ from ttt_cli.errors import InvalidFileError, notices
 from ttt_cli.signals import holding
 from ttt_cli.store.backups import keep, newest
 from ttt_cli.store.locks import give, lock, take
-from ttt_cli.store.system import LARGE, NO_WAITING, AnyPath, real_path, status, sync, translate_os_errors
+from ttt_cli.store.system import (
+    LARGE,
+    NO_WAITING,
+    AnyPath,
+    is_temporary_of,
+    real_path,
+    status,
+    sync,
+    temporary_beside,
+    translate_os_errors,
+)
 
-TEMPORARY = ".ttt-tmp"
 STREAMS = ("/dev/std", "/dev/fd/")  # whatever they are redirected to
 
 
@@ -51,7 +59,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     :raises TttError: with path and remedy if the system refuses; the old file is then unchanged.
     """
     target = real_path(path)
-    temporary = target.parent / f"{_beginning(target)}{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}"
+    temporary = temporary_beside(target)
     with translate_os_errors(path):
         old = status(path)
         if old is not None and (not stat.S_ISREG(old.st_mode) or os.fspath(path).startswith(STREAMS)):
@@ -88,11 +96,6 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
             if keep_backup and old is not None:
                 notices.info("the previous file is kept as %s", newest(Path(path)))
         _sync_folder(target.parent)
-
-
-def _beginning(target: Path) -> str:
-    """How the names of temporary files of ``target`` begin; a long name leaves no room for all of it."""
-    return f".{target.name[:50]}."
 
 
 def _at_once(path: str, flags: int) -> int:
@@ -160,10 +163,9 @@ def _sync_folder(folder: Path) -> None:
 
 def _remove_litter(target: Path) -> None:
     """Remove the temporary files of ``target`` that killed processes left: those that nobody has locked."""
-    litter = re.compile(re.escape(_beginning(target)) + r"\d{1,10}-[0-9a-f]{12}" + re.escape(TEMPORARY))
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
-            if litter.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+            if is_temporary_of(target, entry.name) and entry.is_file(follow_symlinks=False):
                 # NFS locks for writing only; the files of others may be readable alone, or not even that.
                 flags = os.O_RDWR if os.access(entry.path, os.W_OK) else os.O_RDONLY
                 with suppress(OSError), open(os.open(entry.path, flags), "rb") as file:
