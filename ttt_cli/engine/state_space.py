@@ -13,7 +13,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Bools, Int32s, Int64s
 from ttt_cli.engine.positions import PART, Positions
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import UsageError, notices
 
 SMALL_SPACE = 200_000
 """The largest ``Rules.positions_bound`` of a board that is enumerated unasked, which takes an instant."""
@@ -116,6 +116,8 @@ def _build(rules: Rules) -> StateSpace:
             f"more than the {MAX_POSITIONS:,} that fit in memory",
             hint="choose a smaller board, such as 4x4",
         )
+    if rules.positions_bound > SMALL_SPACE:
+        notices.info("listing all positions of %s, which takes seconds and gigabytes", rules.describe())
     layers, successors, stop = [], [], 0  # the number of positions up to this layer
     layer = Positions.start(rules)
     while len(layer):

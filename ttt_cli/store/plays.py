@@ -5,6 +5,7 @@ equal values it takes, what a position that the table does not hold counts as, a
 that a move wins. An imported state keeps all of that in its header, so that it plays as the program did.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
@@ -12,8 +13,9 @@ import numpy as np
 
 from ttt_cli.documents import note, schema_of
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import Modified, Policy, PolicyTable, best, first, last, uniform
+from ttt_cli.engine.policy import Answer, Answering, Modified, Policy, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 
@@ -80,32 +82,37 @@ def _plain(value: Any) -> str:
     return f"{x:g}" if x == o else f"{x:g} for X and {o:g} for O"
 
 
-def policy_by(values: Floats, space: StateSpace, plays: Plays) -> Policy:
+def policy_by(rules: Rules, values: Callable[[Positions], Floats], plays: Plays) -> Policy:
     """The policy of a table.
 
-    :param values: float64[n, cells], the values of moves to the mover, NaN where the table has none.
+    :param values: gives float64[k, cells], the values of moves to the mover, NaN where the table has none.
     """
-    in_table: Bools = space.legal & ~np.isnan(values)
+    return Answering(rules, lambda positions: _answer(positions, values(positions), plays))
+
+
+def _answer(positions: Positions, values: Floats, plays: Plays) -> Answer:
+    legal = positions.legal
+    in_table: Bools = legal & ~np.isnan(values)
     known: Bools = np.any(in_table, axis=1, keepdims=True)
     if plays.choice == "draw":
         beads = np.where(in_table, np.maximum(values, 0.0), 0.0)
         totals = beads.sum(axis=1, keepdims=True)
         drawn = beads / np.where(totals > 0, totals, 1)
-        probabilities = np.where(known, drawn, uniform(space.legal))
+        probabilities = np.where(known, drawn, uniform(legal))
     else:
-        side = (space.plies % 2)[:, None]
         if isinstance(plays.unknown, str):
             missing = np.where(known, -np.inf, 0.0)
         else:
-            missing = np.array(plays.unknown)[side]
+            missing = np.array(plays.unknown)[positions.plies % 2, None]
         worth = np.where(in_table, values, missing)
         if plays.wins == "known":
-            wins = space.legal & (space.results[space.successors] == 1 - 2 * side)
-            worth = np.where(wins & ~in_table, np.inf, worth)
-        chosen = best(worth, space.legal)
-        played = break_ties(chosen, plays.ties, np.any(space.legal & (worth != 0), axis=1))
+            at, cells = np.nonzero(legal & ~in_table)
+            wins = positions.play(at, cells).results == positions.movers[at]
+            worth[at[wins], cells[wins]] = np.inf
+        chosen = best(worth, legal)
+        played = break_ties(chosen, plays.ties, np.any(legal & (worth != 0), axis=1))
         probabilities = uniform(played if plays.unknown != RANDOM else np.where(known, played, chosen))
-    return PolicyTable(space, probabilities, np.where(in_table, values, np.nan), known[:, 0])
+    return probabilities, np.where(in_table, values, np.nan), known[:, 0]
 
 
 def break_ties(chosen: Bools, ties: str, learned: Bools) -> Bools:
@@ -132,17 +139,20 @@ class BreakingTies(Modified):
         return uniform(break_ties(chosen, self._ties, everything if known is None else known))
 
 
-def values_of_moves(values: Floats, space: StateSpace, plays: Plays) -> Floats:
-    """float64[n, cells], the values of moves to the mover: those of the positions after them.
+def values_of_moves(positions: Positions, values: Callable[[Positions], Floats], plays: Plays) -> Floats:
+    """float64[k, cells], the values of moves to the mover: those of the positions after them.
 
     A value for the other side alone counts against the mover, unless each side has its own values.
 
-    :param values: float64[n, 2], of positions to X and to O, NaN where none is known.
+    :param values: gives float64[m, 2], the values of positions to X and to O, NaN where none is known.
     """
+    of_moves = np.full(positions.legal.shape, np.nan)
+    at, cells = np.nonzero(positions.legal)
+    after = values(positions.play(at, cells))
     if plays.tables == "shared":
-        values = np.where(np.isnan(values), -values[:, ::-1], values)
-    mover = (space.plies % 2).astype(np.intp)[:, None]
-    return np.where(space.legal, values[space.successors, mover], np.nan)
+        after = np.where(np.isnan(after), -after[:, ::-1], after)
+    of_moves[at, cells] = after[np.arange(len(at)), positions.plies[at] % 2]
+    return of_moves
 
 
 def entries_of(values: Floats, of_moves: bool, space: StateSpace, visits: int) -> dict[str, Any]:

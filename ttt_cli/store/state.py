@@ -13,10 +13,10 @@ from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import MAX_POSITIONS, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
+from ttt_cli.learners.table import predecessors
 from ttt_cli.store.curves import Point, from_record
 from ttt_cli.store.plays import BreakingTies, Plays, policy_by, values_of_moves
 from ttt_cli.store.runs import Run
@@ -44,8 +44,8 @@ class State:
     def __post_init__(self) -> None:
         """:raises UsageError: if it has a rule for other programs' tables, but cannot be such a table."""
         fits = self.learner.values_of and not self.symmetric
-        if self.plays is not None and not (fits and self.rules.positions_bound <= MAX_POSITIONS):
-            what = "choice=most, choice=draw and ties are for tables of single positions, on boards up to 4x4"
+        if self.plays is not None and not fits:
+            what = "choice=most, choice=draw and ties are for tables of single positions"
             raise UsageError(what, where=f"{self.learner.name} on {self.rules.describe()}")
 
     def __repr__(self) -> str:
@@ -77,23 +77,24 @@ class State:
     @cached_property
     def policy(self) -> Policy:
         if self.plays is not None:
-            return policy_by(self.values, StateSpace.of(self.rules), self.plays)
+            return policy_by(self.rules, self.values, self.plays)
         if is_ours(self.learner):
             return self.learner.policy(self.table)
         with guarded(self.learner.name, "policy raised "):
             return Checked(self.rules, self.learner.name, self.learner.policy(self.table))
 
-    @cached_property
-    def values(self) -> Floats:
-        """float64[n, cells], the values of moves to the mover in an imported table, NaN where it has none."""
-        space = StateSpace.of(self.rules)
+    def values(self, positions: Positions) -> Floats:
+        """float64[k, cells], the values of moves to the mover in an imported table, NaN where it has none."""
         if self.learner.values_of == "moves":
-            values = self.learner.policy(self.table).values(space)
+            values = self.learner.policy(self.table).values(positions)
             assert values is not None
             return values
         assert self.plays is not None
-        rows = self.table.rows[self.table.find(space)]
-        return values_of_moves(np.where(rows["visits"] > 0, rows["value"], np.nan), space, self.plays)
+        return values_of_moves(positions, self._values_after, self.plays)
+
+    def _values_after(self, positions: Positions) -> Floats:
+        rows = self.table.rows[self.table.find(positions)]
+        return np.where(rows["visits"] > 0, rows["value"], np.nan)
 
     def in_own_units(self) -> "State":
         """The same experience in the learner's own units, which can go on learning."""
@@ -105,11 +106,11 @@ class State:
     @cached_property
     def seen(self) -> Positions | None:
         """The positions it has learned something about; None if that is not known."""
-        if self.plays is None:
+        if self.plays is None or self.learner.values_of == "moves":
             return self.learner.seen(self.table)
-        space = StateSpace.of(self.rules)
-        known = self.policy.known(space)
-        return None if known is None else space[known]
+        valued = self.table.rows_with(self.table.rows["visits"] > 0)
+        earlier = predecessors(self.table.positions(valued))
+        return earlier[self.policy.known(earlier)]
 
     @cached_property
     def positions(self) -> int:
@@ -134,7 +135,8 @@ class State:
             if self.plays is None and self.learner.values_of != "moves":
                 raise UsageError("holds no counts of beads", hint=hint)
             changed = replace(self, plays=replace(self.plays or Plays(), choice=choice))
-            if choice == "draw" and np.any(changed.values < 0):
+            seen = changed.seen
+            if choice == "draw" and seen is not None and np.any(changed.values(seen) < 0):
                 raise UsageError("holds negative numbers: no counts of beads and no probabilities to draw by")
             return changed
         if choice == "draw" and "most" in self.learner.choices:

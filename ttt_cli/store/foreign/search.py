@@ -396,10 +396,11 @@ def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
     many, space = len(reading.numbers), reading.spelling.space
     wins, values = options.stated.get("wins", Plays.wins), reading.by_slot
     if not reading.of_moves:
-        values = values_of_moves(values, space, reading.plays(0.0))
+        of_sides = values
+        values = values_of_moves(space, lambda after: of_sides[space.rows(after)], reading.plays(0.0))
 
     def played(unknown: float) -> Floats:
-        return policy_by(values, space, reading.plays(unknown, wins)).table(space).played
+        return policy_by(space.rules, lambda _: values, reading.plays(unknown, wins)).probabilities(space)
 
     answers = {"unknown=0": "0"}
     may_be_initial = value and times >= MIN_TIMES and times > INITIAL_SHARE * many
