@@ -20,10 +20,9 @@ from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, try_report, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store import library
-from ttt_cli.store.formats import FORMATS, all_formats, plugged_format
+from ttt_cli.store.formats import FORMATS, all_formats, plugged_format, recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
-from ttt_cli.store.system import scaled, too_large
 from ttt_cli.user_code import FORMAT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
@@ -111,16 +110,14 @@ def export(
     elif not write_report(env, out, chunks):
         return None
     elif form.holds == "policy" and Path(out).is_file():  # no device, no pipe
-        _say_if_too_large(env, form, Path(out))
+        _say_if_too_large(env, Path(out))
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
 
 
-def _say_if_too_large(env: Environment, form: Format, path: Path) -> None:
+def _say_if_too_large(env: Environment, path: Path) -> None:
     """Say so if a policy is larger than what is read."""
-    source = Source(path)
     try:
-        if source.size > scaled(form.limit) or (form.name == "npz" and not source.arrays):
-            raise too_large("", source.where)
+        recognise(Source(path))
     except InvalidFileError as error:
         env.say(f"{path} is larger than what ttt reads ({error.hint})")
 

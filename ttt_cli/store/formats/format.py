@@ -251,11 +251,8 @@ class Format:
 
         :raises TttError: if a plug-in's ``read`` returns anything else.
         """
-        with (
-            nullcontext()
-            if is_ours(self)
-            else guarded(source.where, f"{self.name} raised ", InvalidFileError)
-        ):
+        failed = f"{self.name} raised "
+        with nullcontext() if is_ours(self) else guarded(source.where, failed, InvalidFileError):
             found = self.read(source, options)
         if isinstance(found, ForeignTable):
             return _as_state(found, self.name, source, options)
