@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from contextvars import copy_context
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -19,7 +18,7 @@ from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, command_module
 from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError, did_you_mean
-from ttt_cli.learners import any_offered
+from ttt_cli.learners import OFFERED
 from ttt_cli.shell.command import make_command, split_examples
 from ttt_cli.signals import end_by_signals, ending
 from ttt_cli.store.system import translated
@@ -138,10 +137,8 @@ _program = typer.main.get_command(app)
 
 def run(arguments: Sequence[str], env: Environment) -> int:
     """Run one command line in ``env`` and return its exit code; errors are reported on stderr."""
-    return copy_context().run(_run, list(arguments), env)  # keeps limits and learners to this call
-
-
-def _run(arguments: list[str], env: Environment) -> int:
+    OFFERED.clear()
+    arguments = list(arguments)
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     env = replace(env, json="--json" in options, debug="--debug" in options)  # in case parsing fails
     if "_TTT_COMPLETE" in os.environ:  # shell completion
@@ -196,7 +193,7 @@ def _translate(error: BaseException) -> TttError:
             return TttError("not enough memory", hint="a smaller --board needs less")
     if place_at_fault(error) is not None:
         return TttError(describe_error(error), hint=debug)
-    if any_offered():
+    if OFFERED:
         what = f"the learner that is not built in raised {describe_error(error)}"
         return TttError(what, hint=f"python -m ttt_cli.conformance FILE.py:CLASS checks it; {debug}")
     return TttError(f"internal error: {type(error).__name__}: {error}", hint=f"please report it; {debug}")

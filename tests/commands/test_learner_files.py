@@ -94,6 +94,9 @@ def test_its_parameters_are_options(ttt: Run):
     assert "cannot be a value" in ttt("study", "./mine.py:Count", *small, "--vary", "turned=maybe").err
     assert ttt("study", LEARNER, *small, "--vary", "epsilon=0.1,0.5", "-o", "s.csv").code == 0
     assert "of your own, add --learner FILE.py:CLASS" in ttt("curve", "s.csv", code=3).err
+    for _ in range(2):  # other threads know the learner too: nothing is lost, so nothing is backed up
+        ttt("study", LEARNER, *small, "--keep", "kept")
+    assert [path.name for path in Path("kept").iterdir() if path.is_file()] == ["mc-seed1.json"]
     both = ttt("study", LEARNER, "./mine.py:Count", *small, "-o", "both.csv")
     named = ("--learner", "./mine.py:Count", "--learner", LEARNER)
     assert f"next: ttt curve both.csv {' '.join(named)}" in both.err

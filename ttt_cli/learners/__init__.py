@@ -5,11 +5,8 @@ Besides the built-in learners there are those of plug-ins, and of Python files n
 """
 
 import re
-from collections.abc import Mapping
-from contextvars import ContextVar
 from dataclasses import Field
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ttt_cli.errors import UsageError, did_you_mean
@@ -34,7 +31,8 @@ _PLAYERS = {"random", "heuristic", "minimax", "search", "human", "exec", "py"}
 RESERVED = {*_PLAYERS, "easy", "medium", "hard", "self"}
 """The names of other players, which a learner cannot have."""
 
-_typed: ContextVar[Mapping[str, "type[Learner[Any]]"]] = ContextVar("_typed", default=MappingProxyType({}))
+OFFERED: "dict[str, type[Learner[Any]]]" = {}
+"""The learners from outside that this call uses, by name."""
 
 
 def learner_class(name: str) -> "type[Learner[Any]]":
@@ -46,8 +44,8 @@ def learner_class(name: str) -> "type[Learner[Any]]":
     if name in LEARNERS:
         items = vars(import_module(f"ttt_cli.learners.{name}")).values()
         return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
-    if name in _typed.get():
-        return _typed.get()[name]
+    if name in OFFERED:
+        return OFFERED[name]
     if (learner := plugin(LEARNER_PLUGINS, name, plugged_learner)) is None:
         near, known = did_you_mean(name, LEARNERS), f"built in: {', '.join(LEARNERS)}"
         hint = near or f"{known}; for a learner of your own, add learner=CLASS"
@@ -105,7 +103,7 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
 
 def offer(kind: "type[Learner[Any]]") -> str:
     """Make a learner known by its name for the rest of this call; returns the name."""
-    _typed.set({**_typed.get(), kind.name: kind})
+    OFFERED[kind.name] = kind
     return kind.name
 
 
@@ -114,18 +112,13 @@ def offer_file(argument: str) -> str:
 
     :raises TttError: as ``from_file``; a file is run only once in a call.
     """
-    known = (name for name, kind in _typed.get().items() if kind.typed == argument)
+    known = (name for name, kind in OFFERED.items() if kind.typed == argument)
     return next(known, None) or offer(from_file(argument))
-
-
-def any_offered() -> bool:
-    """Whether this call uses a learner from outside."""
-    return bool(_typed.get())
 
 
 def typed_as(name: str) -> str:
     """The ``FILE.py:CLASS`` by which a learner was named, or its name."""
-    kind = _typed.get().get(name)
+    kind = OFFERED.get(name)
     return kind.typed or name if kind else name
 
 

@@ -22,6 +22,7 @@ from ttt_cli.documents import put
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.learners import offer_file
+from ttt_cli.store.system import scale_limits
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -99,12 +100,10 @@ def _prepare(env: Environment) -> None:
             raise InvalidFileError("is not a folder", where=str(env.store), hint="--store DIR names a folder")
     for learner in env.learner or ():
         offer_file(learner)
-    if times := env.variables.get("TTT_LIMITS"):
-        from ttt_cli.store.system import scale_limits
-
-        if not (times.isascii() and times.isdigit() and 1 <= int(times) <= 1000):
-            raise UsageError(f"{times!r} is not a whole number from 1 to 1000", where="TTT_LIMITS")
-        scale_limits(int(times))
+    times = env.variables.get("TTT_LIMITS") or "1"
+    if not (times.isascii() and times.isdigit() and 1 <= int(times) <= 1000):
+        raise UsageError(f"{times!r} is not a whole number from 1 to 1000", where="TTT_LIMITS")
+    scale_limits(int(times))
     from ttt_cli.engine import kernel
 
     kernel.announce = env.compiling

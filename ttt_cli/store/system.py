@@ -6,8 +6,8 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from pathlib import Path
+from types import SimpleNamespace
 from unicodedata import normalize
 
 from ttt_cli.environment import command_line
@@ -104,17 +104,17 @@ LIMIT = 256 * 2**20
 """The default limit on the size of a file, in bytes; 5,478 entries take some 1 MB. In a file read in blocks
 it limits each line: the runs of a state, which list the games learned, are one line."""
 
-_scale: ContextVar[int] = ContextVar("_scale", default=1)
+_limits = SimpleNamespace(factor=1)
 
 
 def scale_limits(factor: int) -> None:
-    """Multiply every limit on the size of inputs in this context."""
-    _scale.set(factor)
+    """Multiply every limit on the size of inputs from now on."""
+    _limits.factor = factor
 
 
 def scaled(limit: int) -> int:
     """A limit multiplied by the factor of ``scale_limits``."""
-    return limit * _scale.get()
+    return limit * int(_limits.factor)
 
 
 def too_large(message: str, where: str) -> InvalidFileError:
