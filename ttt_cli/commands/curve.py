@@ -8,7 +8,7 @@ from typing import Annotated
 from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners import learner_class, typed_as
+from ttt_cli.learners import typed_as
 from ttt_cli.shell.common import refuse_sources, try_report, write_report
 from ttt_cli.shell.options import argument, complete, given_rules, option
 from ttt_cli.store import library
@@ -82,7 +82,7 @@ def curve(
         alone = command_line("ttt", "curve", studies[0])
         raise UsageError("a study is drawn by itself", where=str(studies[0]), hint=alone)
     if studies:
-        study = read_study(studies[0], learner_class)
+        study = read_study(studies[0])
         settings = {
             study.named(group): [study.runs[key] for key in keys] for group, keys in study.groups.items()
         }

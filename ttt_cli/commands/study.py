@@ -249,7 +249,7 @@ def _incomplete(designs: Sequence[Design], path: Path) -> Study:
 
     :raises UsageError: if it is another study than the call asks for.
     """
-    study = read(path, learner_class)
+    study = read(path)
     for design in designs:
         known = study.calls.get(design.method, design.call)
         if (known, study.varied) != (design.call, tuple(design.varied)):

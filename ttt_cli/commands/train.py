@@ -20,6 +20,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
+from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import LEARNERS, learner_class, learner_options, offer, offer_file, typed_as
 from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
@@ -299,7 +300,6 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
     if options.curve or is_kept(rules):
         curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
-    other_games = run.games_before
     warm_up(run.state)
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
         with (
@@ -323,11 +323,9 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         stopped = None if run.finished else stopping.exit_code
         if stopped is not None:
             env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
-        last = curve.rows[-1] if curve and curve.rows else None
-        known: int | None = run.enough or None
-        if last and last.games == run.record.games and run.games_before == other_games:
-            known = known or last.unbeatable  # by a walk of any length
-        result = _result(env, run.path, run.state, run, known)  # all is saved: only a second signal ends this
+        # All is saved: only a second signal ends the proof. It may be as long as those along the way were.
+        budget = 20_000 if stopped is not None else BUDGET if options.until or options.curve else 200_000
+        result = _result(env, run.path, run.state, run, budget)
     if stopped is not None:
         return replace(result, then="", ended=stopped)
     if options.until and not result.unbeatable:
@@ -349,13 +347,13 @@ def _workers(env: Environment, options: TrainOptions, run: TrainingRun) -> Abstr
 
 
 def _result(
-    env: Environment, path: Path, state: State, run: TrainingRun | None = None, known: int | None = None
+    env: Environment, path: Path, state: State, run: TrainingRun | None = None, budget: int = 200_000
 ) -> Training:
-    """Return the result of the call, with the games of a run; ``known``: whether it is unbeatable."""
+    """Return the result of the call, with the games of a run; ``budget``: positions that the proof may
+    visit."""
     learner, name = state.learner.name, library.display_name(env.store, path)
     words = [name, *store_option(env.store), *learner_options(learner)]
     play, evaluate = (command_line("ttt", command, *words) for command in ("play", "evaluate"))
-    budget = 200_000 if run is None or run.finished else 20_000  # positions that the proof may visit
     games, seconds = (run.games, run.seconds) if run else (0, 0.0)
     won = run.results if run else dict.fromkeys(ENDS, 0)
     return Training(
@@ -370,7 +368,7 @@ def _result(
         draws=won["draw"],
         positions=state.positions,
         file=str(path),
-        unbeatable=is_unbeatable(state.policy, budget=budget) if known is None else bool(known),
+        unbeatable=(run is not None and run.enough) or is_unbeatable(state.policy, budget=budget),
         name=name,
         then=f"{play}, or {evaluate}",
     )

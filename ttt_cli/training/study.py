@@ -18,6 +18,7 @@ from typing import Any
 from ttt_cli.agents.grammar import Agent
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.store import library
 from ttt_cli.store.curves import Point, missing_points, read_groups
@@ -213,8 +214,8 @@ def carry_out(
     workers: int = 1,
     keep: Path | None = None,
     stopping: Callable[[], bool] = lambda: False,
-) -> Iterator[Key]:
-    """Train what ``study`` lacks, and yield each training that has been added to it.
+) -> Iterator[None]:
+    """Train what ``study`` lacks; yields after each training that has been added to it.
 
     :param workers: threads that share the work; their number does not change the result.
     :param keep: the folder for the trained states, if they are kept.
@@ -232,7 +233,7 @@ def carry_out(
         for (_, key), done in zip(missing, trained, strict=True):
             if done is not None:
                 study.runs[key], study.seconds[key] = done
-                yield key
+                yield
 
 
 def _train(
@@ -264,10 +265,9 @@ def to_csv(study: Study) -> bytes:
     return as_csv(rows)
 
 
-def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
+def read(path: Path) -> Study:
     """The study in a file, without trainings of which rows are missing.
 
-    :param kind_of: the learner of a name.
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
     source = Source(path)
@@ -281,7 +281,7 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
     for training, rows in curves.items():
         learner, preset, call, *values, seed = training
         try:
-            known = {item.name: item.default for item in fields(kind_of(learner))}  # type: ignore[arg-type]
+            known = {item.name: item.default for item in fields(learner_class(learner))}  # type: ignore[arg-type]
             pairs = zip(study.varied, values, strict=True)
             setting = tuple(_parse_value(text, known[name], text) for name, text in pairs)
             key = (learner, preset), setting, int(seed)
