@@ -59,7 +59,7 @@ from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of
 from ttt_cli.store.teaching import teach as teach_games
 from ttt_cli.training.curve import Curve
-from ttt_cli.training.trainer import advance, fixed_side, new_run
+from ttt_cli.training.trainer import advance, new_run, opponent_of
 
 notices.addHandler(NullHandler())  # else Python prints warnings
 
@@ -259,9 +259,8 @@ def train(
         start = State.empty(kind.with_params(**given), _game(rules) or STANDARD, symmetric=bool(symmetry))
     games, seed = _whole("games", games, 1), _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
-    other = None if opponent is None else _opponent(opponent, start, Path(_path(store)))
-    nowhere = Path()  # nothing is saved
-    run = new_run(nowhere, start, seed=seed, store=Path(_path(store)), games=games, opponent=other)
+    other = _opponent(opponent, start, Path(_path(store)))
+    run = new_run(Path(), start, seed=seed, games=games, opponent=other)  # nothing is saved
     points = Curve(run.plan.games, closely=True)
     for played in chain([0], advance(run)):
         if curve:
@@ -371,21 +370,21 @@ def _agent(player: Player) -> str | Agent:
     return Agent(name, fixed_rules=fixed, make=lambda rules: player_of(player, rules, name))
 
 
-def _opponent(player: Player, start: State, store: Path) -> str | Agent:
+def _opponent(player: Player | None, start: State, store: Path) -> Agent | None:
     """The opponent of a training from ``start``. If it has no name, a digest of its state or of its play
     identifies it in the record of the run."""
-    if isinstance(player, str | PathLike):
-        return fspath(player)
-    side = fixed_side(_agents([player], start.rules, store)[0], store, start, Path())
-    assert side is not None
-    space = enumerated(side.policy.rules)
+    agent = None if player is None else _agent(player)
+    other = opponent_of(start, agent, store, Path())
+    if other is None or isinstance(agent, str | None):
+        return other
+    space = enumerated(other.policy.rules)
     if isinstance(player, State):
         digest = library.digest(player)
     elif space is None:  # its play cannot be listed
         digest = f"once:{token_hex(16)}"
     else:
-        digest = f"sha256:{sha256(side.policy.table(space).played.tobytes()).hexdigest()}"
-    return replace(side, fingerprint=lambda: digest, reproducible=isinstance(player, State | Policy))
+        digest = f"sha256:{sha256(other.policy.table(space).played.tobytes()).hexdigest()}"
+    return replace(other, fingerprint=lambda: digest, reproducible=isinstance(player, State | Policy))
 
 
 def _game(rules: Rules | None) -> Rules | None:

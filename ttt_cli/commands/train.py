@@ -33,7 +33,7 @@ from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
 from ttt_cli.training.blocks import SHARDED_FROM, ShardMap
 from ttt_cli.training.curve import Curve, is_kept
-from ttt_cli.training.trainer import ENDS, TrainingRun, execute, new_run, resumed_run, warm_up
+from ttt_cli.training.trainer import ENDS, TrainingRun, execute, new_run, opponent_of, resumed_run, warm_up
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
 
@@ -145,9 +145,10 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
             library.save(state, path)
             return _result(env, path, state)
         seed = secrets.randbits(32) if options.seed is None else options.seed
-        games, opponent = options.games, options.opponent
-        run = new_run(path, state, seed=seed, games=games, opponent=opponent, store=env.store)
-        return _carry_out(env, options, run)
+        opponent = opponent_of(state, options.opponent, env.store, path)
+        return _carry_out(
+            env, options, new_run(path, state, seed=seed, games=options.games, opponent=opponent)
+        )
 
 
 HELP = """{title}.

@@ -27,7 +27,7 @@ from ttt_cli.store.state import State
 from ttt_cli.store.text import columns_in
 from ttt_cli.store.text import to_csv as as_csv
 from ttt_cli.training.curve import due, measure, points
-from ttt_cli.training.trainer import TrainingRun, advance, fixed_side, new_run, warm_up
+from ttt_cli.training.trainer import TrainingRun, advance, new_run, opponent_of, warm_up
 
 MEASURES = (
     *("x_win", "x_draw", "x_loss", "o_win", "o_draw", "o_loss"),
@@ -96,13 +96,12 @@ class Design:
     def other(self) -> Agent | None:
         """The opponent of all trainings: a program is asked only once about each position."""
         start = State.empty(self.learner, self.rules, symmetric=self.symmetric)
-        return fixed_side(self.opponent, self.store, start, Path())
+        return opponent_of(start, self.opponent, self.store, Path())
 
     def training(self, key: Key) -> TrainingRun:
         method, setting, seed = key
         path = Path("-".join([title(method), *map(str, setting), f"seed{seed}{self.learner.suffix}"]))
-        opponent = self.other or self.opponent
-        return new_run(path, self.start(setting), seed=seed, games=self.games, opponent=opponent)
+        return new_run(path, self.start(setting), seed=seed, games=self.games, opponent=self.other)
 
     @property
     def call(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.agents.grammar import Agent, is_program, resolve
+from ttt_cli.agents.grammar import Agent, is_program, resolve_all
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError, notices
@@ -81,19 +81,21 @@ class TrainingRun:
         return [replace(row, games=row.games - self.games_before) for row in rows]
 
 
-def fixed_side(agent: str | Agent | None, store: Path, start: State, path: Path) -> Agent | None:
-    """The player of the side that does not learn; None for ``self``, the learner itself.
+def opponent_of(start: State, agent: str | Agent | None, store: Path, path: Path) -> Agent | None:
+    """The opponent of a training; None for ``self``, the learner itself.
 
     A program is asked only once about each position. On a board with a state space that is done before the
     first game, for the positions that its own play can lead to, or for all if the table is symmetric.
 
-    :param start: the state that is trained.
+    :param start: the state that is trained; by the author's rule it has the author's opponent by default.
     :param path: the state's file.
     :raises UsageError: if it is the trained state itself, or a person.
     """
+    if agent is None and start.learner.choice == "article":
+        agent = start.learner.article_opponent
     if agent is None or agent == "self":
         return None
-    player = resolve(agent, store, start.rules) if isinstance(agent, str) else agent
+    (player,) = resolve_all([agent], store, start.rules)
     if player.source is not None and real_path(player.source) == real_path(path):
         what, copy = "the opponent is the state being trained", f"./rival{path.suffix}"
         flags = f"{command_line('cp', path, copy)} makes a copy, for --opponent {copy}"
@@ -112,31 +114,30 @@ def new_run(
     *,
     seed: int,
     games: int | None = None,
-    opponent: str | Agent | None = None,
-    store: Path = Path(),
+    opponent: Agent | None = None,
 ) -> TrainingRun:
-    """A new run from ``start``, with the defaults of the method, or of its author by the author's rule."""
+    """A new run from ``start``.
+
+    :param games: by default the method's number, or its author's by the author's rule.
+    :param opponent: as ``opponent_of``.
+    """
     learner = start.learner
-    article = learner.choice == "article"
     if games is None:
-        games = learner.article_games if article else learner.default_games
-    if opponent is None and article:
-        opponent = learner.article_opponent
-    other = fixed_side(opponent, store, start, path)
+        games = learner.article_games if learner.choice == "article" else learner.default_games
     record = train_run(
         learner,
         start.rules,
         start.symmetric,
         seed=seed,
         planned=games,
-        opponent=other.name if other else "self",
-        opponent_digest=other.digest if other else None,
-        behaviour=other.name if other and learner.watches else None,
+        opponent=opponent.name if opponent else "self",
+        opponent_digest=opponent.digest if opponent else None,
+        behaviour=opponent.name if opponent and learner.watches else None,
         start=library.digest(start) if start.runs else None,
     )
-    if other and not other.reproducible:
+    if opponent and not opponent.reproducible:
         record = replace(record, details={**record.details, "reproducible": False})
-    return TrainingRun(path, _plan(learner, record, other), start.in_own_units().closed(), record)
+    return TrainingRun(path, _plan(learner, record, opponent), start.in_own_units().closed(), record)
 
 
 def _plan(learner: Learner[Any], record: Run, opponent: Agent | None) -> Plan:
@@ -163,7 +164,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     if is_program(details["opponent"]) and typed is None:
         hint = f"if you trust it: --resume --opponent {shlex.quote(details['opponent'])}"
         raise refused("the run's opponent is a program, which is run only if it is typed", hint)
-    opponent = fixed_side(details["opponent"], store, state, path)
+    opponent = opponent_of(state, details["opponent"], store, path)
     if opponent and opponent.digest != details["opponent_digest"]:
         hint = "put the old file back, or start a new run without --resume"
         raise refused(f"the opponent {opponent.name} has changed since the run began", hint)
