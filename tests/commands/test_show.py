@@ -53,6 +53,7 @@ def test_the_store_is_listed_with_verdicts_and_worst_cases(ttt, monkeypatch):
     assert broken["fault"] and broken["unbeatable"] is None
     minimax = next(one for one in found["players"] if one["name"] == "minimax")
     assert minimax["options"]["depth"] == "N (from 1)"
+    Path("minimax").touch()  # names win over paths
     assert {key: ttt("show", "minimax", "--json").json[key] for key in minimax} == minimax
     assert "option    depth=N (from 1)" in ttt("show", "minimax:depth=2").out
     monkeypatch.setenv("TTT_STORE", "elsewhere")

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, cast
 from rich.text import Text
 
 from ttt_cli.agents.grammar import file_and_reading, plugged_player, resolve
-from ttt_cli.agents.registry import ALIASES, AgentType, meaning, players
+from ttt_cli.agents.registry import ALIASES, BUILT_IN, AgentType, meaning, players
 from ttt_cli.documents import Count, Document, Share, aside, optional
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
@@ -25,7 +25,7 @@ from ttt_cli.store.formats import all_formats, plugged_format
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import RunFields
-from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugins
+from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table, print_facts, table
@@ -225,10 +225,11 @@ def show(
                 tick(done)
                 states.append(StoredState.of(path))
         states = [state for state in states if rules in (None, state.rules)]
-        return Store(str(env.store.absolute()), states, list(_players().values()))
-    player = _players().get(re.split("[:,]", file)[0])
-    if player is not None and not Path(file).exists():
-        if file != player.name:
+        return Store(str(env.store.absolute()), states, [*_players()])
+    name = re.split("[:,]", file)[0]
+    is_file = name not in BUILT_IN and library.find(env.store, name, rules) is not None
+    if not is_file and (player := _player(name)) is not None:
+        if file != name:
             resolve(file, env.store, rules)  # raises UsageError for an unknown option
         return player
     file, reading = file_and_reading(file, rules)
@@ -239,16 +240,28 @@ def show(
     return _summary(env, loaded)
 
 
-def _players() -> dict[str, BuiltIn]:
-    listed = [_built_in(agent, "built-in") for agent in players().values()]
-    listed += [_built_in(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, plugged_player)]
-    for name in ALIASES:
-        same = str(meaning(name, None)).replace(":", " with ").replace(",", " and ")
-        listed.append(BuiltIn(name, name, "alias", f"the same as {same}", {}))
+def _players() -> Iterator[BuiltIn]:
+    yield from (_built_in(agent, "built-in") for agent in players().values())
+    yield from (_built_in(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, plugged_player))
+    yield from map(_alias, ALIASES)
     for learner in plugins(LEARNER_PLUGINS, plugged_learner):
         name = f"ttt train {learner.name}"
-        listed.append(BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {}))
-    return {player.name: player for player in listed}
+        yield BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {})
+
+
+def _player(name: str) -> BuiltIn | None:
+    """Describe a player that needs no file; plug-ins are loaded only if nothing built in has the name."""
+    if name in BUILT_IN:
+        return _built_in(players()[name], "built-in")
+    if name in ALIASES:
+        return _alias(name)
+    plugged = plugin(AGENT_PLUGINS, name, plugged_player)
+    return None if plugged is None else _built_in(plugged, "plug-in")
+
+
+def _alias(name: str) -> BuiltIn:
+    same = str(meaning(name, None)).replace(":", " with ").replace(",", " and ")
+    return BuiltIn(name, name, "alias", f"the same as {same}", {})
 
 
 def _built_in(agent: AgentType, kind: Literal["plug-in", "built-in"]) -> BuiltIn:
