@@ -181,11 +181,12 @@ def test_a_value_unlike_the_others_is_refused(table, value, why):
     refused(table | {"X........": value}, why)
 
 
-def test_a_cell_may_be_marked_on_an_empty_board_and_there_is_none_when_the_game_is_over():
-    marked = {at: str(tuple(int(at == cell) for cell in range(9))) for at in range(9)}
-    table = {
-        board: {marked[at]: value for at, value in cells.items()} for board, cells in by_cell(MOVES).items()
-    }
+@pytest.mark.parametrize("o_mark", [1, -1])
+def test_a_cell_may_be_marked_on_an_empty_board_and_there_is_none_when_the_game_is_over(o_mark):
+    table: dict[str, dict[str, float]] = {board: {} for board, _ in MOVES}
+    for (board, at), value in MOVES.items():
+        mark = 1 if mover(board) == "X" else o_mark
+        table[board][str(tuple(mark * (at == cell) for cell in range(9)))] = value
     reads_as(table | {"XXXOO....": {"-1": 0.5}}, goes_by(MOVES))
 
 
@@ -258,6 +259,13 @@ RECORDS = {
     "board:values": "\n".join(
         f"{text.replace('.', 'E')}:{', '.join(map(str, row))}" for text, row in ROWS.items()
     ),
+    "boards of digits and blanks": "\n".join(
+        f"{''.join(symbols(text, '1', '0', ' '))}:{', '.join(map(str, row))}" for text, row in ROWS.items()
+    ),
+    "objects of the first cells as lists": {  # as PHP writes them
+        text: [*cells.values()] if [*cells] == [*range(len(cells))] else cells
+        for text, cells in by_cell(MOVES).items()
+    },
     "bars between cells": "\n".join(f"{'|'.join(text)},{str(row)[1:-1]}" for text, row in ROWS.items()),
     "a number and values": "\n".join(
         " ".join(map(str, ["".join(symbols(text, "1", "2", "0")), *row])) for text, row in ROWS.items()

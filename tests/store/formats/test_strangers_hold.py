@@ -120,6 +120,16 @@ def test_keys_of_another_board_name_it():
     )
 
 
+def test_images_of_a_board_are_no_more_evidence_than_it_is():
+    """Numbers that say nothing, of a program whose own stones are X, under boards up to symmetry."""
+    for seed in range(1, 35):
+        rng, table = random.Random(seed), dict[str, dict[str, float]]()
+        for board in rng.sample([text for text in TEXTS if free(text)], 60):
+            own, image = canonical(board if mover(board) == "X" else swapped(board), ".OX")
+            table[own] = {str(image.index(cell)): rng.gauss(0, 1) for cell in free(board)}
+        assert "(spelling.mine=X)" in str(refused(table))
+
+
 def test_zero_rows_do_not_say_whose_stones_are_whose():
     """The table of a program whose own stones are 1, and which lists boards on which it is not to move."""
     learned = {numbers(board if mover(board) == "X" else swapped(board)): row for board, row in ROWS.items()}

@@ -223,9 +223,10 @@ def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
     """The keys and values of lines of a board and numbers: one for each cell, or cells and their values by
     turns; none if they are not all such."""
     keys, values = list[str](), list[list[Any]]()
-    for line in lines:
-        number = line.partition(" ")[0]  # other boards may hold blanks
-        end = len(number) if number.isdecimal() else rules.cells
+    starts = [line.partition(" ")[0] for line in lines]
+    are_numbers = all(map(str.isdecimal, starts))  # other boards may hold blanks
+    for line, start in zip(lines, starts, strict=True):
+        end = len(start) if are_numbers else rules.cells
         before, *fields = _BETWEEN.split(line[end:].rstrip().removesuffix(","))
         keys.append(line[:end])
         values.append([*map(_parse, fields)])

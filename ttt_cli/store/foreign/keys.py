@@ -387,6 +387,7 @@ def other_size(keys: Sequence[str]) -> str:
     items = [[*key[0]] if len(key) == 1 else key for key in keys_split]
     for cells, boards in OTHER_SIZES.items():
         symbols = {*chain.from_iterable(key[:cells] for key in items)}
-        if len(symbols) <= 3 and all(cells <= len(key) <= cells + MAX_EXTRAS for key in items):
+        most = cells + MAX_EXTRAS * any(len(key) > 1 for key in keys_split)  # other items than characters
+        if len(symbols) <= 3 and all(cells <= len(key) <= most for key in items):
             return boards
     return ""

@@ -39,8 +39,8 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "whose table is which": {"player-x": {ADDED: "neither's: its program adds the two up", "": "{} is X's"}},
     "in which order do the cells of a board come": {
         "order": {
-            "rows": "row by row from the top left",
-            LAST_FIRST: "the last one first (in base 3 a sum over 3**cell)",
+            "rows": "row by row from the top left (of bits the lowest is the first cell's)",
+            LAST_FIRST: "the last one first (in base 3 a sum over 3**cell, of bits the highest the first's)",
             "": "{}",
         }
     },

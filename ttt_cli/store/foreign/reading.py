@@ -29,7 +29,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.keys import BITS, LAST_FIRST, MIN_CANONICAL, NUMBERS, Images, Spelling, images
 from ttt_cli.store.foreign.questions import ADDED
-from ttt_cli.store.foreign.values import TURNED, Values, decisions, namings
+from ttt_cli.store.foreign.values import MARKED, TURNED, Values, decisions, namings
 from ttt_cli.store.plays import Plays
 
 BEADS = "beads"  # the facet ``cells`` begins so where a list names a cell once for each bead
@@ -171,7 +171,9 @@ class Reading:
         """What the numbers themselves say for this reading, as a standard score."""
         space = self.spelling.space
         if self.of_moves:
-            return _skill(space, *self.by_board)
+            boards = len(np.unique(self.spelling.indexes[~self.spelling.left_out]))
+            images = max(1.0, self.positions / boards)  # of a board, which are no more evidence than it is
+            return _skill(space, *self.by_board) / float(np.sqrt(images))
         prospects = _prospects(space.rules)[self.indexes]
         if len(prospects) < 3 or self.worth.std() == 0 or prospects.std() == 0:
             return 0.0
@@ -193,8 +195,9 @@ class Reading:
     def says_only(self) -> str:
         """What the numbers say instead of values, in words; empty if they are values."""
         if self.of_moves:
+            of_boards = self.spelling.space.cells * len(np.unique(self.values.rows)) == len(self.values.rows)
             is_stones = len(np.unique(self.values.numbers)) <= 3 and not self.values.are_decisions
-            return "which cells are taken" if is_stones and self.occupied else ""
+            return "which cells are taken" if of_boards and is_stones and self.occupied else ""
         if counts_stones(self.spelling.space, self.indexes, self.numbers):
             return "how many stones are on the board"
         names = np.unique(self.numbers[(self.numbers >= 0) & (self.numbers % 1 == 0)])
@@ -402,6 +405,11 @@ def _placements(
         cell_of = np.zeros(len(values.names), np.int64)
         for words, cells in namings([values.names[name] for name in named.tolist()], space.rules):
             cell_of[named] = cells
+            if words == MARKED:  # by one sign, or by that of whoever moves
+                goes_on = ~space.terminal[every]
+                signs = np.array([-1 if "-" in name else 1 for name in values.names])[places[goes_on]]
+                if len(np.unique(signs)) > 1 and len(np.unique(signs * space.movers[every[goes_on]])) > 1:
+                    continue
             yield {"cells": words}, cell_of[places], values.numbers, rows
         return
     free = space.legal[every].sum(axis=1)

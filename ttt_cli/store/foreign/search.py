@@ -349,10 +349,11 @@ def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
         by_play.setdefault(reading.fingerprint, reading)
     ranked = sorted(by_play.values(), key=lambda reading: -reading.rank)
     best, *others = ranked
+    lead = LEAD if best.score > 0 else np.inf  # which plays no better than chance is not known to be meant
     rivals = [
         other
         for other in others
-        if (best.rank - other.rank < LEAD and other.rarity <= best.rarity) or other.score > best.score + DOUBT
+        if (best.rank - other.rank < lead and other.rarity <= best.rarity) or other.score > best.score + DOUBT
     ]
     usual, doubted = min(ranked, key=lambda reading: reading.rarity), ["first", "mine"]
     if best.of_moves:  # values of positions may measure anybody's good

@@ -38,6 +38,7 @@ _AMOUNT_FIELDS = {*VALUE_FIELDS, "count"}
 _CELL = re.compile(r"[(\[]?\s*[0-9A-Da-d]\s*(?:[,;]\s*)?(?:[0-9]\s*)?[)\]]?")
 _NAME_PART = re.compile(r"[0-9]+|[A-Za-z]")
 TURNED = "column and row"
+MARKED = "the marked one of all"
 _NAMINGS: dict[tuple[bool, ...], tuple[tuple[str, int, int], ...]] = {
     (False,): (("{}", 0, 0),),
     (True,): (("{}", 0, 0),),
@@ -94,6 +95,8 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
     entries, shape = [], ""
     for value, key in zip(values, keys, strict=True):
         kind, pairs = _pairs(value, rules)
+        if pairs and {kind, shape} == {"cells", "list"}:
+            kind = shape = "cells"  # PHP writes an object of the first cells alone as a list
         if not kind or (pairs and shape not in ("", kind)):
             message = f"{quoted(value)}: {EXPECTED.format(rules.cells)}"
             message += ", and all values of the same kind" if kind else ""
@@ -196,8 +199,8 @@ def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
     parts = [_NAME_PART.findall(name) for name in names]
     marked = [[at for at, item in enumerate(part) if item != "0"] for part in parts]
     is_one_hot = {*map(len, parts)} == {rules.cells} and {*map(len, marked)} == {1}
-    if is_one_hot and not any("-" in name for name in names):
-        yield "the marked one of all", np.array(marked)[:, 0]
+    if is_one_hot:
+        yield MARKED, np.array(marked)[:, 0]
     found, bits = [*chain(*parts)], [str(1 << cell) for cell in range(rules.cells)]
     if {*map(len, parts)} == {1} and {*found} <= {*bits} and {*found}.intersection(bits[4:]):
         yield "bits", np.array([*map(bits.index, found)])
