@@ -17,7 +17,7 @@ def test_the_runs_with_most_games_are_listed(ttt, monkeypatch):
     lines = [line for line in ttt("show", name).out.splitlines() if line.startswith("run")]
     assert len(lines) == MAX_RUNS + 1 and " 14 games against self" in lines[0]
     assert re.fullmatch(r"run +and 4 more, \d+ games; --json lists them", lines[-1])
-    monkeypatch.setattr("ttt_cli.store.formats.native.LARGE", 80)
+    monkeypatch.setattr("ttt_cli.store.source.LARGE", 80)
     assert len((shown := ttt("show", name, "--json")).json["runs"]) == MAX_RUNS + 4
     assert f"reading state_store/{name}.json, 0 MB" in shown.err
     assert f"(did you mean '{name}'?)" in ttt("show", f"{name}.json").err

@@ -103,7 +103,7 @@ def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
     """
     if programs := [agent for agent in agents if agent.policy.external]:
         names = " and ".join(agent.name for agent in programs)
-        env.say(f"compared in the positions that the play of {names} can reach")
+        env.say(f"going through the positions that the play of {names} can reach, to compare there")
         try:
             return Positions.concatenate([own_play(agent.policy)[0] for agent in programs]).distinct()
         except OutgrownError as error:  # whose hint is an option of other commands

@@ -54,6 +54,8 @@ def explore(
         raise UsageError("a page on stdout cannot be opened", where="--open", hint="-o page.html")
     (player,) = resolved(env, agent)
     try_report(env, out)
+    if not player.reproducible:
+        env.say(f"asking {player.name} about the positions that its play can reach")
     rules, policy = player.rules, player.policy.tabulated()
     if enumerated(rules) is None:
         env.say("proving the value of every move that can occur in its games, which may take minutes")

@@ -117,7 +117,7 @@ def export(
 def _say_if_too_large(env: Environment, path: Path) -> None:
     """Say so if a policy is larger than what is read."""
     try:
-        recognise(Source(path))
+        recognise(Source(path, quiet=True))
     except InvalidFileError as error:
         env.say(f"{path} is larger than what ttt reads ({error.hint})")
 

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Annotated
 
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.review import review as review_game
@@ -42,6 +43,8 @@ def review(
     picked = _picked(games, game, last)
     if games.fault:
         env.remark([f"{counted(games.left_out, 'line')} cannot be read, the first: {games.fault}"])
+    if any(enumerated(record.rules) is None for _, record in picked):
+        env.say("proving what the moves were worth")
     for place, (at, record) in enumerate(picked):
         if place and not env.json:
             env.out("")

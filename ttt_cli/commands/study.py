@@ -189,6 +189,7 @@ def study(
             training = (games or own_games, opponent, symmetric, env.store)
             designs.append(Design(base, rules, settings, range(1, 1 + seeds), *training))
     for design in designs:  # report what cannot be trained before any training
+        env.remark(design.other.remarks if design.other else ())
         for one_per_setting in design.keys[::seeds]:
             design.training(one_per_setting)
     remedy = "wait for it, or write to another file with -o"

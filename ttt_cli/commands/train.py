@@ -134,9 +134,11 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
         raise UsageError("is the file of the state", where=where, hint="name another file")
     with locked(env, path, "trained"):
         if options.resume:
-            state = library.load(path).state
+            state = library.load(path, FileOptions(rules=given_rules(env))).state
             if state.learner.name != learner:
                 raise InvalidFileError(f"holds a {state.learner.name} state, not {learner}", where=str(path))
+            if options.preset not in (None, state.learner.choice):
+                raise InvalidFileError(f"has the choice rule {state.learner.choice}", where=str(path))
             return _carry_out(env, options, resumed_run(path, state, env.store, options.opponent))
         start = _start(env, learner, given, path, options)
         library.try_saving(start, path)
@@ -291,6 +293,8 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     """Carry out the run; --until and the progress bar look at it between its blocks."""
     learner, rules, curve = run.state.learner, run.state.rules, None
     name = library.StateName(learner.name, learner.choice == "article").name
+    if run.opponent is not None:
+        env.remark(run.opponent.remarks)
     most = "at most " if options.until else ""
     env.say(f"training {name} for {most}{counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
     if (options.until or options.curve) and enumerated(rules) is None:

@@ -5,6 +5,7 @@ from functools import partial
 from time import sleep
 
 from ttt_cli.documents import fields_of, json_text, put
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, TttError
 from ttt_cli.evaluation.review import Review, review
@@ -37,6 +38,8 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             _record(env, session)
             recorded += 1
             person.finish()
+            if enumerated(session.rules) is None:
+                env.say("proving what the moves were worth")
             last = review(session.game)
             screen.show_review(last, moves=False)
             _document(env, session)

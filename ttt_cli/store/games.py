@@ -22,7 +22,6 @@ from ttt_cli.store.files import append_line, try_writing
 from ttt_cli.store.locks import lock, lock_path
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
-from ttt_cli.store.system import LARGE
 from ttt_cli.store.text import load_json
 from ttt_cli.store.typed import rules_of, validate
 
@@ -132,7 +131,7 @@ def each_record(
 ) -> Iterator[tuple[int, "GameRecord | InvalidFileError"]]:
     """Yield the number and the game record, or the error, of each wanted line of a file. An incomplete last
     line of a log is skipped, since another process may be writing it."""
-    for number, line in enumerate(Source(path).lines(), 1):
+    for number, line in enumerate(Source(path, quiet=wanted is not None).lines(), 1):
         if line.strip() and (wanted is None or wanted(line)):
             where = f"{path}: line {number}"
             try:
@@ -161,8 +160,6 @@ class SoundGames:
 
     def __iter__(self) -> Iterator[GameRecord]:
         sound = self.wanted is not None
-        if not sound and (size := Source(self.path).size) > LARGE:
-            notices.info("reading %s, %.0f MB", self.path, size / 1e6)
         for _, record in each_record(self.path, self.wanted):
             if isinstance(record, GameRecord):
                 sound = True

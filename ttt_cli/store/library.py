@@ -163,7 +163,7 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
 
 def holds_state(path: Path) -> bool:
     """Whether the file at ``path`` is a native state, sound or not."""
-    return path.is_file() and _native_format(Source(path)) is not None
+    return path.is_file() and _native_format(Source(path, quiet=True)) is not None
 
 
 def games_in(store: Path, name: str) -> SoundGames:
@@ -172,10 +172,11 @@ def games_in(store: Path, name: str) -> SoundGames:
     :raises UsageError: if it is neither a file nor a path.
     :raises InvalidFileError: if it is a state.
     """
-    path, hint = find(store, name), "expected a file such as games.jsonl"
+    path, own, hint = find(store, name), store / LOG, "expected a file such as games.jsonl"
     if path is None:
         kind = InvalidFileError if is_path(name) else UsageError
-        raise kind("there is no such log of games", where=name, hint=did_you_mean(name, [LOG]) or hint)
+        hint = f"this store's is {command_line(own)}" if own.exists() else hint
+        raise kind("there is no such log of games", where=name, hint=hint)
     if holds_state(path):
         raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)
     return SoundGames(path)
@@ -202,7 +203,7 @@ def needs_backup(state: State, path: Path) -> bool:
     learner, rules = state.learner, state.rules
     if rules.misere:  # which most formats cannot express
         raise UsageError(f"a state that plays {rules.describe()} cannot be saved")
-    form = _native_format(Source(path)) if path.is_file() else None
+    form = _native_format(Source(path, quiet=True)) if path.is_file() else None
     if form is None:
         refuse_loss(path)
         if path.suffix in {*SUFFIXES, ".jsonl", ".npz", ".pkl", ".py"} - {learner.suffix}:
@@ -210,7 +211,7 @@ def needs_backup(state: State, path: Path) -> bool:
             usual = command_line(path.with_suffix(learner.suffix))
             raise UsageError(what, where=str(path), hint=f"such as {usual}", flags=f"-o {usual}")
         return path.exists()
-    source = Source(path)
+    source = Source(path, quiet=True)
     match = _LEARNER.search(source.start)  # its learner may not be known here
     if match and match[1].decode() != learner.name:
         what = f"holds a {match[1].decode()} state, not {learner.name}"
@@ -253,7 +254,7 @@ def read_file(path: Path, options: FileOptions = DEFAULTS) -> Loaded | Policy:
     :raises InvalidFileError: if it cannot be read, is damaged, or is in no known format.
     :raises UsageError: if it cannot become a table of the learner that is named.
     """
-    source = Source(path)
+    source = Source(path, quiet=not options.table)
     return _format_of(source, options).load(source, options)
 
 
@@ -355,5 +356,7 @@ def verify(path: Path, options: FileOptions = DEFAULTS) -> Verification:
     try:
         source = Source(path)
         return _format_of(source, options).verify(source, options)
+    except UsageError:
+        raise
     except TttError as error:
         return Verification("", rejected=[Rejected.by(error, str(path))], unfit=True)

@@ -8,14 +8,14 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from io import BytesIO
 from itertools import accumulate
 from typing import Any, BinaryIO
 
-from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.system import LIMIT, NO_WAITING, AnyPath, scaled, too_large, translated
+from ttt_cli.errors import InvalidFileError, notices
+from ttt_cli.store.system import LARGE, LIMIT, NO_WAITING, AnyPath, scaled, too_large, translated
 from ttt_cli.store.text import csv_rows, load_json
 
 BLOCK = 2**20  # about so many bytes are read at once where the format allows it
@@ -35,12 +35,13 @@ class Source:
     :ivar size: in bytes.
     """
 
-    def __init__(self, path: AnyPath, data: bytes | None = None) -> None:
+    def __init__(self, path: AnyPath, data: bytes | None = None, *, quiet: bool = False) -> None:
         """:param data: the content, if it has been read already.
+        :param quiet: whether no notice says that a large file is being read, as that takes no second.
 
         :raises InvalidFileError: if there is no such file, or it cannot be read.
         """
-        self.where = os.fspath(path)
+        self.where, self._quiet = os.fspath(path), quiet
         if data is None:
             with _open(path) as file:
                 self.size, self.start = os.fstat(file.fileno()).st_size, file.read(4096).removeprefix(BOM)
@@ -53,7 +54,7 @@ class Source:
         """The whole content."""
         if self.size > (limit := scaled(LIMIT)):
             raise too_large(f"has {self.size:,} bytes; the limit is {limit:,}", self.where)
-        with _open(self.where) as file:
+        with self._opened() as file:
             return file.read().removeprefix(BOM)
 
     def blocks(self) -> Iterator[bytes]:
@@ -64,13 +65,20 @@ class Source:
         if "data" in self.__dict__:
             yield self.data
             return
-        with _open(self.where) as file:
+        with self._opened() as file:
             file.seek(len(BOM) if file.read(len(BOM)) == BOM else 0)
             while block := file.read(min(BLOCK, self.size)):
                 rest = file.readline((longest := scaled(LIMIT)) + 1)
                 if len(rest) > longest:
                     raise too_large(f"has a line of more than {longest:,} bytes", self.where)
                 yield block + rest
+
+    def _opened(self) -> AbstractContextManager[BinaryIO]:
+        """Open the file to read its content; a notice says so, once, if that takes a second or more."""
+        if self.size > LARGE and not self._quiet:
+            self._quiet = True
+            notices.info("reading %s, %.0f MB", self.where, self.size / 1e6)
+        return _open(self.where)
 
     def lines(self) -> Iterator[bytes]:
         """The lines, each with its end."""

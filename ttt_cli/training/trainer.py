@@ -37,6 +37,7 @@ class TrainingRun:
     """A training run, from its plan to its outcome.
 
     :ivar path: the file of the state.
+    :ivar opponent: as ``opponent_of``.
     :ivar state: the state after the blocks trained so far.
     :ivar record: the state's record of the run.
     :ivar before: the number of games played before this call.
@@ -49,6 +50,7 @@ class TrainingRun:
     plan: Plan
     state: State
     record: Run
+    opponent: Agent | None = None
     before: int = 0
     results: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     seconds: float = 0.0
@@ -102,6 +104,8 @@ def opponent_of(start: State, agent: str | Agent | None, store: Path, path: Path
         raise UsageError(what, where=player.name, hint="copy its file first", flags=flags)
     policy = player.policy
     if policy.external:
+        if not player.reproducible:
+            notices.info("asking %s about the positions that its play can reach", player.name)
         policy, space = policy.memoised(), enumerated(policy.rules)
         if space is not None:
             policy = policy.table(space) if start.symmetric else within_reach(policy)
@@ -137,7 +141,9 @@ def new_run(
     )
     if opponent and not opponent.reproducible:
         record = replace(record, details={**record.details, "reproducible": False})
-    return TrainingRun(path, _plan(learner, record, opponent), start.in_own_units().closed(), record)
+    return TrainingRun(
+        path, _plan(learner, record, opponent), start.in_own_units().closed(), record, opponent
+    )
 
 
 def _plan(learner: Learner[Any], record: Run, opponent: Agent | None) -> Plan:
@@ -181,7 +187,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         plan.block_at(games)
     except InvalidFileError as error:  # the record has been changed
         raise refused(error.message) from None
-    return TrainingRun(path, plan, state, record, games)
+    return TrainingRun(path, plan, state, record, opponent, games)
 
 
 def advance(run: TrainingRun, spread: ShardMap = map) -> Iterator[int]:

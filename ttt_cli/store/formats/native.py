@@ -32,7 +32,7 @@ import orjson
 from ttt_cli.documents import Count, fields_of, note
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError, TttError, UsageError, notices
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.base import Entry
 from ttt_cli.learners.entries import MAX_COUNT, MAX_FAULTS, all_faults, report
@@ -50,7 +50,7 @@ from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run, RunFields, read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.system import LARGE, LIMIT, scaled
+from ttt_cli.store.system import LIMIT, scaled
 from ttt_cli.store.text import load_json, quoted
 from ttt_cli.store.typed import rules_of, validate
 
@@ -246,8 +246,6 @@ class NativeFormat(Format):
             raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
         try:
             if options.table:
-                if source.size > LARGE:
-                    notices.info("reading %s, %.0f MB", where, source.size / 1e6)
                 state = _with_table(state, entries)
         except TttError as error:
             place = error.where if error.where.startswith(where) else f"{where}: {error.where}"

@@ -31,7 +31,7 @@ from ttt_cli.engine.policy import Policy, are_sound
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, notices
 from ttt_cli.store.formats.format import ExportSource, FileOptions, Format
 from ttt_cli.store.formats.lines import OtherLayoutError, split, text_lines, written
 from ttt_cli.store.npy import array_in
@@ -44,6 +44,7 @@ HEADER = b"position,move,probability,value"
 ARRAYS = ("positions", "probabilities", "values")
 CELLS = {str(cell + 1): cell for cell in range(64)}  # cells from 0 by their names in files
 TOLERANCE = 1e-9  # of the sum of probabilities
+MANY = 100_000  # positions that take a second or more to compress
 BATCH = 1 << 12  # positions whose moves are objects in memory at a time
 
 Move = tuple[str, str, str, float, float]
@@ -286,7 +287,9 @@ class Npz(Format):
 
     def write(self, player: ExportSource) -> list[bytes]:
         _refuse_misere(player, self)
-        positions, values = player.positions, player.answers.values(player.positions)
+        if len(positions := player.positions) > MANY:
+            notices.info("compressing %s positions", f"{len(positions):,}")
+        values = player.answers.values(positions)
         probabilities, texts = player.answers.probabilities(positions), positions.texts()
         numbers = {text: number for number, text in enumerate(texts)}
         successors = np.full(positions.legal.shape, -1, np.int32)
