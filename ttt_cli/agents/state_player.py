@@ -72,13 +72,17 @@ def limited(policy: Policy, side: str | None = None, epsilon: float = 0.0) -> Po
 
 
 def _searching(state: "State", depth: int, ties: str) -> Policy:
+    from ttt_cli.engine.alpha_beta import Search
     from ttt_cli.store.plays import BreakingTies
 
+    own = state.policy
     scale = None if state.plays else state.learner.value_scale
     if scale is None:
         why = "its values are in units of another program" if state.plays else "it values no positions"
         raise UsageError(f"{state.learner.name} cannot look ahead: {why}")
-    searcher = state.policy.looking_ahead(depth) or LookingAhead(state.policy, depth, scale)
+    searcher: Policy = LookingAhead(own, depth, scale)
+    if isinstance(own, Search):  # which looks ahead by itself
+        searcher = Search(own.rules, depth=depth, network=own.network)
     return searcher if ties == "random" else BreakingTies(searcher, ties)
 
 

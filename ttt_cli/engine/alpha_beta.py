@@ -12,6 +12,7 @@ Scores are as in ``engine.scores``. Positions beyond the horizon score between -
 A limit of nodes holds for each position; the deepest search that ends within it counts.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -171,7 +172,7 @@ def search_root(mover: Bitboard, opponent: Bitboard, depth: int, exact: bool, co
         alpha = -np.inf if exact else np.nextafter(best, -np.inf)
 
 
-@Kernel
+@partial(Kernel, name="search", seconds=5.0)
 def _search(
     movers: Uint64s, opponents: Uint64s, scores: Floats, depth: int, nodes: int, exact: bool, context: Context
 ) -> None:
@@ -206,9 +207,6 @@ def _search(
                 break
 
 
-_search.name, _search.seconds = "search", 5.0
-
-
 class Search(Policy):
     """A player by alpha-beta search. It searches canonical forms, so that it plays symmetric positions alike.
 
@@ -237,9 +235,6 @@ class Search(Policy):
         """1 a win, 0 a draw, -1 a loss; between them where the end is beyond the horizon."""
         scores = self.scores(positions, exact=True)
         return np.where(positions.legal, np.clip(scores, -1.0, 1.0), np.nan)
-
-    def looking_ahead(self, depth: int) -> Policy:
-        return Search(self.rules, depth=depth, network=self.network)
 
     def scores(self, positions: Positions, *, exact: bool = False) -> Floats:
         """float64[k, cells]: the score of each move, -inf if it is illegal.

@@ -93,12 +93,12 @@ class Kernel(Part):
     :ivar seconds: the estimated time of compiling it.
     """
 
-    seconds = 3.0
-
-    def __init__(self, function: Callable[..., Any], name: str = "", **constants: Any) -> None:
+    def __init__(
+        self, function: Callable[..., Any], name: str = "", seconds: float = 3.0, **constants: Any
+    ) -> None:
         """:param constants: values of global constants that it or a part reads, in place of their own."""
         super().__init__(function)
-        self.name, self._constants = name or function.__name__, constants
+        self.name, self.seconds, self._constants = name or function.__name__, seconds, constants
         self._compiled: Callable[..., Any] | None = None
         self._preparing = Lock()
 
@@ -223,28 +223,12 @@ class Records(dict[int, Any]):
         self._array[[*self]] = [*map(self._values, self.values())]
 
 
-class Shared:
-    """A single record whose changes other threads see; reading a field takes a quarter of the time that a
-    ``numpy.record`` takes."""
-
-    def __init__(self, record: Any) -> None:
-        self.__dict__["record"] = record.view(np.dtype((np.void, record.dtype)))
-
-    def __getattr__(self, name: str) -> Any:
-        return self.record[name]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self.record[name] = value
-
-
 def _as_records(argument: Any, copied: list[Records]) -> Any:
     """An argument with its arrays of records, in tuples too, as ``Records``, added to ``copied``."""
     if type(argument) is tuple:
         return tuple(_as_records(part, copied) for part in argument)
-    if getattr(argument, "dtype", None) is None or argument.dtype.names is None:
-        return argument
-    if not argument.shape:
-        return Shared(argument)
+    if getattr(argument, "dtype", None) is None or argument.dtype.names is None or not argument.shape:
+        return argument  # a single record too, whose changes other threads see
     copied.append(Records(argument))
     return copied[-1]
 

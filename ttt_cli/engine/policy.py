@@ -53,10 +53,6 @@ class Policy(ABC):
         learn."""
         return None
 
-    def looking_ahead(self, depth: int) -> "Policy | None":
-        """The same player with a search of ``depth`` plies, the move included; None if it has no search."""
-        return None
-
     def table(self, space: StateSpace) -> "PolicyTable":
         return PolicyTable(space, self.probabilities(space), self.values(space), self.known(space))
 

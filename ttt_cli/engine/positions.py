@@ -173,12 +173,7 @@ class Positions:
 
     def after(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple["Positions", Int32s]:
         """The distinct positions after the moves on ``cells[i]`` in positions ``rows[i]``, in order, and
-        int32[k], the place among them of the position after each move.
-
-        :raises ValueError: unless all positions have equally many stones.
-        """
-        if len(self) and self.plies.min() != self.plies.max():
-            raise ValueError("positions with different numbers of stones")
+        int32[k], the place among them of the position after each move. All have equally many stones."""
         x_moves = len(self) > 0 and bool(self.movers[0] > 0)
         stones, none = ONE << np.arange(self.cells, dtype=np.uint64), np.zeros(self.cells, np.uint64)
         added = Positions(self.rules, *((stones, none) if x_moves else (none, stones))).keys

@@ -4,6 +4,7 @@ Most take ``board``, the rules (``engine.board``), and ``search``, a record of `
 tree take a ``Context``.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -385,7 +386,7 @@ def value_of(mover: Bitboard, opponent: Bitboard, questions: int, nodes: int, co
     return 0
 
 
-@Kernel
+@partial(Kernel, name="solver", seconds=5.0)
 def solve_positions(
     movers: Uint64s,
     opponents: Uint64s,
@@ -423,6 +424,3 @@ def solve_positions(
                 move_values[row, cell] = UNPROVEN if reply == UNPROVEN else -reply
                 kept = rule == UNTIL_FOUND and move_values[row, cell] == value
                 decided = kept or (rule != ALL and reply == UNPROVEN)
-
-
-solve_positions.name, solve_positions.seconds = "solver", 5.0

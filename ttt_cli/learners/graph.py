@@ -379,14 +379,11 @@ def authors_walk(rows: Any, moves: Any, row: int, ply: int) -> int:
     return chosen
 
 
-@Kernel
+@partial(Kernel, name="the graph article's walk")
 def walk_from(rows: Any, moves: Any, starts: Int64s, plies: Int8s, places: Int64s) -> None:
     """Fill in the place of the move to which the author's walk from each row leads."""
     for at in range(len(starts)):
         places[at] = authors_walk(rows, moves, starts[at], plies[at])
-
-
-walk_from.name = "the graph article's walk"
 
 
 @Inlined
