@@ -93,12 +93,9 @@ class Kernel(Part):
     :ivar seconds: the estimated time of compiling it.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], name: str = "", seconds: float = 3.0, **constants: Any
-    ) -> None:
-        """:param constants: values of global constants that it or a part reads, in place of their own."""
+    def __init__(self, function: Callable[..., Any], name: str = "", seconds: float = 3.0) -> None:
         super().__init__(function)
-        self.name, self.seconds, self._constants = name or function.__name__, seconds, constants
+        self.name, self.seconds = name or function.__name__, seconds
         self._compiled: Callable[..., Any] | None = None
         self._preparing = Lock()
 
@@ -140,7 +137,7 @@ class Kernel(Part):
         def link(part: Part) -> Any:
             if part not in linked:
                 python = getattr(part, form)
-                names = {**python.__globals__, **self._constants, **bound}
+                names = {**python.__globals__, **bound}
                 closure = tuple(CellType(cell.cell_contents) for cell in python.__closure__ or ())
                 function = FunctionType(python.__code__, names, python.__name__, None, closure)
                 linked[part] = function if part is self else finish(function, part.inline)

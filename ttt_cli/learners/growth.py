@@ -26,9 +26,6 @@ OPEN, X_WON, O_WON, DRAWN, FIRST = 0, 1, 2, 3, 4
 """The first rows of a table represent all positions without a row, by how the game stands, so that unseen
 entries are read like any other. The rows of positions begin at ``FIRST``, with the empty board's."""
 
-SYMMETRIC = False
-"""Whether rows are of classes of symmetric positions; True in the kernels for tables of classes."""
-
 LOWER = np.uint64(2**32 - 1)
 
 
@@ -38,7 +35,8 @@ class Growth(NamedTuple):
     :ivar slots: uint64[2^k], an open-addressing hash table: in the upper half of a slot the upper half of a
         position's hash, in the lower half its row; 0 if free.
     :ivar used: int64[3], the numbers of rows and of moves, and scratch.
-    :ivar sources: int8[s, cells], where each symmetry, the identity first, takes each cell's stone from.
+    :ivar sources: int8[s, cells], where each symmetry takes each cell's stone from: the identity, and in a
+        table of classes the others.
     """
 
     slots: Uint64s
@@ -74,7 +72,7 @@ def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
 def form_of(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np.uint64, int]:
     """The position that has the row, in a table of classes the canonical form, and the symmetry that leads to
     it."""
-    return canonical_form(growth.sources, x, o) if SYMMETRIC else (x, o, 0)
+    return canonical_form(growth.sources, x, o) if len(growth.sources) > 1 else (x, o, 0)
 
 
 @Part
@@ -117,7 +115,7 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
         if last & stone != ZERO:
             before, symmetry = predecessor(rows, growth, x, o, taken, ply)
             first, number = rows[before].first, rows[before].number
-            if SYMMETRIC and number > 0:
+            if len(growth.sources) > 1 and number > 0:
                 cell = place = 0
                 while growth.sources[symmetry, cell] != taken:
                     cell += 1
@@ -158,14 +156,14 @@ def add_row(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: 
     x, o, stone = np.uint64(rows[parent].x), np.uint64(rows[parent].o), ONE << np.uint64(moves[move].cell)
     x, o = (x, o | stone) if ply & 1 else (x | stone, o)
     x, o, _ = form_of(growth, x, o)
-    if not SYMMETRIC:
+    if len(sources) == 1:
         used[2] = touched(growth, x, o, ply + 1)
     unseen, row, place = moves[move].after, used[0], used[1]
     rows[row] = rows[unseen]
     rows[row].x, rows[row].o, rows[row].first = x, o, place
     for cell in range(growth.board.cells if unseen == OPEN else 0):
         if (x | o) >> np.uint64(cell) & ONE == ZERO:
-            lowest = lowest_equivalent(sources, x, o, cell) if SYMMETRIC else cell
+            lowest = lowest_equivalent(sources, x, o, cell)
             if lowest == cell:
                 moves[place].cell, moves[place].shared_by = cell, 1
                 place += 1

@@ -94,7 +94,7 @@ class Batch(NamedTuple):
 
 @cache
 def game_loop(
-    name: str, choose: Part, learn: Part, add_row: Part, unseen: int, learns_resigned: bool, symmetric: bool
+    name: str, choose: Part, learn: Part, add_row: Part, unseen: int, learns_resigned: bool
 ) -> Kernel:
     """The game loop of a method and a kind of table.
 
@@ -102,7 +102,6 @@ def game_loop(
     :param add_row: adds the row of a position that is reached for the first time.
     :param unseen: a position that a row up to this one represents gets a row of its own; -1: none does.
     :param learns_resigned: whether ``learn`` is called for resigned games.
-    :param symmetric: whether the table is one of classes.
     """
 
     def play_games(
@@ -169,7 +168,7 @@ def game_loop(
             if over or learns_resigned:
                 learn(rows, moves, rule, (path, taken, ply), learning, result)
 
-    return Kernel(play_games, name, SYMMETRIC=symmetric)
+    return Kernel(play_games, name)
 
 
 @Inlined

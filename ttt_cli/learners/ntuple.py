@@ -291,7 +291,7 @@ class NTuple(BatchLearner[NTupleTable]):
         cells, net, learned = table.rules.cells, table.network, (table.visits, table.sums, table.sizes)
         patterns = np.zeros((cells + 1, 2, len(net.starts)), np.int32)
         rule: Rule = board_of(table.rules), net, patterns, learned, float(self.alpha)
-        play_games = game_loop("ntuple", choose, learn, next_board, OPEN, False, False)
+        play_games = game_loop("ntuple", choose, learn, next_board, OPEN, False)
         exploration = float(self.epsilon), float(self.epsilon), 1.0
         trail = np.zeros(cells + 1, np.uint32), np.zeros(cells + 1, np.uint32)
         growth = rule  # what next_board takes

@@ -39,7 +39,7 @@ FEW_ROWS = 500
 KNOWN_SIZES = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977}
 """The numbers of positions, or of classes (``True``), where they are known without a state space."""
 
-LINKING = (Kernel(link_rows, "table"), Kernel(link_rows, "symmetric table", SYMMETRIC=True))
+linking = Kernel(link_rows, "table")
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Table:
     @property
     def growth(self) -> Growth:
         """What kernels need to add rows."""
-        sources = np.array(self.rules.sources, np.int8)
+        sources = np.array(self.rules.sources if self.symmetric else self.rules.sources[:1], np.int8)
         return Growth(self.slots, self.used, board_of(self.rules), sources)
 
     @property
@@ -268,7 +268,7 @@ class Table:
         start = self._unlinked  # read once: the shards of a block may link one table at the same time
         if start is not None and not self.complete:
             with uncompiled(len(self.rows) - start <= FEW_ROWS):
-                LINKING[self.symmetric](*self.buffers, self.growth, start)
+                linking(*self.buffers, self.growth, start)
         self._unlinked = None
 
     # ---- Looking up ----

@@ -107,7 +107,7 @@ class TableLearner(BatchLearner[AnyTable]):
         """Play or replay games by ``loop.game_loop``, first making room for all that they can add."""
         table.reserve(len(batch.history))
         growing = (nothing_to_add, -1) if table.complete else (add_row, self.unseen_up_to)
-        play_games = loop.game_loop(self.name, *self.parts, *growing, self.learns_resigned, table.symmetric)
+        play_games = loop.game_loop(self.name, *self.parts, *growing, self.learns_resigned)
         method = table.growth, self.rule(table), self.exploration(table, batch.number)
         path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
         play_games(*table.buffers, *method, batch, (path, taken))
