@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import chain, cycle, permutations
 from typing import NamedTuple
 
@@ -155,9 +154,8 @@ class Spelling:
             yield replace(self, order=f"{along} from {down} {side}", indexes=indexes)
 
 
-@lru_cache(maxsize=2)  # a table is looked at again with the answers to first questions
 def spellings(
-    keys: tuple[str, ...], rules: Rules, *, relative: bool = False, least: float = MIN_BOARDS
+    keys: Sequence[str], rules: Rules, *, relative: bool = False, least: float = MIN_BOARDS
 ) -> list[Spelling]:
     """The spellings under which at least a share ``least`` of the keys are positions, those that leave out
     the fewest first; where ``relative``, stones may be mine and theirs even where X and O would fit."""

@@ -135,7 +135,7 @@ class _Search:
 
     def spelled(self, least: float) -> list[Spelling]:
         """The spellings under which at least this share of the keys are positions."""
-        return keys.spellings(tuple(self.table.keys), self.rules, relative=self.is_relative, least=least)
+        return keys.spellings(self.table.keys, self.rules, relative=self.is_relative, least=least)
 
     def stated_spellings(self, possible: list[Spelling], some_complete: bool) -> list[Spelling]:
         """The spellings that agree with what the user has stated."""

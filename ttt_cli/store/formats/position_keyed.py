@@ -12,7 +12,6 @@ import numpy as np
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
-from ttt_cli.store.foreign.keys import spellings
 from ttt_cli.store.foreign.questions import OTHERWISE, NoPositionsError, UndecidedError, in_words
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import search
@@ -82,7 +81,6 @@ def _read_table(table: Candidate, source: Source, options: FileOptions, form: Fo
     rules = options.rules or STANDARD
     table = _learned(table, rules, source.where)
     reading, assumed = search(table, options, rules, source.where)
-    spellings.cache_clear()  # its arrays are as large as the table's
     is_policy = reading.values.are_decisions
     unknown = options.stated.get("unknown", RANDOM if is_policy else table.unknown or 0.0)
     plays = reading.plays(unknown, options.stated.get("wins", Plays.wins))
