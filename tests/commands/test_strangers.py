@@ -69,7 +69,9 @@ def test_ties_of_native_players(ttt, store):
 
 def test_every_use_of_a_file_notes_what_was_assumed(ttt, values):
     agent = f"{values}:values=x"
-    for words in (["evaluate", agent, "random"], ["move", agent, "XX.OO...."], ["diff", agent, "random"]):
+    train = ["train", "td", "--opponent", agent, "--games", "9", "-o", "td.json"]
+    uses = [["evaluate", agent, "random"], ["move", agent, "XX.OO...."], ["diff", agent, "random"], train]
+    for words in (*uses, ["study", *train[1:-2], "--seeds", "1"]):
         told = ttt(*words, "--json")
         assert told.code == 0
         assert any("even one that wins at once" in note for note in told.json["notes"])

@@ -19,6 +19,8 @@ def test_a_resumed_call_reports_its_own_games_and_results(ttt: Run) -> None:
     library.save(stopped, Path("td.json"))
     played = stopped.games or 0
     assert 0 < played < 1000
+    for other in (("--board", "3x4"), ("--preset", "article")):
+        assert ttt("train", "td", "--resume", "-o", "td.json", *other).code == 3
     told = ttt("train", "td", "--resume", "-o", "td.json", "--json").json
     assert (told["games"], told["total_games"]) == (1000 - played, 1000)
     assert told["x_wins"] + told["o_wins"] + told["draws"] == told["games"]

@@ -9,7 +9,7 @@ CORPUS = Path(__file__).parent.parent / "store" / "formats" / "corpus"
 def test_every_fault_is_listed_with_its_place(ttt, tmp_path):
     assert ttt("train", "q", "--games", 200, "--seed", 1).code == 0
     sound = ttt("verify", "q", "--json")
-    assert sound.code == 0 and sound.json["rejected"] == []
+    assert sound.code == 0 and sound.json["rejected"] == [] and ttt("verify", "q:values=x").code == 2
     assert sound.json["format"] == "ttt-state" and sound.json["positions"] > 100
     path = tmp_path / "state_store" / "q.json"
     whole = path.read_bytes()

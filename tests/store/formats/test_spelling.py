@@ -5,6 +5,7 @@ import math
 import pickle
 import random
 from collections.abc import Callable
+from itertools import starmap
 
 import numpy as np
 import pytest
@@ -218,7 +219,6 @@ RECORDS = {
         "value": [it["value"] for it in FIELDS],
     },
     "lines": "\n".join(map(json.dumps, FIELDS)).encode(),
-    "lines of boards": "\n".join(json.dumps({text: row}) for text, row in ROWS.items()).encode(),
     "beside settings": {"alpha": 0.1, "table": FIELDS},
     "a table beside an object of settings": {"settings": {"alpha": 0.1}, "seen": {}, "q": by_cell(MOVES)},
     "whole boards": [{"board": symbols(text), "q_values": row, "visits": 5} for text, row in ROWS.items()],
@@ -231,20 +231,8 @@ RECORDS = {
             for text, row in ROWS.items()
         ]
     ),
-    "nine values behind a tab": "\n".join(
-        f"{numbers(text)}\t" + "\t".join(map(str, row)) for text, row in ROWS.items()
-    ),
-    "a printed array": "\n".join(
-        f'"{numbers(text)}","[{" ".join(map(str, row))}]"' for text, row in ROWS.items()
-    ),
     "a number in front": "\n".join(
         f'{at},"{numbers(text)}",{str(row)[1:-1]}' for at, (text, row) in enumerate(ROWS.items())
-    ),
-    "an index of pandas, which has no heading": "\n".join(
-        [",0,1,2,3,4,5,6,7,8", *(f"{text},{str(row)[1:-1]}" for text, row in ROWS.items())]
-    ),
-    "headings like cells": "\n".join(
-        ["state,00,01,02,10,11,12,20,21,22", *(f"{text},{str(row)[1:-1]}" for text, row in ROWS.items())]
     ),
     "visits beside the values": {
         text: {"visits": dict.fromkeys(cells, 7), "q_values": cells} for text, cells in by_cell(MOVES).items()
@@ -252,24 +240,10 @@ RECORDS = {
     "values beside a score": {text: {"score": 1, "q": row, "n": 7} for text, row in ROWS.items()},
     "values under another name": {text: {"estimates": row, "n": 7} for text, row in ROWS.items()},
     "rows of the board": {text: [row[:3], row[3:6], row[6:]] for text, row in ROWS.items()},
-    "cells and values by turns": "\n".join(
-        ",".join([text.replace(".", "-"), *(f"{cell},{row[cell]!r}" for cell in free(text)), ""])
-        for text, row in ROWS.items()
-    ),
-    "board:values": "\n".join(
-        f"{text.replace('.', 'E')}:{', '.join(map(str, row))}" for text, row in ROWS.items()
-    ),
-    "boards of digits and blanks": "\n".join(
-        f"{''.join(symbols(text, '1', '0', ' '))}:{', '.join(map(str, row))}" for text, row in ROWS.items()
-    ),
     "objects of the first cells as lists": {  # as PHP writes them
         text: [*cells.values()] if [*cells] == [*range(len(cells))] else cells
         for text, cells in by_cell(MOVES).items()
     },
-    "bars between cells": "\n".join(f"{'|'.join(text)},{str(row)[1:-1]}" for text, row in ROWS.items()),
-    "a number and values": "\n".join(
-        " ".join(map(str, ["".join(symbols(text, "1", "2", "0")), *row])) for text, row in ROWS.items()
-    ),
     "a player's each": {side: [row for row in FIELDS if mover(row["state"]) == side] for side in "XO"},
     "a list of tables": [by_cell(of_side(side)) for side in "XO"],
     "own stones beside the name of the side": {
@@ -278,6 +252,27 @@ RECORDS = {
     },
     "pickled": pickle.dumps([(symbols(text), row) for text, row in ROWS.items()]),
 }
+LINES: dict[str, Callable[[str, list[float]], str]] = {
+    "boards": lambda text, row: json.dumps({text: row}),
+    "nine values behind a tab": lambda text, row: "\t".join(map(str, [numbers(text), *row])),
+    "a printed array": lambda text, row: f'"{numbers(text)}","[{" ".join(map(str, row))}]"',
+    "cells and values by turns": lambda text, row: ",".join(
+        [text.replace(".", "-"), *(f"{cell},{row[cell]!r}" for cell in free(text)), ""]
+    ),
+    "board:values": lambda text, row: f"{text.replace('.', 'E')}:{str(row)[1:-1]}",
+    "digits and blanks": lambda text, row: f"{''.join(symbols(text, '1', '0', ' '))}:{str(row)[1:-1]}",
+    "bars between cells": lambda text, row: f"{'|'.join(text)},{str(row)[1:-1]}",
+    "a number and values": lambda text, row: " ".join(
+        map(str, ["".join(symbols(text, "1", "2", "0")), *row])
+    ),
+}
+HEADS = {
+    "an index of pandas, which has no heading": ",0,1,2,3,4,5,6,7,8",
+    "headings like cells": "state,00,01,02,10,11,12,20,21,22",
+}
+AS_CSV = "\n".join(f"{text},{str(row)[1:-1]}" for text, row in ROWS.items())
+RECORDS |= {form: f"{head}\n{AS_CSV}" for form, head in HEADS.items()}
+RECORDS |= {f"lines: {form}": "\n".join(starmap(line, ROWS.items())) for form, line in LINES.items()}
 
 
 @pytest.mark.parametrize("form", some(RECORDS))
@@ -342,7 +337,7 @@ def test_records_that_differ_are_refused():
         records = [*FIELDS]
         records[at] = {**records[at], "value": "?"}
         refused(records, "'?': expected a number")
-    lines = RECORDS["board:values"].rpartition(",")[0]
+    lines = RECORDS["lines: board:values"].rpartition(",")[0]
     for damaged in ("?", "\u00b2", "[1 ?]"):
         refused(f"{lines},{damaged}", "expected a number")
     other = {**FIELDS[0], "value": 0.875}
