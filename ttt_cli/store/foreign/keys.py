@@ -267,8 +267,6 @@ def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
         return ""
     parts = [int(np.base_repr(int(item), NUMBERS[form])) for item in items]
     written = str(parts[0] + 2 * sum(parts[1:])).rjust(cells, "0")  # a cell in both sets is 3
-    if written.strip("012"):
-        return ""
     return written[::-1] if form in BITS else written
 
 

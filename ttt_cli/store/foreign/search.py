@@ -32,7 +32,6 @@ LEAD = 4.0  # how much higher the rank of the reading that is meant must be than
 DOUBT = 2.0  # how much higher the score of a rarer reading must be for it to be a rival
 STATED_BOARDS = 0.02  # the least share for spellings tried only to say how many keys fit what was stated
 STRANGE = 0.1  # the largest share of keys that may fit no position where others would, or be no boards
-MAX_SPELLINGS = 24  # that are tried with the values
 MIN_NUMBERS = 200  # with fewer keys that are numbers it may be chance that some of them are boards
 INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of the values equal it
 MIN_TIMES = 3  # a value, or a board with no move worth making, may occur less often by chance
@@ -130,19 +129,16 @@ class _Search:
         possible = self.spelled(keys.FEW_BOARDS if self.is_relative or has_all_boards else keys.MIN_BOARDS)
         complete = [way for way in possible if not way.misfits.any() and way.no_board.mean() <= STRANGE]
         if self.stated_of_keys:
-            return self.stated_spellings(possible, bool(complete))
+            return self.stated_spellings(possible)
         return self.complete_spellings(complete) if complete else self.incomplete_spellings(possible)
 
     def spelled(self, least: float) -> list[Spelling]:
         """The spellings under which at least this share of the keys are positions."""
         return keys.spellings(self.table.keys, self.rules, relative=self.is_relative, least=least)
 
-    def stated_spellings(self, possible: list[Spelling], some_complete: bool) -> list[Spelling]:
+    def stated_spellings(self, possible: list[Spelling]) -> list[Spelling]:
         """The spellings that agree with what the user has stated."""
         stated = self.stated_of_keys.items()
-        if some_complete and not self.is_relative:
-            # A side moves first in all keys or in none; whose stones are whose may differ from key to key.
-            possible = [spelling for spelling in possible if spelling.misfits.mean() <= STRANGE]
         agreeing = [spelling for spelling in possible if stated <= spelling.facets.items()]
         if not agreeing:
             many, poor = len(self.table.keys), self.spelled(STATED_BOARDS)
@@ -152,14 +148,13 @@ class _Search:
             raise questions.not_borne_out(self.stated_of_keys, facets, self.where, more)
         usual = min(agreeing, key=lambda spelling: (spelling.misfits.mean() > STRANGE, spelling.rarity))
         # What is rarer may take a stone for an empty cell.
-        plausible = [way for way in agreeing if way.empty == usual.empty or way.rarity == usual.rarity]
-        return plausible[:MAX_SPELLINGS]
+        return [way for way in agreeing if way.empty == usual.empty or way.rarity == usual.rarity]
 
     def complete_spellings(self, complete: list[Spelling]) -> list[Spelling]:
         """Of the spellings that explain all keys those that lose few to games played on after their end."""
         fixed = next((spelling for spelling in complete if not spelling.turn), None)
         if fixed is None or not fixed.lost:
-            return [way for way in complete if way.lost == complete[0].lost][:MAX_SPELLINGS]
+            return [way for way in complete if way.lost == complete[0].lost]
         # Where games went on after their end, stones may be one's own instead: what is rare must fit better.
         for own in complete:
             is_better = own.lost < fixed.lost
@@ -170,7 +165,7 @@ class _Search:
                 is_likelier = is_better or own.rarity <= fixed.rarity
                 ways = [*ways, fixed.facets] if is_likelier else [fixed.facets, *ways]
                 raise UndecidedError(questions.between(ways)[:1], self.where, self.options)
-        return [way for way in complete if not way.turn or way.lost <= fixed.lost][:MAX_SPELLINGS]
+        return [way for way in complete if not way.turn or way.lost <= fixed.lost]
 
     def is_readable(self, spelling: Spelling) -> bool:
         """Whether the values fit under a spelling; if not, no answer that leads to it could be read."""
