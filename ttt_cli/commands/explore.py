@@ -66,5 +66,5 @@ def explore(
         return None
     address = Path(out).resolve().as_uri()
     opened = show and webbrowser.open(address)
-    sizes = len(content), len(positions)
-    return Page(player.name, out, *sizes, verdict.mistakes.positions, "" if opened else address)
+    shown = "" if opened else address
+    return Page(player.name, out, len(content), len(positions), verdict.mistakes.positions, shown)

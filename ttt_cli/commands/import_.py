@@ -83,8 +83,19 @@ def import_(
             hint = "-o FILE saves elsewhere; ttt merge joins files"
             raise UsageError("already exists", where=str(path), hint=hint)
         library.save(state, path)
-    contents = loaded.format, state.learner.name, state.games, *state.entries
-    return Import(path, *contents, loaded.repaired, loaded.rejected, loaded.notes, state)
+    positions, moves = state.entries
+    return Import(
+        file=path,
+        format=loaded.format,
+        learner=state.learner.name,
+        games=state.games,
+        positions=positions,
+        moves=moves,
+        repaired=loaded.repaired,
+        rejected=loaded.rejected,
+        notes=loaded.notes,
+        state=state,
+    )
 
 
 more_help = file_help

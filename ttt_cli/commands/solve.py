@@ -92,7 +92,15 @@ def solve(
             return stopping()
 
         proof = Solver(rules).solve(asked, nodes=nodes, seconds=seconds, report=report)
-    to_move = None if asked.terminal else Side.to_move(asked.plies)
-    result = to_move, proof.value, proof.value is not None, proof.line
-    effort, ended_by = (proof.nodes, round(proof.seconds, 3)), stopping.exit_code or ExitCode.FAILED
-    return Solution(asked, rules, *result, *effort, proof.ruled_out, ended_by)
+    return Solution(
+        position=asked,
+        rules=rules,
+        to_move=None if asked.terminal else Side.to_move(asked.plies),
+        value=proof.value,
+        proven=proof.value is not None,
+        line=proof.line,
+        nodes=proof.nodes,
+        seconds=round(proof.seconds, 3),
+        ruled_out=proof.ruled_out,
+        ended_by=stopping.exit_code or ExitCode.FAILED,
+    )
