@@ -21,7 +21,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 
 SAMPLE = 200  # about how many keys are looked at before a form is tried on all
-PEEK = 20  # about how many of these are looked at first, since most forms fail on any
 MIN_BOARDS = 0.5  # the least share of keys that must be boards for a form, or a spelling, to be considered
 FEW_BOARDS = 0.2  # the least share of keys that must be positions where every board is a key
 MAX_EXTRAS = 3  # items of a key besides the board: a player, a cell as row and column
@@ -166,13 +165,7 @@ def spellings(
     result, seen = [], set()
     for split in _splitters(rules):
         items = [*map(split, sample)]
-        if (whole := str(items)) in seen:
-            continue
-        seen.add(whole)
-        peeked = items[:: max(1, len(items) // PEEK)]  # the first may be the odd ones out
         for frame in _frames(items, rules):
-            if frame.parts(peeked, rules)[0].count("") >= len(peeked) * MIN_BOARDS:
-                continue
             boards, extras = frame.parts(items, rules)
             if boards.count("") >= len(boards) * MIN_BOARDS or len(set(boards)) < fewest:
                 continue
