@@ -112,6 +112,7 @@ def test_values_are_the_callers_own():
     assert ttt.evaluate("minimax").unbeatable
     state = ttt.train("graph", games=50, seed=1)
     assert not ttt.evaluate(state).unbeatable  # computes its policy
+    assert ttt.Position.start(ttt.Rules(8, 8, 5)).play(np.int8(63)).x == 1 << 63
     assert ttt.GameRecord(iter(np.array([1, 4, 2, 5, 3])), "x", "a", "b").to_line()
     again = pickle.loads(pickle.dumps(state))
     assert (again.policy.probabilities(ttt.positions()) == state.policy.probabilities(ttt.positions())).all()

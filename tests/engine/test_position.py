@@ -1,9 +1,7 @@
 """Positions as text: what is a position, what is not, and what can be done with one."""
 
-from itertools import accumulate
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,9 +59,3 @@ def test_impossible_positions_say_why(text: str, why: str):
 def test_impossible_moves_say_why(text: str, cell: Any, why: str):
     with pytest.raises(NotationError, match=why):
         Position(text).play(cell)
-
-
-def test_a_cell_of_numpy_is_a_cell():
-    moves = np.array([0, 3, 1, 4, 63], np.int8)
-    boards = accumulate(moves, Position.play, initial=Position.start(Rules(8, 8, 5)))
-    assert [*boards][-1].x == 1 | 1 << 1 | 1 << 63

@@ -107,12 +107,6 @@ def test_half_a_surrogate_pair_beside_a_nan_is_named():
     assert "surrogate" in refusal(b'{"a": NaN, "b\\ud800": 1}', constants=True).message
 
 
-def test_json_lines_may_be_blank(tmp_path):
-    path = tmp_path / "rows.json"
-    path.write_bytes(b'{"a": 1}\r\n\r\n \n{"a": 2}\n{"a": 3}\n\n')
-    assert Source(path).json == [{"a": 1}, {"a": 2}, {"a": 3}]
-
-
 @pytest.mark.parametrize("first", ['"0,1,2,0,0,0,0,0,0"', "[0, 1, 2, 0, 0, 0, 0, 0, 0]", "(0, 1)"])
 def test_commas_in_quotes_or_brackets_separate_no_fields(first):
     ((_, row),) = csv_rows(f"{first};0.5\n".encode(), "f.csv")

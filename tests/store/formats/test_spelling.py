@@ -218,7 +218,7 @@ RECORDS = {
         **{"state": [[*it["state"]] for it in FIELDS], "action": [it["action"] for it in FIELDS]},
         "value": [it["value"] for it in FIELDS],
     },
-    "lines": "\n".join(map(json.dumps, FIELDS)).encode(),
+    "lines": "\r\n\r\n \n".join(map(json.dumps, FIELDS)).encode() + b"\n\n",  # some blank
     "beside settings": {"alpha": 0.1, "table": FIELDS},
     "a table beside an object of settings": {"settings": {"alpha": 0.1}, "seen": {}, "q": by_cell(MOVES)},
     "whole boards": [{"board": symbols(text), "q_values": row, "visits": 5} for text, row in ROWS.items()],
