@@ -170,7 +170,6 @@ def test_positions_whose_value_is_infinite_are_left_out():
     ("table", "value", "why"),
     [
         (by_cell(MOVES), {1: 0.5, 12: 0.5}, "the values do not fit them"),
-        (ROWS, [1, 2, 3], "the values do not fit them"),
         (by_cell(MOVES), {-1: 0.5}, "'-1' is not a cell"),
         ({text: {"q_values": row, "visits": 3} for text, row in ROWS.items()}, 0.5, "expected a number"),
         (by_cell(MOVES), [{"action": 4}], "expected a number"),

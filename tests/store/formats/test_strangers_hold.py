@@ -202,6 +202,8 @@ def test_keys_that_were_met_first_may_stand_for_their_images(group, how):
     first = {text: met.get(canonical(text, *how)[0]) for text in TEXTS}
     program = looks_up({text: table[board] for text, board in first.items() if board})
     judged(table, program, spelling={"symmetry": group})
+    few = {canonical(board, *how)[0]: POSITIONS[board] for board in boards[:60]}
+    assert not how or refused(few, "does a key stand for")
 
 
 def test_a_row_of_dashes_is_the_empty_board_also_where_the_spelling_is_stated():

@@ -29,7 +29,8 @@ LAST_FIRST = "rows from bottom right"  # the order of the cells in a number that
 OWN = "own"  # the empty symbol where each empty cell shows its own name
 CANONICAL_SHARE = 0.95  # the least share of keys that must be the smallest of their symmetric images
 MIN_CANONICAL = 12  # fewer keys with other images may all be the smallest by chance
-MIN_ROTATED = 100  # the same for rotations without reflections, since then a key has fewer other images
+MIN_TURNED = 24  # the same for rotations without reflections
+MIN_ROTATED = 100  # of fewer keys none may have a rotated image in the file by chance
 Images = Sequence[tuple[int, ...]]
 """The symmetries of a group, the identity first: cell ``at`` of an image is cell ``image[at]`` originally."""
 BITS = {"two bits a cell": 4, "bit sets": 2}  # of a set for each side; the lowest bits are the first cell
@@ -355,7 +356,7 @@ def symmetry_of(spelling: Spelling) -> str:
     space = spelling.space
     for name, group in groups(space.rules).items():
         every = representatives(space, spelling.indexes, group)
-        if every is None or every.shape[1] < (MIN_CANONICAL if name == "yes" else MIN_ROTATED):
+        if every is None or every.shape[1] < (MIN_CANONICAL if name == "yes" else MIN_TURNED):
             continue
         stones = space.stones[every].astype(np.int64)  # [images, k, cells]
         if spelling.turn:  # one's own and the other's, as they are written

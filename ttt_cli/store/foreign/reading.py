@@ -170,14 +170,14 @@ class Reading:
     def score(self) -> float:
         """What the numbers themselves say for this reading, as a standard score."""
         space = self.spelling.space
+        boards = len(np.unique(self.spelling.indexes[~self.spelling.left_out]))
+        images = max(1.0, self.positions / boards)  # of a board, which are no more evidence than it is
         if self.of_moves:
-            boards = len(np.unique(self.spelling.indexes[~self.spelling.left_out]))
-            images = max(1.0, self.positions / boards)  # of a board, which are no more evidence than it is
             return _skill(space, *self.by_board) / float(np.sqrt(images))
         prospects = _prospects(space.rules)[self.indexes]
         if len(prospects) < 3 or self.worth.std() == 0 or prospects.std() == 0:
             return 0.0
-        return float(np.corrcoef(self.worth, prospects)[0, 1]) * float(np.sqrt(len(prospects) - 1))
+        return float(np.corrcoef(self.worth, prospects)[0, 1]) * float(np.sqrt((len(prospects) - 1) / images))
 
     @cached_property
     def faults(self) -> int:

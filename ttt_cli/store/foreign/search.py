@@ -31,6 +31,7 @@ from ttt_cli.store.text import quoted
 LEAD = 4.0  # how much higher the rank of the reading that is meant must be than that of any as common
 DOUBT = 2.0  # how much higher the score of a rarer reading must be for it to be a rival
 STATED_BOARDS = 0.02  # the least share for spellings tried only to say how many keys fit what was stated
+FEW_PLAYED_ON = 0.02  # the share of keys by which stones that are one's own may fit worse and be meant
 STRANGE = 0.1  # the largest share of keys that may fit no position where others would, or be no boards
 MIN_NUMBERS = 200  # with fewer keys that are numbers it may be chance that some of them are boards
 INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of the values equal it
@@ -165,7 +166,8 @@ class _Search:
                 is_likelier = is_better or own.rarity <= fixed.rarity
                 ways = [*ways, fixed.facets] if is_likelier else [fixed.facets, *ways]
                 raise UndecidedError(questions.between(ways)[:1], self.where, self.options)
-        return [way for way in complete if not way.turn or way.lost <= fixed.lost]
+        few = fixed.lost + FEW_PLAYED_ON * len(self.table.keys)
+        return [way for way in complete if not way.turn or way.lost <= few]
 
     def is_readable(self, spelling: Spelling) -> bool:
         """Whether the values fit under a spelling; if not, no answer that leads to it could be read."""
