@@ -182,7 +182,9 @@ class _Search:
         possible = possible or [way for way in few if way.turn and way.lists_all]
         possible = [spelling for spelling in possible if spelling.first is not None]
         if len(self.table.keys) < MIN_NUMBERS:
-            possible = [spelling for spelling in possible if spelling.form not in keys.NUMBERS]
+            possible = [
+                way for way in possible if way.form not in keys.NUMBERS or way.misfits.mean() <= STRANGE
+            ]
         if not possible:
             raise self.no_positions(few)
         possible.sort(key=lambda spelling: (spelling.rarity, spelling.lost))
