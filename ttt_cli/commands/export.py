@@ -109,7 +109,7 @@ def export(
             library.save(player.state, path)
     elif not write_report(env, out, chunks):
         return None
-    elif form.holds == "policy" and Path(out).is_file():  # no device, no pipe
+    elif form.name in FORMATS and form.holds == "policy" and Path(out).is_file():  # no device, no pipe
         _say_if_too_large(env, Path(out))
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
 

@@ -227,7 +227,7 @@ def show(
         states = [state for state in states if rules in (None, state.rules)]
         return Store(str(env.store.absolute()), states, [*_players()])
     name = re.split("[:,]", file)[0]
-    is_file = name not in BUILT_IN and library.find(env.store, name, rules) is not None
+    is_file = name not in BUILT_IN and any(library.find(env.store, text, rules) for text in (file, name))
     if not is_file and (player := _player(name)) is not None:
         if file != name:
             resolve(file, env.store, rules)  # raises UsageError for an unknown option

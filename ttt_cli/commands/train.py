@@ -138,7 +138,8 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
             if state.learner.name != learner:
                 raise InvalidFileError(f"holds a {state.learner.name} state, not {learner}", where=str(path))
             if options.preset not in (None, state.learner.choice):
-                raise InvalidFileError(f"has the choice rule {state.learner.choice}", where=str(path))
+                what = f"has the choice rule {state.learner.choice}"
+                raise InvalidFileError(what, where=str(path), hint="leave out --preset")
             return _carry_out(env, options, resumed_run(path, state, env.store, options.opponent))
         start = _start(env, learner, given, path, options)
         library.try_saving(start, path)

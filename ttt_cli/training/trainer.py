@@ -104,10 +104,11 @@ def opponent_of(start: State, agent: str | Agent | None, store: Path, path: Path
         raise UsageError(what, where=player.name, hint="copy its file first", flags=flags)
     policy = player.policy
     if policy.external:
-        if not player.reproducible:
-            notices.info("asking %s about the positions that its play can reach", player.name)
         policy, space = policy.memoised(), enumerated(policy.rules)
         if space is not None:
+            if not player.reproducible:
+                which = "all positions" if start.symmetric else "the positions that its play can reach"
+                notices.info("asking %s about %s", player.name, which)
             policy = policy.table(space) if start.symmetric else within_reach(policy)
     return replace(player, make=lambda rules: policy)
 

@@ -378,7 +378,7 @@ def _of_moves(
         filler = 0 if values.are_decisions else max(at_occupied.values(), default=0)
         occupied = at_occupied.total() - filler
         kept = still_open & known & free
-        if not kept.any() or (one_a_key and occupied > kept.sum()):
+        if not kept.any() or (one_a_key and occupied > kept.sum()) or (values.are_mixed and at_occupied):
             continue
         if (are_folded or values.are_decisions) and occupied > MISPLACED * kept.sum():
             continue
