@@ -218,6 +218,7 @@ RECORDS = {
         "value": [it["value"] for it in FIELDS],
     },
     "lines": "\r\n\r\n \n".join(map(json.dumps, FIELDS)).encode() + b"\n\n",  # some blank
+    "printed boards": [it | {"state": Spell("ruled", "XO ").of(it["state"])} for it in FIELDS],
     "beside settings": {"alpha": 0.1, "table": FIELDS},
     "a table beside an object of settings": {"settings": {"alpha": 0.1}, "seen": {}, "q": by_cell(MOVES)},
     "whole boards": [{"board": symbols(text), "q_values": row, "visits": 5} for text, row in ROWS.items()],

@@ -202,7 +202,10 @@ def _quoted_items(key: str) -> list[str]:
 
 def _printed_items(key: str, cols: int) -> list[str]:
     """The items of a board as it is printed: ``|`` between cells, a line for each row, perhaps rules between
-    the rows and a frame around them."""
+    the rows and a frame around them; and what stands beside it in other columns."""
+    if "\t" in key:
+        parts = key.split("\t")
+        return [item for part in parts for item in (_printed_items(part, cols) if "|" in part else [part])]
     lines = [line.split("|") for line in key.translate(_BRACKETS).split("\n") if not _RULE.fullmatch(line)]
     frame = slice(1, -1) if {*map(len, lines)} == {cols + 2} and len(lines) > 1 else slice(None)
     return [cell for line in lines for cell in line[frame]]
