@@ -11,7 +11,6 @@ import pytest
 from tests.ttt import PROGRAM, Outcome, finish, read_until, start
 
 BOOK = "export minimax --format policy-csv -o -"
-"""Writes 348,327 bytes."""
 
 
 def shell(line: str, **variables: str) -> Outcome:
@@ -38,10 +37,11 @@ def test_a_reader_that_leaves_early_sets_the_exit_code(reader, read):
     assert shell(f"$TTT {BOOK} | {reader}; echo ${{PIPESTATUS[0]}}") == Outcome(0, read, "")
 
 
-def test_a_closed_standard_output_is_an_error_if_it_is_needed():
+def test_a_closed_output_is_an_error_if_it_is_needed():
     error = "Error: standard output: cannot be written: bad file descriptor\n"
     assert shell("$TTT analyze X........ >&-") == Outcome(1, "", error)
     assert shell("$TTT nosuch >&-").code == 2
+    assert shell("exec 3> >(:); wait $!; $TTT --help >&3; echo $?") == Outcome(0, "141\n", "")
 
 
 @pytest.mark.long

@@ -44,8 +44,10 @@ class Commands(TyperGroup):
             args = [*args[1:], "--help"]
         try:
             return super().parse_args(ctx, args)
-        except SystemExit:  # Typer has shown or installed the completion
-            raise typer.Exit() from None
+        except SystemExit as end:
+            if end.code:  # Rich has found the pipe closed
+                raise
+            raise typer.Exit() from None  # Typer has shown or installed the completion
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the name of the called command, the command, and the remaining arguments.
