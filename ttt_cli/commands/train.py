@@ -149,9 +149,8 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
             return _result(env, path, state)
         seed = secrets.randbits(32) if options.seed is None else options.seed
         opponent = opponent_of(state, options.opponent, env.store, path)
-        return _carry_out(
-            env, options, new_run(path, state, seed=seed, games=options.games, opponent=opponent)
-        )
+        run = new_run(path, state, seed=seed, games=options.games, opponent=opponent)
+        return _carry_out(env, options, run)
 
 
 HELP = """{title}.

@@ -102,7 +102,7 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
 
 
 def offer(kind: "type[Learner[Any]]") -> str:
-    """Make a learner known by its name for the rest of this call; returns the name."""
+    """Make a learner known by its name from now on; returns the name."""
     OFFERED[kind.name] = kind
     return kind.name
 

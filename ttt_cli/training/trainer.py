@@ -142,9 +142,8 @@ def new_run(
     )
     if opponent and not opponent.reproducible:
         record = replace(record, details={**record.details, "reproducible": False})
-    return TrainingRun(
-        path, _plan(learner, record, opponent), start.in_own_units().closed(), record, opponent
-    )
+    plan = _plan(learner, record, opponent)
+    return TrainingRun(path, plan, start.in_own_units().closed(), record, opponent)
 
 
 def _plan(learner: Learner[Any], record: Run, opponent: Agent | None) -> Plan:

@@ -98,11 +98,8 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
     for value, key in zip(values, keys, strict=True):
         kind, pairs = _pairs(value, rules)
         if pairs and {kind, shape} == {"cells", "list"}:
-            kind, shape, are_mixed = (
-                "cells",
-                "cells",
-                True,
-            )  # PHP writes an object of the first cells as a list
+            # PHP writes an object whose keys are the first cells, in order, as a list.
+            kind, shape, are_mixed = "cells", "cells", True
         if not kind or (pairs and shape not in ("", kind)):
             message = f"{quoted(value)}: {EXPECTED.format(rules.cells)}"
             message += ", and all values of the same kind" if kind else ""
