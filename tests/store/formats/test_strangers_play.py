@@ -43,6 +43,7 @@ from tests.store.formats.strangers import (
     move_values,
     mover,
     numbers,
+    position_values,
     swapped,
     symbols,
     winner,
@@ -64,6 +65,13 @@ def test_unknown_positions_are_valued_for_the_side_of_the_values(meaning, x, o):
     table = {text: value * (x if mover(text) == "O" else -o) for text, value in POSITIONS.items()}
     program = looks_up(table, x, o, unknown=0.1)
     judged(Spell("tuple", "120").positions(table), program, unknown=0.1, values=meaning)
+
+
+def test_what_all_values_have_in_common_does_not_tell_whose_good_they_measure():
+    """Points of whoever has moved: 2 for a win, 1 for a draw; games that have ended are not in the table."""
+    own = {text: v if mover(text) == "O" else -v for text, v in position_values(1000, 1).items()}
+    points = {text: value + 1 for text, value in own.items() if free(text)}
+    judged(Spell().positions(points), looks_up(points, 1, 1, unknown=1.0), unknown=1.0)
 
 
 def test_unknown_may_mean_never_unless_nothing_is_known():

@@ -102,16 +102,21 @@ class Reading:
 
     @cached_property
     def worth(self) -> Floats:
-        """float64[k], the numbers from the mover's side; those of positions from X's, and so that an unknown
-        position is worth 0: chances to win less 1/2."""
+        """float64[k], the numbers from the mover's side; those of positions from X's, less ``even``."""
         numbers = self.numbers
         if self.of_moves:
             return numbers * np.where(self.spelling.space.movers > 0, *self.signs)[self.indexes] + 0.0
+        return (numbers - self.even) * (1 - 2 * self.slots) + 0.0
+
+    @property
+    def even(self) -> float:
+        """What an even position is worth: 1/2 if the numbers look like chances to win, the mean of open
+        positions if they are all on one side of 0, such as points or per cent, else 0."""
+        numbers, undecided = self.numbers, self.numbers[self.still_open]
         if np.all((numbers >= 0) & (numbers <= 1)):
-            undecided = numbers[self.still_open]
-            if (undecided == 0).sum() <= (undecided == 0.5).sum():
-                numbers = numbers - 0.5
-        return numbers * (1 - 2 * self.slots) + 0.0
+            return 0.5 if (undecided == 0).sum() <= (undecided == 0.5).sum() else 0.0
+        one_sided = np.all(numbers >= 0) or np.all(numbers <= 0)
+        return float(undecided.mean()) if one_sided and len(undecided) else 0.0
 
     @property
     def by_slot(self) -> Floats:
