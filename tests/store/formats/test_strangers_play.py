@@ -58,6 +58,8 @@ CORPUS = Path(__file__).parent / "corpus"
 
 MOVED = {text: v if mover(text) == "O" else -v for text, v in POSITIONS.items() if text != EMPTY}
 """What positions are worth to whoever has moved."""
+LONGER = position_values(1000, 1)
+WHILE_OPEN = {text: v if mover(text) == "O" else -v for text, v in LONGER.items() if free(text)}
 
 
 @pytest.mark.parametrize(("meaning", "x", "o"), [("mover", -1, -1), ("moved", 1, 1), ("o", -1, 1)])
@@ -69,8 +71,7 @@ def test_unknown_positions_are_valued_for_the_side_of_the_values(meaning, x, o):
 
 def test_what_all_values_have_in_common_does_not_tell_whose_good_they_measure():
     """Points of whoever has moved: 2 for a win, 1 for a draw; games that have ended are not in the table."""
-    own = {text: v if mover(text) == "O" else -v for text, v in position_values(1000, 1).items()}
-    points = {text: value + 1 for text, value in own.items() if free(text)}
+    points = {text: value + 1 for text, value in WHILE_OPEN.items()}
     judged(Spell().positions(points), looks_up(points, 1, 1, unknown=1.0), unknown=1.0)
 
 
@@ -310,6 +311,8 @@ def test_relative_stones_are_read_after_a_move_too():
     error = refused(own, r"'1' always moves first \(spelling.first=1\)")
     assert "f.json:spelling.mine=1" in error.hint  # which leaves no key out
     judged(own, looks_up(MOVED, 1, 1), spelling={"mine": "1", "theirs": "-1"})
+    own = {numbers(text if mover(text) == "O" else swapped(text)): v for text, v in WHILE_OPEN.items()}
+    refused(own, r"'1' are one's own stones, whoever began \(spelling.mine=1\)")
 
 
 def test_nothing_beside_a_board_is_ignored():

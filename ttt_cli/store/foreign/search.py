@@ -382,7 +382,13 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
         for name in names
         if name not in groups or keys.representatives(space, known, groups[name]) is not None
     ]
-    return questions.between(borne_out) + questions.between([reading.facets for reading in undecided])
+    ways = [reading.facets for reading in undecided]
+    if any(
+        "first" in way for way in ways
+    ):  # boards after one's own moves have the stones the other way round
+        own = [way.spelling.second for way in undecided if way.spelling.turn and not way.of_moves]
+        ways += [{"mine": stone} for stone in own if stone]
+    return questions.between(borne_out) + questions.between(ways)
 
 
 def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
