@@ -15,7 +15,7 @@ from itertools import islice
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Floats
+from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign import keys, questions
@@ -96,6 +96,10 @@ class _Search:
         if best.says_only:
             message = f"its numbers only say {best.says_only}: nothing has been learned"
             raise InvalidFileError(message, where=self.where)
+        if (other := best.spelling.no_board).mean() > STRANGE:
+            shown = self.shown(np.flatnonzero(other))
+            message = f"{other.sum():,} of {len(other):,} keys are of another kind than the others: {shown}"
+            raise InvalidFileError(message, where=self.where, hint="leave one kind out")
         asked = _open_questions(best, rivals, agreeing)
         if "unknown" not in self.options.stated and self.table.unknown is None:
             unknown = (_about_unknown(reading, self.options) for reading in (best, *rivals))
@@ -299,11 +303,14 @@ class _Search:
         answers = dict[str, str]()
         for way, spelling in ways.items():
             option, words = questions.answer(*way)
-            examples = np.flatnonzero(spelling.left_out)[:SHOWN].tolist()
-            shown = ", ".join(quoted(self.table.keys[row]) for row in examples)
+            shown = self.shown(np.flatnonzero(spelling.left_out))
             lost = f"{spelling.lost:,} of {len(self.table.keys):,} keys are not positions ({shown})"
             answers[option] = f"{words}, and {lost}"
         return questions.STONES, answers
+
+    def shown(self, rows: Int64s) -> str:
+        """The first of these keys."""
+        return ", ".join(quoted(self.table.keys[row]) for row in rows[:SHOWN].tolist())
 
 
 def _whose_stones(spelling: Spelling) -> tuple[str, str]:
