@@ -259,7 +259,7 @@ def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
         digits = _SIGNED.findall(item[: 2 * cells])
         return tuple(digits) if "".join(digits) == item else ""
     if form == "characters":
-        return item if item.strip("012") or not _NATURAL.fullmatch(item) else item.rjust(cells, "0")
+        return item.rjust(cells, "0") if _NATURAL.fullmatch(item) and len({*item, "0"}) <= 3 else item
     if not all(_NATURAL.fullmatch(item) and len(item) <= cells for item in items):
         return ""
     parts = [int(np.base_repr(int(item), NUMBERS[form])) for item in items]

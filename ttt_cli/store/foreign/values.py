@@ -20,7 +20,7 @@ from ttt_cli.learners.entries import MAX_VALUE
 from ttt_cli.store.text import quoted
 
 EXPECTED = "expected a number, a list of {} numbers or an object of numbers by cell"
-MAX_BEADS = 10_000  # of a box that lists them one by one
+MAX_BEADS = 100_000  # of a box that lists them one by one
 FEW_DECISIONS = 2  # floats with no more distinct values, such as 0.0 and 1.0, are values and not cells
 MOVE_FIELDS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
 POLICY_NAMES = {"policy", "policies", "pi"}  # of tables of moves
