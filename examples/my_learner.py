@@ -28,7 +28,7 @@ class MonteCarlo(PlainLearner):
             maker = Side.to_move(ply)
             if maker.key in sides:
                 visits, total = table.get(board, (0, 0))
-                table[board] = [visits + 1, total + (game.result.outcome(maker) or self.draw)]
+                table[board] = [visits + 1, total + (game.outcome(maker) or self.draw)]
 
     def value(self, table: Table, position: Position, cell: int) -> float | None:
         """Return the mean result of the games with this move, for the side to move; None without games."""

@@ -5,6 +5,7 @@ import inspect
 import pickle
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from io import StringIO
 from itertools import count
@@ -106,6 +107,23 @@ def test_a_saved_state_is_never_lost():
         ttt.train("q", games=10, settling=float("inf"))  # which no file can hold
 
 
+def test_a_state_of_ones_own_learner_plays_by_the_parameters_of_its_runs():
+    @dataclass(frozen=True)
+    class Mine(ttt.PlainLearner):
+        name = "mine"
+        sign: int = ttt.parameter(1, "of the values")
+
+        def learn(self, table, game, sides="xo"):
+            table["." * 9] = 1
+
+        def value(self, table, position, cell):
+            return self.sign * cell / 9
+
+    state = ttt.train(Mine, games=2, seed=1, sign=-1)
+    ttt.save(state, "mine.json")
+    assert ttt.move(ttt.load("mine.json", learner=Mine), "." * 9) == ttt.move(state, "." * 9) == 1
+
+
 def test_values_are_the_callers_own():
     own = ttt.positions()
     own.legal[:, 4] = False
@@ -175,6 +193,13 @@ def test_other_boards():
         lambda: ttt.Rules(3, 3, 3, "yes"),
         lambda: ttt.Positions.parse([None], ttt.Rules()),
         lambda: ttt.load("a\0b"),
+        lambda: ttt.policy("a\nb"),
+        lambda: ttt.policy("exec:\0").probabilities(ttt.positions()[:1]),
+        lambda: ttt.train("q", games=5).with_play(ties="x"),
+        lambda: ttt.Positions.batch([ttt.Position("." * 16, ttt.Rules(4, 4, 4))], ttt.Rules()),
+        lambda: ttt.Positions.concatenate([ttt.positions(), ttt.positions(ttt.Rules(2, 2, 2))]),
+        lambda: ttt.move("random", "XXXOO...."),
+        lambda: ttt.evaluate("random", first_free, first_free).against("first_free"),
         lambda: ttt.evaluate(type("Theirs", (First, ttt.Policy), {"rules": "3x3"})()),
         lambda: ttt.GameRecord((1, 4, 2, 5, 3), "x", "a", "b", id=5),
         lambda: ttt.GameRecord(("1", "4"), "x", "a", "b"),

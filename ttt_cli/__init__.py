@@ -13,16 +13,23 @@ __version__ = "0.1.0"
 __all__ = [
     "AgentType",
     "ExportSource",
+    "FileOptions",
     "ForeignTable",
     "Format",
     "Game",
     "GameRecord",
+    "Learner",
+    "Match",
     "PlainLearner",
+    "Player",
     "Policy",
     "Position",
     "Positions",
+    "Result",
     "Rules",
+    "Shard",
     "Side",
+    "Source",
     "State",
     "Table",
     "TttError",
@@ -30,6 +37,7 @@ __all__ = [
     "evaluate",
     "load",
     "merge",
+    "move",
     "one_of",
     "parameter",
     "play_game",
@@ -42,12 +50,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ttt_cli import api
+if not TYPE_CHECKING:  # which would take any name for one of ours
 
-    return getattr(api, name)
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ttt_cli import api
+
+        return getattr(api, name)
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ from logging import NullHandler
 from os import PathLike, fsencode, fspath
 from pathlib import Path
 from secrets import randbits, token_hex
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from warnings import warn
 
 import numpy as np
@@ -31,17 +31,20 @@ from ttt_cli.engine.position import Position as Position
 from ttt_cli.engine.positions import Positions as Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.rules import Rules as Rules
+from ttt_cli.engine.side import Result as Result
 from ttt_cli.engine.side import Side as Side
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import DEFAULT_STORE
 from ttt_cli.errors import TttError as TttError
 from ttt_cli.errors import UsageError, expect, notices
 from ttt_cli.evaluation import verdict as verdicts
-from ttt_cli.evaluation.match import GAMES, Match
+from ttt_cli.evaluation.match import GAMES
+from ttt_cli.evaluation.match import Match as Match
 from ttt_cli.evaluation.match import play_match as match_of
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import checked, offer
-from ttt_cli.learners.base import Learner
+from ttt_cli.learners.base import Learner as Learner
+from ttt_cli.learners.base import Shard as Shard
 from ttt_cli.learners.base import parameter as parameter
 from ttt_cli.learners.plain import PlainLearner as PlainLearner
 from ttt_cli.learners.plain import Table as Table
@@ -50,11 +53,13 @@ from ttt_cli.play.session import Session
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import FORMAT, Loaded
 from ttt_cli.store.formats.format import ExportSource as ExportSource
+from ttt_cli.store.formats.format import FileOptions as FileOptions
 from ttt_cli.store.formats.format import ForeignTable as ForeignTable
 from ttt_cli.store.formats.format import Format as Format
 from ttt_cli.store.games import GameRecord as GameRecord
 from ttt_cli.store.locks import lock
 from ttt_cli.store.merge import merge as merge_states
+from ttt_cli.store.source import Source as Source
 from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of
 from ttt_cli.store.teaching import teach as teach_games
@@ -63,8 +68,16 @@ from ttt_cli.training.trainer import advance, new_run, opponent_of
 
 notices.addHandler(NullHandler())  # else Python prints warnings
 
-Player = str | State | Policy | Callable[[str], int | str] | Any
-"""A player; an object's ``probabilities`` of k open ``Positions`` must be float64[k, cells]."""
+
+class Answers(Protocol):
+    """A player of one's own that is an object."""
+
+    def probabilities(self, positions: Positions, /) -> Any:
+        """Return float64[k, cells], the probability of each cell in k open positions."""
+
+
+Player = str | PathLike[str] | State | Policy | Answers | Callable[[str], int | str]
+"""A player: a name, a file, what ``train`` or ``policy`` returns, or one's own object or function."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +133,28 @@ def policy(
     :raises TttError: if the player is unknown.
     """
     return _agents([player], rules, store)[0].policy
+
+
+def move(
+    player: Player,
+    position: str | Position,
+    *,
+    rules: Rules | None = None,
+    store: str | PathLike[str] = DEFAULT_STORE,
+) -> int | None:
+    """Return the cell, from 1, that a player most likely plays, the first of several; None if it resigns.
+
+    >>> move("minimax", "XX.OO....")
+    3
+
+    :raises TttError: if the game is over, or no game leads to the position.
+    """
+    own = policy(player, rules=rules, store=store)
+    here = position if isinstance(position, Position) else Position.parse(position, own.rules)
+    if here.terminal:
+        raise UsageError(f"the game is over in {here.text!r}")
+    (played,) = own.probabilities(Positions.batch([here], own.rules))
+    return int(played.argmax()) + 1 if played.any() else None
 
 
 def evaluate(
@@ -325,8 +360,8 @@ def save(state: State, path: str | PathLike[str]) -> None:
     >>> load("mine.json").games
     10
 
-    :raises TttError: if that fails, another process is writing the file, or it holds a state of another
-        method or for another game.
+    :raises TttError: if that fails, another process or thread is writing the file, or it holds a state of
+        another method or for another game.
     """
     expect(State, state)
     file = Path(_path(path))
@@ -361,7 +396,7 @@ def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLik
 def _agent(player: Player) -> str | Agent:
     """The name of a player, or the player itself as an agent."""
     if isinstance(player, str | PathLike):
-        return fspath(player)
+        return _path(player)
     if isinstance(player, State):
         return Agent(player.learner.name, fixed_rules=player.rules, make=lambda rules: player.policy)
     name = getattr(player, "__name__", type(player).__name__)

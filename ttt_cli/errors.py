@@ -50,7 +50,8 @@ class TttError(Exception):
 
     def __str__(self) -> str:
         line = f"{self.where}: {self.message}" if self.where else self.message
-        return f"{line} ({self.hint})" if self.hint else line
+        line += f" ({self.hint})" if self.hint else ""
+        return "".join(char if char.isprintable() else repr(char)[1:-1] for char in line)
 
 
 class UsageError(TttError):

@@ -41,7 +41,8 @@ class Corners(Policy):
         preferred = np.where(corners.any(axis=1, keepdims=True), corners, positions.legal)
         if self._ties == "first":
             preferred &= preferred.cumsum(axis=1) == 1
-        return preferred / np.maximum(preferred.sum(axis=1, keepdims=True), 1)
+        shares: np.ndarray = preferred / np.maximum(preferred.sum(axis=1, keepdims=True), 1)
+        return shares
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,12 @@ class ConstantStep(PlainLearner):
             if maker.key in sides:
                 value, visits = table.get(board, (0.0, 0))
                 step = max(self.rate, 1 / (visits + 1))
-                table[board] = [value + step * (game.result.outcome(maker) - value), visits + 1]
+                table[board] = [value + step * (game.outcome(maker) - value), visits + 1]
 
     def value(self, table: Table, position: Position, cell: int) -> float | None:
         """Return the value of the board that the move leads to."""
-        return table.get(position.play(cell).text, (None, 0))[0]
+        value: float | None = table.get(position.play(cell).text, (None, 0))[0]
+        return value
 
 
 CORNERS = AgentType("corners", "any corner, else anywhere", Corners, {"ties": one_of("random", "first")})

@@ -93,7 +93,7 @@ def test_a_line_that_beats_a_player_is_shown_where_no_walk_fits(
     for side, role in zip(Side, ("as_x", "as_o"), strict=True):
         game = Game.of(Rules(4, 5, 4), [cell - 1 for cell in worst[role]["line"]])
         assert worst[role]["loss"] is None
-        assert game.result is not None and game.result.outcome(side) == -1
+        assert game.outcome(side) == -1
         assert [step["cell"] for step in found["explanation"][role]] == worst[role]["line"]
     shown = " ".join(ttt("evaluate", "random", "heuristic", *board, "--explain").out.split())
     line = " ".join(map(str, worst["as_x"]["line"]))

@@ -114,7 +114,7 @@ FAULTS = [
     *((f"{CLASS}name = {name!r}", f"cannot have the name {name!r}") for name in ("q", "random", "../up")),
     (CLASS + "def value(self, t, p, c): return t[5]", "KeyError: 5 in line 15 of mine.py"),
     (CLASS + "def value(self, t, p, c): return float('nan')", "its value of cell 1 in '......' is nan (a"),
-    (CLASS + "def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': is not"),
+    (CLASS + "def learn(self, t, game, sides): t['hello'] = 1", "no file can hold its table: "),
     (CLASS + "def explore(self, t, p, r): return 0", "explore chose 0: move 2: cell 1 cannot be"),
     (CLASS + "kernel_version = 1.5", "Wrong.kernel_version is not 1, 2, …"),
     (CLASS + "rate: float = parameter(0.1, 'x')", "the parameter rate needs @dataclass(frozen=True) above"),

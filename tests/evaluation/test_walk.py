@@ -54,6 +54,6 @@ def test_a_weak_players_loss_is_found_at_once(rules: Rules, side: Side) -> None:
             assert isinstance(policy, Heuristic)  # which knows how to block
             continue
         game = Game.of(rules, [cell - 1 for cell in line])
-        assert game.result is not None and game.result.outcome(side) == -1
+        assert game.outcome(side) == -1
         played = policy.probabilities(Positions.parse(game.texts()[:-1], rules))
         assert all(played[ply, cell] > 0 for ply, cell in enumerate(game.moves) if ply % 2 == side)

@@ -56,6 +56,15 @@ class Game:
         """How it ended; None while it is open."""
         return Result(self.to_move.other.sign) if self.resigned else self.position.result
 
+    def outcome(self, side: Side) -> int:
+        """How it ended for a side: +1 won, 0 drawn, -1 lost.
+
+        :raises NotationError: while it is open.
+        """
+        if self.result is None:
+            raise NotationError(f"the game is still open in {self.text!r}")
+        return self.result * side.sign
+
     @property
     def is_over(self) -> bool:
         return self.resigned or self._boards[-1].terminal

@@ -16,7 +16,7 @@ from ttt_cli.engine.arrays import Bools, Int8s, Int32s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE, ZERO
 from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import expect
+from ttt_cli.errors import UsageError, expect
 
 CACHED = 1 << 16
 """The length of temporary arrays that stay in the processor's cache."""
@@ -44,10 +44,14 @@ class Positions:
 
     @classmethod
     def start(cls, rules: Rules) -> "Positions":
+        expect(Rules, rules)
         return cls(rules, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
 
     @classmethod
     def batch(cls, positions: Sequence[Position], rules: Rules) -> "Positions":
+        """These positions; raises UsageError unless all are of these rules."""
+        expect(Position, *positions)
+        _expect_one(rules, *(position.rules for position in positions))
         x = np.array([position.x for position in positions], np.uint64)
         return cls(rules, x, np.array([position.o for position in positions], np.uint64))
 
@@ -90,7 +94,8 @@ class Positions:
 
     @classmethod
     def concatenate(cls, parts: Sequence["Positions"]) -> "Positions":
-        """The positions of one or more parts, in turn."""
+        """The positions of one or more parts, in turn; raises UsageError unless all are of the same rules."""
+        _expect_one(*(part.rules for part in parts))
         x, o, results = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "o", "results")
         )
@@ -257,6 +262,12 @@ class Positions:
 
     def position(self, row: int) -> Position:
         return Position(self.text(row), self.rules)
+
+
+def _expect_one(*games: Rules) -> None:
+    if len({*games}) > 1:
+        named = ", ".join(sorted(rules.describe() for rules in {*games}))
+        raise UsageError(f"positions of one game are wanted, not of several: {named}")
 
 
 def _chunks(stop: int) -> Iterator[slice]:

@@ -50,7 +50,3 @@ class Result(IntEnum):
     @property
     def winner(self) -> Side | None:
         return None if self == 0 else Side.X if self > 0 else Side.O
-
-    def outcome(self, side: Side) -> int:
-        """+1 if the side has won, 0 for a draw, -1 if it has lost."""
-        return self * side.sign

@@ -91,13 +91,16 @@ class Verdict:
     def against(self, opponent: str) -> Result:
         """Return the result against the opponent of this name.
 
-        :raises UsageError: if there is none.
+        :raises UsageError: if there is none, or if there are several.
         """
-        results = {result.opponent: result for result in reversed(self.results)}
-        if opponent not in results:
-            names = ", ".join(result.opponent for result in self.results) or "nobody"
-            raise UsageError(f"no result against {opponent!r}: judged against {names}")
-        return results[opponent]
+        found = [result for result in self.results if result.opponent == opponent]
+        if len(found) != 1:
+            names, many = (
+                ", ".join(result.opponent for result in self.results) or "nobody",
+                len(found) or "no",
+            )
+            raise UsageError(f"{many} results against {opponent!r}: judged against {names}")
+        return found[0]
 
     @property
     def worst_case(self) -> WorstCases:

@@ -4,13 +4,14 @@ values a move. How such a learner plays and trains, and how tables are merged an
 
 from abc import abstractmethod
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import zip_longest
 from math import isfinite, nan
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class PlainLearner(Learner[Table]):
     ...             maker = Side.to_move(ply)
     ...             if maker.key in sides:
     ...                 visits, balance = table.get(board, (0, 0))
-    ...                 table[board] = [visits + 1, balance + game.result.outcome(maker)]
+    ...                 table[board] = [visits + 1, balance + game.outcome(maker)]
     ...
     ...     def value(self, table, position, cell):
     ...         visits, balance = table.get(position.play(cell).text, (0, 0))
@@ -80,7 +81,7 @@ class PlainLearner(Learner[Table]):
         """Learn from the moves of these sides in a finished game, changing ``table``.
 
         ``game.texts()`` are the boards from the empty one on, ``game.moves`` the cells from 0, and
-        ``game.result.outcome(side)`` is 1, 0 or -1. Only table and game may make a difference.
+        ``game.outcome(side)`` is 1, 0 or -1. Only table and game may make a difference.
         """
 
     @abstractmethod
@@ -99,9 +100,10 @@ class PlainLearner(Learner[Table]):
 
     def _finite(self, table: Table, position: Position, cell: int) -> float | None:
         value = self.value(table, position, cell)
-        if value is None or isfinite(value):
-            return value
-        what = f"its value of cell {cell + 1} in {position.text!r} is {value}"
+        with suppress(TypeError, OverflowError):  # of no number, or too large a one
+            if value is None or isfinite(value):
+                return value
+        what = f"its value of cell {cell + 1} in {position.text!r} is {str(value)[:50]}"
         raise TttError(what, where=self.name, hint="a number from -1 to 1, or None if unknown")
 
     def empty(self, rules: Rules, symmetric: bool = False) -> Table:
@@ -139,6 +141,11 @@ class PlainLearner(Learner[Table]):
             if shard.journal is not None:
                 shard.journal.append(game)
         return results
+
+    def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
+        """With the values on which all runs agree: ``value`` may depend on any of them."""
+        agreed = set.intersection(*(set(known.items()) for known in parameters)) if parameters else ()
+        return self.with_params(**{name: value for name, value in agreed if name in self.parameters()})
 
     def policy(self, table: Table) -> Policy:
         return Answering(table.rules, partial(self._answer, table))
@@ -178,7 +185,7 @@ class PlainLearner(Learner[Table]):
         try:
             self.from_entries(table.rules, False, plain.items())
         except InvalidFileError as error:
-            raise TttError(f"cannot be saved: {error}", where=self.name) from None
+            raise TttError(f"no file can hold its table: {error}", where=self.name) from None
         yield from sorted(plain.items())
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:

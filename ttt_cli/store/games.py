@@ -54,7 +54,7 @@ class GameRecord:
     def __post_init__(self) -> None:
         """:raises UsageError: for a field of another type."""
         expect(Rules, self.rules)
-        expect(str, self.id)
+        expect(str, self.id, self.x, self.o, *self.teaches)
         expect(Iterable, self.moves)
         expect(Integral, *(moves := tuple(self.moves)))
         object.__setattr__(self, "moves", tuple(map(int, moves)))

@@ -21,6 +21,7 @@ from ttt_cli.errors import InvalidFileError
 
 LEARNED = "first-learned"
 """As ``ties``: the first, but any where nothing has been learned, that is, all values are 0."""
+TIES = ("random", "first", "last", LEARNED)
 RANDOM = "random"
 """As ``unknown``: a move that the table does not hold is not considered where it holds another."""
 
@@ -43,7 +44,7 @@ class Plays:
     :ivar tables: ``shared``: one side's good is the other's bad; ``own``: each side has its own values.
     """
 
-    ties: Annotated[str, note(enum=("random", "first", "last", LEARNED))] = "random"
+    ties: Annotated[str, note(enum=TIES)] = "random"
     choice: Annotated[str, note(enum=("most", "draw"))] = "most"
     unknown: Unknown = (0.0, 0.0)
     wins: Annotated[str, note(enum=("known", "unknown"))] = "unknown"

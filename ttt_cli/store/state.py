@@ -18,7 +18,7 @@ from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.learners.table import predecessors
 from ttt_cli.store.curves import Point, from_record
-from ttt_cli.store.plays import BreakingTies, Plays, policy_by, values_of_moves
+from ttt_cli.store.plays import TIES, BreakingTies, Plays, policy_by, values_of_moves
 from ttt_cli.store.runs import Run
 from ttt_cli.user_code import guarded, is_ours
 
@@ -77,13 +77,13 @@ class State:
     @cached_property
     def policy(self) -> Policy:
         if self.plays is not None:
-            return policy_by(self.rules, self.values, self.plays)
+            return policy_by(self.rules, self._values, self.plays)
         if is_ours(self.learner):
             return self.learner.policy(self.table)
         with guarded(self.learner.name, "policy raised "):
             return Checked(self.rules, self.learner.name, self.learner.policy(self.table))
 
-    def values(self, positions: Positions) -> Floats:
+    def _values(self, positions: Positions) -> Floats:
         """float64[k, cells], the values of moves to the mover in an imported table, NaN where it has none."""
         if self.learner.values_of == "moves":
             values = self.learner.policy(self.table).values(positions)
@@ -136,7 +136,7 @@ class State:
                 raise UsageError("holds no counts of beads", hint=hint)
             changed = replace(self, plays=replace(self.plays or Plays(), choice=choice))
             seen = changed.seen
-            if choice == "draw" and seen is not None and np.any(changed.values(seen) < 0):
+            if choice == "draw" and seen is not None and np.any(changed._values(seen) < 0):
                 raise UsageError("holds negative numbers: no counts of beads and no probabilities to draw by")
             return changed
         if choice == "draw" and "most" in self.learner.choices:
@@ -164,8 +164,10 @@ class State:
     def policy_with_ties(self, ties: str) -> Policy:
         """The policy that takes the ``first``, the ``last`` or any (``random``) of exactly equal moves.
 
-        :raises UsageError: if its choice rule has no ties.
+        :raises UsageError: if its choice rule has no ties, or there is no such rule for them.
         """
+        if ties not in TIES:
+            raise UsageError(f"there is no rule for ties {ties!r}", hint=f"one of {', '.join(TIES)}")
         if self.plays is not None:
             if self.plays.choice == "draw":
                 hint = "choice=most takes the largest number"
