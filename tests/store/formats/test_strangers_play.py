@@ -366,6 +366,9 @@ def test_values_of_a_player_count_only_on_its_turn():
     for (text, cell), value in list(MOVES.items())[::5]:
         table[f"{text}|{'XO'[mover(text) == 'X']}-{cell}"] = 0.9 - value
     reads_as(table, goes_by(MOVES))
+    began = {f"{text}|{mover(text)}": value for text, value in LONGER.items()}  # and whoever may begin
+    began |= {f"{swapped(text)}|{'OX'[mover(text) == 'O']}": -value for text, value in LONGER.items()}
+    reads_as(began, looks_up(LONGER), unknown=0.0, spelling={"first": "X"})
 
 
 POLICIES: dict[str, Callable[[str, int], object]] = {

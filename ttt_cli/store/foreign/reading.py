@@ -61,8 +61,8 @@ class Reading:
     :ivar slots: int64[k], of moves the cells, from 0; of positions the side whose good it is, 0 X's, 1 O's.
     :ivar numbers: float64[k], as in the file.
     :ivar signs: +1 or -1, whether a large number is good for X when X moves, and for O when O does.
-    :ivar left_out: int64[m, 2], values of positions or free cells that are not numbers: their places in
-        ``values``, cells.
+    :ivar left_out: int64[m, 2], values of positions or free cells that are not numbers, or of games that the
+        other side began: their places in ``values``, cells.
     :ivar occupied: how many numbers at occupied cells are not filler.
     :ivar classes: how many positions the file has, if each stands for all its images; else 0.
     """
@@ -342,7 +342,12 @@ def _players(column: Sequence[str], spelling: Spelling) -> Iterator[tuple[dict[s
 
 def _of_positions(spelling: Spelling, values: Values, owners: Int64s | None) -> Iterator[Measured]:
     """Numbers as values of positions, for each side whose good they may measure."""
-    space, known = spelling.space, np.isfinite(values.numbers)
+    space, known, every = spelling.space, np.isfinite(values.numbers), spelling.indexes[values.rows]
+    if owners is not None and len(np.unique(every)) < len(every):
+        are_movers = owners[values.rows] == space.movers[every]
+        if are_movers[space.plies[every] % 2 == 1].all():
+            # They say who is to move, in games that either side began; those of O are of another game.
+            known, owners = known & are_movers, None
     rows, unknown = values.rows[known], np.flatnonzero(~known)
     indexes = spelling.indexes[rows]
     mover, player = space.movers[indexes], None if owners is None else owners[rows]

@@ -143,6 +143,7 @@ def _left_out(reading: Reading, table: Candidate) -> list[Rejected]:
     kept = np.flatnonzero(~spelling.left_out)
     for at, cell in reading.left_out.tolist():
         why = "no value" if np.isnan(values.numbers[at]) else "not a finite number"
+        why = "of a game that the other side began" if np.isfinite(values.numbers[at]) else why
         place = f", cell {cell + 1}" if reading.of_moves else ""
         rejected.append(Rejected(places[kept[values.rows[at]]] + place, why))
     return rejected
