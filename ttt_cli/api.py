@@ -84,6 +84,8 @@ Player = str | PathLike[str] | State | Policy | Answers | Callable[[str], int | 
 class Verdict(verdicts.Verdict):
     """The verdict on a player; ``print`` and notebooks show it as a table.
 
+    :ivar results: the exact rates against each opponent, which ``against`` finds by its name.
+    :ivar as_x: the worst case as X; ``as_o``: as O.
     :ivar player: the player's name.
     :ivar notes: what was assumed or noticed about the players.
     """
