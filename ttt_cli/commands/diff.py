@@ -80,8 +80,8 @@ def diff(
     if csv is not None:
         try_report(env, csv)
     positions = _positions(env, agents)
-    total = None if positions is None else len(positions)
-    with progress(env, total, title="compare", unit="positions") as tick:
+    positions = positions[~positions.terminal]
+    with progress(env, len(positions), title="compare", unit="positions") as tick:
         difference = compare(agents[0].policy, agents[1].policy, positions, tick=tick)
     if csv is not None:
         header = ["position", "to_move", "a", "a_worth", "b", "b_worth", "known"]
@@ -95,9 +95,9 @@ def diff(
     return DifferenceResult(agents[0].fields(), agents[1].fields(), difference, csv)
 
 
-def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
-    """Where to compare: in the positions that a program's own play can reach, else everywhere (None) on a
-    small board, else in the positions that either player has seen.
+def _positions(env: Environment, agents: Sequence[Agent]) -> Positions:
+    """Where to compare: in the positions that a program's own play can reach, else everywhere on a small
+    board, else in the positions that either player has seen.
 
     :raises UsageError: if neither has seen any.
     """
@@ -109,8 +109,8 @@ def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
         except OutgrownError as error:  # whose hint is an option of other commands
             raise TttError(error.message, hint="compare on a smaller board") from None
     rules = agents[0].rules
-    if enumerated(rules) is not None:
-        return None
+    if (space := enumerated(rules)) is not None:
+        return space
     loaded = [agent.loaded.state.seen for agent in agents if agent.loaded is not None]
     seen = [positions for positions in loaded if positions is not None]
     if not seen:

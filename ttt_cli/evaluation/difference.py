@@ -12,7 +12,7 @@ from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of, negated, val
 from ttt_cli.engine.policy import ROUNDING, Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import StateSpace, enumerated
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.evaluation.verdict import MISTAKE_NODES
 from ttt_cli.evaluation.walk import WALK_BATCH, Tick
 
@@ -92,17 +92,13 @@ def _choice(played: Floats, worth: np.float64) -> tuple[list[Cell], list[Share],
     return cells.tolist(), played[cells].tolist(), None if np.isnan(worth) else float(worth) + 0.0  # no -0.0
 
 
-def compare(
-    a: Policy, b: Policy, positions: Positions | None = None, *, tick: Tick = lambda positions: None
-) -> Difference:
+def compare(a: Policy, b: Policy, positions: Positions, *, tick: Tick = lambda positions: None) -> Difference:
     """Compare two policies of one game.
 
-    :param positions: where to compare them, in order; None: everywhere, on a board with a state space.
+    :param positions: the open positions in which to compare them, in order.
     :param tick: called with the number of positions compared so far.
     """
-    if positions is None:
-        positions = StateSpace.of(a.rules)
-    positions, parts, done = positions[~positions.terminal], [], 0
+    parts, done = [], 0
     batch, nodes = (FEW, MISTAKE_NODES) if a.rules.cells >= 36 else (WALK_BATCH, NODES)
     for part in positions.parts(batch):
         parts.append(_compared((a, b), part, nodes))
