@@ -5,7 +5,6 @@ from itertools import pairwise
 import pytest
 
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.q import Q
 from ttt_cli.training.blocks import FIRST_BLOCK, Plan, train_blocks
@@ -21,8 +20,6 @@ def test_blocks_double_up_to_their_full_size_and_shards_follow_from_the_call_alo
     sizes = [sum(shard.games for shard in block) for block in blocks]
     assert sizes[0] == FIRST_BLOCK
     assert all(other == min(2 * one, plan.block_games) for one, other in pairwise(sizes))
-    with pytest.raises(InvalidFileError, match="no block"):
-        plan.block_at(FIRST_BLOCK + 1)
     for index, block in enumerate(blocks):
         assert (len(block) == 8) == (sizes[index] >= Q.block_games)
         draws = [shard.rng.random() for shard in block]

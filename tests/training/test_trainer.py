@@ -1,5 +1,6 @@
 """The trainer by itself: what it leaves in the file, when it stops, how it goes on."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,11 @@ def test_a_run_that_is_stopped_and_resumed_writes_the_same_bytes(tmp_path: Path)
     stopped = started(tmp_path / "parts.json")
     execute(stopped, stopping=lambda: True)
     assert (stopped.finished, stopped.games) == (False, 256)
-    rest = resumed_run(stopped.path, library.load(stopped.path).state, tmp_path)
+    between = library.load(stopped.path).state
+    changed = replace(between, runs=(replace(between.runs[0], games=257),))
+    with pytest.raises(InvalidFileError, match=r"parts\.json: the run cannot have stopped after 257 games"):
+        resumed_run(stopped.path, changed, tmp_path)
+    rest = resumed_run(stopped.path, between, tmp_path)
     assert rest.before == 256
     execute(rest)
     assert rest.games == 600 - 256 == sum(rest.results.values())

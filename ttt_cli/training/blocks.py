@@ -16,7 +16,6 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.policy import Policy
-from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.base import Learner, Shard
 
 SHARDED_FROM = 10_000_000
@@ -68,14 +67,8 @@ class Plan:
         return min(self.games, FIRST_BLOCK * (2**doubling - 1) + in_full_blocks)
 
     def block_at(self, games: int) -> int:
-        """The number of the block that starts after this many games.
-
-        :raises InvalidFileError: if none does: the record of a run has been changed.
-        """
-        index = bisect_left(range(games + 1), games, hi=games, key=self.first_game)
-        if self.first_game(index) != games:
-            raise InvalidFileError(f"the run cannot have stopped after {games} games: no block ends there")
-        return index
+        """The number of the first block that does not start before this many games."""
+        return bisect_left(range(games + 1), games, hi=games, key=self.first_game)
 
     def block(self, index: int) -> list[Shard]:
         first = self.first_game(index)

@@ -183,10 +183,8 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         hint = "train without --resume: a new run starts from the file"
         raise refused(f"the run was started by another version of {learner.name}", hint)
     plan, games = _plan(learner, record, opponent), record.games or 0
-    try:
-        plan.block_at(games)
-    except InvalidFileError as error:  # the record has been changed
-        raise refused(error.message) from None
+    if plan.first_game(plan.block_at(games)) != games:  # the record has been changed
+        raise refused(f"the run cannot have stopped after {games} games: no block ends there")
     return TrainingRun(path, plan, state, record, opponent, games)
 
 
