@@ -18,6 +18,9 @@ UNPROVEN = proof_search.UNPROVEN
 NODES = 20_000
 """The limit of nodes for the value of a position."""
 
+FEW_NODES = 2_000
+"""The same where many positions are to be proved: those of a game, or those in which a player may err."""
+
 
 @lru_cache(maxsize=8)
 def game_value(rules: Rules) -> int | None:

@@ -8,12 +8,11 @@ import numpy as np
 
 from ttt_cli.documents import Cell, Count, PositionText, Share
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
-from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of, negated, values_of
+from ttt_cli.engine.perfect import FEW_NODES, NODES, UNPROVEN, move_values_of, negated, values_of
 from ttt_cli.engine.policy import ROUNDING, Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.evaluation.verdict import MISTAKE_NODES
 from ttt_cli.evaluation.walk import WALK_BATCH, Tick
 
 MATTERING = 10
@@ -99,7 +98,7 @@ def compare(a: Policy, b: Policy, positions: Positions, *, tick: Tick = lambda p
     :param tick: called with the number of positions compared so far.
     """
     parts, done = [], 0
-    batch, nodes = (FEW, MISTAKE_NODES) if a.rules.cells >= 36 else (WALK_BATCH, NODES)
+    batch, nodes = (FEW, FEW_NODES) if a.rules.cells >= 36 else (WALK_BATCH, NODES)
     for part in positions.parts(batch):
         parts.append(_compared((a, b), part, nodes))
         tick(done := done + len(part))

@@ -10,15 +10,12 @@ import numpy as np
 from ttt_cli.agents.asked import UnsteadyError
 from ttt_cli.documents import Cell, Count, Share, Worth, optional
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.perfect import NODES, UNPROVEN, negated, values_of
+from ttt_cli.engine.perfect import FEW_NODES, NODES, UNPROVEN, negated, values_of
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.analysis import Analysis, Board, MoveWorth, analyse, proved
-
-FEW_NODES = 2_000
-"""Nodes that each proof of a review may take, on a board without a state space."""
 
 
 @dataclass(frozen=True)

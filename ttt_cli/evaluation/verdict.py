@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ttt_cli.agents.asked import RESIGNS
 from ttt_cli.documents import Count
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.perfect import NODES, UNPROVEN, game_value, negated, values_of
+from ttt_cli.engine.perfect import FEW_NODES, NODES, UNPROVEN, game_value, negated, values_of
 from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -25,9 +25,6 @@ from ttt_cli.evaluation.worst_case import WorstCase, worst_case
 
 MAX_PROVED = 20_000
 """Mistakes are not counted in more positions than this in either role, on a board without a state space."""
-
-MISTAKE_NODES = 2_000
-"""Nodes that the proof of each value may take."""
 
 BLUNDER = np.dtype([("row", "i8"), ("cell", "i1"), ("probability", "f8"), ("before", "i1"), ("after", "i1")])
 """A blunder: the number of its position; its cell, from 0, or ``RESIGNS``; its probability; the mover's game
@@ -203,7 +200,7 @@ def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount:
         return MistakeCount(len(rows), int(reachable), len(still_open))
     count = 0
     for positions in own:
-        blunders, proved = wrong_moves(policy, positions, nodes=MISTAKE_NODES)
+        blunders, proved = wrong_moves(policy, positions, nodes=FEW_NODES)
         if not proved:
             return MistakeCount()
         count += len(np.unique(blunders["row"]))
