@@ -64,11 +64,8 @@ class ExactGames:
                 if probabilities is None:
                     assert opponent is not None and moves is not None
                     asked = part.open & (reach > 0)
-                    if np.array_equal(asked, part.open):
-                        played = opponent.probabilities(batch)
-                    else:
-                        played = np.zeros((len(batch), batch.cells))
-                        played[asked] = opponent.probabilities(batch[asked])
+                    played = np.zeros((len(batch), batch.cells))
+                    played[asked] = opponent.probabilities(batch[asked])
                     resigning = asked & (played @ np.ones(batch.cells) == 0)
                     probabilities = played.ravel().take(moves)
                 np.add.at(after[game], part.targets, reach.repeat(part.counts) * probabilities)
