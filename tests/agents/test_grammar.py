@@ -11,6 +11,7 @@ from tests import tables
 from ttt_cli import Positions, Rules, train
 from ttt_cli.agents.grammar import resolve, resolve_all
 from ttt_cli.agents.registry import players
+from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
@@ -136,3 +137,11 @@ def test_names_win_over_paths(store: Path) -> None:
         assert resolve(name, store).source is None
         with pytest.raises(InvalidFileError):
             resolve(f"./{name}", store)
+
+
+def test_hard_is_a_search_on_a_large_board_whoever_names_the_board(tmp_path: Path) -> None:
+    large = tmp_path / "large.json"
+    library.save(State.empty(learner_of("td", "default"), Rules(5, 5, 4)), large)
+    for texts, rules in ((["hard", str(large)], None), (["hard"], Rules(5, 5, 4))):
+        assert isinstance(resolve_all(texts, tmp_path, rules)[0].policy, Search)
+    assert not isinstance(resolve("hard", tmp_path).policy, Search)

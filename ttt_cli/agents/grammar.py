@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttt_cli.agents.python_object import player_of
-from ttt_cli.agents.registry import ALIASES, AgentType, meaning, parse_options, players
+from ttt_cli.agents.registry import ALIASES, AgentType, hard, parse_options, players
 from ttt_cli.agents.state_player import FILE_OPTIONS, STATE_OPTIONS, limited, play_by
 from ttt_cli.documents import AgentFields
 from ttt_cli.engine.policy import Policy
@@ -168,10 +168,11 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
                 hint = f"py:{name}:NAME plays by a function in it, {hint}"
             raise UsageError("is a program", where=name, hint=hint)
         return _of_file(text, path, options, rules)
-    if (meant := meaning(name, rules)) is not None:
+    if (meant := ALIASES.get(name)) is not None:
         if options is not None:
             meant += f",{options}" if ":" in meant else f":{options}"
-        return replace(_find(meant, store, rules, fresh), name=text)
+        agent = _find(meant, store, rules, fresh)
+        return replace(agent, name=text, make=hard if text == "hard" else agent.make)
     if fresh and (untrained := library.untrained(store, name, rules)) is not None:
         return _of_state(text, untrained, parse_options(text, "a state", options, STATE_OPTIONS))
     if Path(name).suffix or (player := plugin(AGENT_PLUGINS, name, plugged_player)) is None:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -77,13 +77,11 @@ def usual_opponents(rules: Rules) -> tuple[str, ...]:
     return OPPONENTS if enumerated(rules) is not None else OPPONENTS[:2]
 
 
-def meaning(name: str, rules: Rules | None) -> str | None:
-    """Return the AGENT that an alias stands for, None if there is no such alias. On boards where perfect play
-    takes proofs, ``hard`` is a search."""
-    agent = ALIASES.get(name)
-    if agent == "minimax" and agent not in usual_opponents(rules or STANDARD):
-        return "search"
-    return agent
+def hard(rules: Rules) -> "Policy":
+    """``hard``: perfect play, or a search on boards where perfect play takes proofs."""
+    player = players()["minimax" if "minimax" in usual_opponents(rules) else "search"]
+    assert player.make
+    return player.make(rules)
 
 
 def one_of(*values: str) -> Option:

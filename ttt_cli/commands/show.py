@@ -11,7 +11,7 @@ from typing import Annotated, Literal, cast
 from rich.text import Text
 
 from ttt_cli.agents.grammar import file_and_reading, plugged_player, resolve
-from ttt_cli.agents.registry import ALIASES, BUILT_IN, AgentType, meaning, players
+from ttt_cli.agents.registry import ALIASES, BUILT_IN, AgentType, players
 from ttt_cli.documents import Count, Document, Share, aside, optional
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
@@ -260,7 +260,7 @@ def _player(name: str) -> BuiltIn | None:
 
 
 def _alias(name: str) -> BuiltIn:
-    same = str(meaning(name, None)).replace(":", " with ").replace(",", " and ")
+    same = ALIASES[name].replace(":", " with ").replace(",", " and ")
     return BuiltIn(name, name, "alias", f"the same as {same}", {})
 
 
