@@ -49,7 +49,7 @@ def review(
         if place and not env.json:
             env.out("")
         header = (record.id, record.rules, record.x, record.o, record.result)
-        yield ReviewedGame(*header, review_game(record.game()), at, record, boards)
+        yield ReviewedGame(*header, review_game(record.game()), at, boards)
 
 
 def _picked(games: SoundGames, game: str | None, last: int | None) -> list[tuple[int, GameRecord]]:

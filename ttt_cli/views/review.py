@@ -14,7 +14,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment
 from ttt_cli.evaluation.review import MoveReview, Review
-from ttt_cli.store.games import GameRecord
 from ttt_cli.views.board import beside, board, worth
 from ttt_cli.views.numbers import cells, cells_in_words, percent
 from ttt_cli.views.tables import table
@@ -37,7 +36,6 @@ class ReviewedGame(Document, name="review"):
     result: ResultKey
     review: Review
     number: int
-    record: GameRecord
     boards: bool
 
     def show(self, env: Environment) -> None:
@@ -52,8 +50,8 @@ class ReviewedGame(Document, name="review"):
 
     def _title(self) -> str:
         how = {"x": "X wins", "o": "O wins", "draw": "a draw"}[self.result]
-        if self.record.resigned:
-            how = f"{self.record.game().to_move.name} resigns"
+        if self.review.game.resigned:
+            how = f"{self.review.game.to_move.name} resigns"
         return f"Game {self.number:,} ({self.game}): X is {self.x}, O is {self.o}; {how}"
 
 
