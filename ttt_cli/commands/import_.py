@@ -67,7 +67,7 @@ def import_(
       ttt import odd.json:spelling.first=O,spelling.cells=1
     """
     name, reading = file_and_reading(file, given_rules(env))
-    source = Path(name) if Path(name).exists() else library.existing(env.store, name, what="file")
+    source = library.existing(env.store, name, what="file")
     learner = offer_file(learner) if learner and ":" in learner else learner
     loaded = library.load(source, replace(reading, strict=strict, learner=learner))
     if loaded.native:
