@@ -45,9 +45,8 @@ class ExactGames:
     :ivar reach: float64[opponents, k], the probability of reaching each position of the next layer.
     """
 
-    def __init__(self, opponents: Sequence[Policy | None]) -> None:
-        """:param opponents: who chooses where the walk follows every legal move; None if it has an opponent
-        of its own."""
+    def __init__(self, opponents: Sequence[Policy]) -> None:
+        """:param opponents: who chooses where the walk follows every legal move."""
         self._opponents = opponents
         self.reach = np.ones((len(opponents), 1))
         self._ends = np.zeros((len(opponents), 3))  # probabilities: O wins, draw, X wins
@@ -57,17 +56,15 @@ class ExactGames:
         after = np.zeros((len(self.reach), layer.following))
         for rows, part in layer.parts():
             batch, over = positions[rows], ~part.open
-            moves = part.rows * batch.cells + part.cells if part.probabilities is None else None
             for game, opponent in enumerate(self._opponents):
                 reach, probabilities = self.reach[game, rows], part.probabilities
                 resigning = part.open & (part.counts == 0)
                 if probabilities is None:
-                    assert opponent is not None and moves is not None
                     asked = part.open & (reach > 0)
                     played = np.zeros((len(batch), batch.cells))
                     played[asked] = opponent.probabilities(batch[asked])
-                    resigning = asked & (played @ np.ones(batch.cells) == 0)
-                    probabilities = played.ravel().take(moves)
+                    resigning = asked & ~played.any(axis=1)
+                    probabilities = played[part.rows, part.cells]
                 np.add.at(after[game], part.targets, reach.repeat(part.counts) * probabilities)
                 np.add.at(self._ends[game], part.results[over] + 1, reach[over])
                 self._ends[game, layer.ply % 2 * 2] += reach[resigning].sum()  # the other side wins
@@ -84,7 +81,7 @@ def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
-    games = ExactGames([None])
+    games = ExactGames([o])
     for positions, layer in walk(x, Side.X, o, budget=budget):
         games.play(positions, layer)
     return games.rates[0]
