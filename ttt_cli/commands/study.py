@@ -214,9 +214,8 @@ def _fill(
     keys = {key for design in designs for key in design.keys}
     done = saved = len(keys & study.runs.keys())
     due = 0.0  # the time of the next save
-    for path in (out, keep and keep / "states"):
-        if path is not None:
-            try_writing(path)
+    if out is not None:
+        try_writing(out)
     judged = "" if enumerated(designs[0].rules) else "; judging takes longer than the games"
     env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do{judged}")
     if keep is not None and done:
