@@ -2,18 +2,17 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from ttt_cli.agents.grammar import file_and_reading
-from ttt_cli.documents import Count, Document, aside
+from ttt_cli.documents import Count, Document
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import offer_file
 from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import Out, argument, file_help, flag, given_rules, option
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import Rejected
-from ttt_cli.store.state import State
+from ttt_cli.store.formats.format import Loaded
 from ttt_cli.views.numbers import table_size
 from ttt_cli.views.tables import print_facts
 
@@ -25,24 +24,22 @@ SHOWN = 10
 class Import(Document, name="import"):
     """The state made of a file, and what was repaired and left out."""
 
+    DOCUMENT: ClassVar = ("file", "learner", "games", "positions", "moves", "*loaded")
+
     file: Path
-    format: str
     learner: str
     games: Count | None
     positions: Count
     moves: Count
-    repaired: list[str]
-    rejected: list[Rejected]
-    notes: list[str]
-    state: State = aside()
+    loaded: Loaded
 
     def show(self, env: Environment) -> None:
-        learner = self.state.learner
-        facts = [("format", self.format), *(("", note) for note in self.notes)]
+        loaded, learner = self.loaded, self.loaded.state.learner
+        facts = [("format", loaded.format), *(("", note) for note in loaded.notes)]
         facts.append(("holds", table_size(self.positions, self.moves, learner.units)))
-        facts += [("repaired", text) for text in self.repaired]
-        facts += [("left out", f"{fault.where}: {fault.why}") for fault in self.rejected[:SHOWN]]
-        if more := self.rejected[SHOWN:]:
+        facts += [("repaired", text) for text in loaded.repaired]
+        facts += [("left out", f"{fault.where}: {fault.why}") for fault in loaded.rejected[:SHOWN]]
+        if more := loaded.rejected[SHOWN:]:
             facts.append(("", f"and {len(more):,} more; --json lists them"))
         facts.append(("saved", f"{self.file} ({self.learner}, choice rule {learner.choice})"))
         print_facts(env, facts)
@@ -83,19 +80,7 @@ def import_(
             hint = "-o FILE saves elsewhere; ttt merge joins files"
             raise UsageError("already exists", where=str(path), hint=hint)
         library.save(state, path)
-    positions, moves = state.entries
-    return Import(
-        file=path,
-        format=loaded.format,
-        learner=state.learner.name,
-        games=state.games,
-        positions=positions,
-        moves=moves,
-        repaired=loaded.repaired,
-        rejected=loaded.rejected,
-        notes=loaded.notes,
-        state=state,
-    )
+    return Import(path, state.learner.name, state.games, *state.entries, loaded)
 
 
 more_help = file_help
