@@ -182,9 +182,7 @@ def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions
     still_open, counts = ~positions.terminal, np.zeros(len(positions), np.int8)
     open_rows = np.flatnonzero(still_open)
     cell_of = np.tile(np.arange(positions.cells, dtype=np.int8), min(len(positions), WALK_BATCH))
-    free_cells = positions.cells - int(positions.plies[0])
-    most = len(open_rows) * free_cells  # memory that is never written is not taken
-    cells, probabilities, stop, known = np.empty(most, np.int8), np.empty(most), 0, list[int]()
+    cells, probabilities, known = [np.zeros(0, np.int8)], [np.zeros(0)], list[int]()
     for start in range(0, len(open_rows), WALK_BATCH):
         rows = open_rows[start : start + WALK_BATCH]
         batch = positions[rows]
@@ -192,23 +190,22 @@ def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions
         chosen = played > 0
         counts[rows] = numbers(chosen)
         moves = np.flatnonzero(chosen)
-        of_batch = slice(stop, stop := stop + len(moves))
-        cells[of_batch] = cell_of.take(moves)
+        cells.append(cell_of.take(moves))
         if policy is not None:
-            probabilities[of_batch] = played.ravel().take(moves)
+            probabilities.append(played.ravel().take(moves))
             if (learned := policy.known(batch)) is not None:
                 known.append(int(learned.sum()))
-    cells, probabilities = cells[:stop], probabilities[:stop]
+    played_cells = np.concatenate(cells)
     # The rows have no name here, so that ``after`` can let go of them.
-    after, targets = positions.after(np.repeat(np.arange(len(counts), dtype=np.int32), counts), cells)
+    after, targets = positions.after(np.repeat(np.arange(len(counts), dtype=np.int32), counts), played_cells)
     layer = Layer(
         ply=int(positions.plies[0]),
         results=np.where(still_open & (counts == 0), -positions.movers[0], positions.results),
         open=still_open,
         counts=counts,
-        cells=cells,
+        cells=played_cells,
         targets=targets,
-        probabilities=None if policy is None else probabilities,
+        probabilities=None if policy is None else np.concatenate(probabilities),
         known=sum(known) if known else None,
     )
     return layer, after
