@@ -11,6 +11,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -20,7 +21,7 @@ from typing import Any
 from tests import tables
 from tests.benchmarks import kernels
 from tests.benchmarks.measuring import TTT, alternate, load, process
-from ttt_cli import Policy, Positions, Rules, play_game, policy
+from ttt_cli import Rules, move, play_game, policy
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import judge
@@ -106,18 +107,13 @@ def search_rows(full: bool, folder: Path) -> Iterator[Row]:
     for rules in (Rules(4, 4, 4), Rules(5, 5, 4), Rules(6, 6, 4)):
         game = pyspiel.load_game(f"mnk(m={rules.cols},n={rules.rows},k={rules.line})")
         bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 1), 2.0, 1000, 100, True, 1, False)
-        ours, theirs = Timed(best_of(policy("search", rules=rules))), Timed(player_of(bot, game))
+        ours, theirs = Timed(partial(move, policy("search", rules=rules))), Timed(player_of(bot, game))
         as_x = [play_game(ours, theirs, rules=rules).result for _ in range(10)]
         as_o = [play_game(theirs, ours, rules=rules).result for _ in range(10)]
         points = as_x.count("x") + as_o.count("o") + (as_x + as_o).count("draw") / 2
         one, other = median(ours.spent), median(theirs.spent)
         how = f"{one:.1f} ms a move, 1,000 simulations {other:.1f} ms; {points:g} of 20 points"
         yield f"search / OpenSpiel's MCTS on {rules}", other / one, "", how
-
-
-def best_of(player: Policy) -> Callable[[str], int]:
-    """A function of a text that plays the likeliest move."""
-    return lambda text: int(player.probabilities(Positions.reached([text], player.rules)).argmax()) + 1
 
 
 class Timed:
