@@ -184,9 +184,12 @@ class Positions:
         added = Positions(self.rules, *((stones, none) if x_moves else (none, stones))).keys
         unused = np.uint64((1 << max(64 - 2 * self.cells, 0)) - 1)
         if len(rows) <= unused:
-            keys = _numbered(self.keys[:, 0], rows, added[:, 0], cells)
+            # The unused bits below the keys number the moves, so that sorting the keys gives the order too.
+            keys = np.arange(len(rows), dtype=np.uint64)
+            for chunk in _chunks(len(rows)):
+                keys[chunk] += self.keys[:, 0].take(rows[chunk]) + added[:, 0].take(cells[chunk])
             del rows  # which are many, as the keys are
-            keys.sort(kind="stable")
+            keys.sort()
             new = _new(keys[:, None], unused)
             distinct = (keys[new] & ~unused)[:, None]
             keys &= unused
@@ -273,23 +276,6 @@ def _expect_one(*games: Rules) -> None:
 def _chunks(stop: int) -> Iterator[slice]:
     """Slices of a range, so short that temporary arrays stay in the processor's cache."""
     return (slice(at, min(at + CACHED, stop)) for at in range(0, stop, CACHED))
-
-
-def _numbered(keys: Uint64s, rows: NDArray[Any], added: Uint64s, cells: NDArray[Any]) -> Uint64s:
-    """uint64[k]: ``keys[rows[i]] + added[cells[i]] + i``, in an order that is quickly sorted.
-
-    A key of 3x3 has 18 bits, and below them 46 are unused: with the numbers 0, 1, 2 … in those, sorting the
-    keys in place gives the order too. Where ``keys`` ascend, so do those with the same number added: many are
-    listed by that, so that a sort that merges has little to do.
-    """
-    if len(rows) <= CACHED:
-        return np.arange(len(rows), dtype=np.uint64) + keys.take(rows) + added.take(cells)
-    numbered, stop = np.empty(len(rows), np.uint64), 0
-    for cell, stone in enumerate(added):
-        moves = np.flatnonzero(cells == cell)
-        start, stop = stop, stop + len(moves)
-        numbered[start:stop] = keys.take(rows.take(moves)) + stone + moves.astype(np.uint64)
-    return numbered
 
 
 def _new(keys: Uint64s, unused: np.uint64 = ZERO) -> Bools:
