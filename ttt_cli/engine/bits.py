@@ -30,16 +30,10 @@ def popcount(board: Bitboard) -> Any:
     return np.int64((board * BYTES) >> TOP)
 
 
-popcount.plain = lambda board: int(board).bit_count()  # several times as quick in Python
-
-
 @Part
 def lowest_cell(board: Bitboard) -> Any:
     """The lowest cell of a bitboard that is not empty."""
     return popcount((board & (~board + ONE)) - ONE)
-
-
-lowest_cell.plain = lambda board: (int(board) & -int(board)).bit_length() - 1
 
 
 @Part

@@ -8,13 +8,13 @@ slowly, to the same bytes.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
 from copy import copy
 from dataclasses import make_dataclass
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from hashlib import sha256
 from inspect import getclosurevars
 from operator import attrgetter
@@ -69,13 +69,10 @@ def _warn(message: str) -> None:
 
 
 class Part:
-    """A decorator for a function that kernels call; called from Python it runs uncompiled.
-
-    :ivar plain: what runs uncompiled: the function itself, unless a quicker one is assigned.
-    """
+    """A decorator for a function that kernels call; called from Python it runs uncompiled."""
 
     def __init__(self, function: Callable[..., Any], *, inline: bool = False) -> None:
-        self.python, self.inline, self.plain = function, inline, function
+        self.python, self.inline = function, inline
         self.__doc__ = function.__doc__
 
     def __call__(self, *arguments: Any) -> Any:
@@ -111,36 +108,22 @@ class Kernel(Part):
         """Run the plain function, with arrays of records as plain objects."""
         copied: list[Records] = []
         with np.errstate(over="ignore"):  # integers wrap in compiled code
-            result = self._plain(*_as_records(arguments, copied))
+            result = self.python(*_as_records(arguments, copied))
         for records in copied:
             records.write_back()
         return result
 
-    @cached_property
-    def _plain(self) -> Callable[..., Any]:
-        return self._linked(form="plain")[self]
-
-    def _linked(
-        self,
-        finish: Callable[[FunctionType, bool], Any] = lambda function, inline: function,
-        form: str = "python",
-        **bound: Any,
-    ) -> dict[Part, Any]:
-        """The kernel and all parts that it needs, itself first, as functions that call each other.
-
-        :param finish: turns the function of each part into what the others call.
-        :param form: the attribute of each part that holds its function.
-        :param bound: values of global constants.
-        """
+    def _linked(self) -> dict[Part, Any]:
+        """The kernel and all parts that it needs, itself first, as functions to compile."""
         linked: dict[Part, Any] = {}
 
         def link(part: Part) -> Any:
             if part not in linked:
-                python = getattr(part, form)
-                names = {**python.__globals__, **bound}
+                python = part.python
+                names = {**python.__globals__, "u32": np.uint32}
                 closure = tuple(CellType(cell.cell_contents) for cell in python.__closure__ or ())
                 function = FunctionType(python.__code__, names, python.__name__, None, closure)
-                linked[part] = function if part is self else finish(function, part.inline)
+                linked[part] = function if part is self else jit.compiled_part(function, part.inline)
                 for name in python.__code__.co_names:
                     if isinstance(names.get(name), Part):
                         names[name] = link(names[name])
@@ -152,26 +135,27 @@ class Kernel(Part):
         link(self)
         return linked
 
-    def digest(self) -> str:
-        """A digest of the code and the constants of all parts."""
-        digest = sha256()
-        for part, function in self._linked().items():
-            code, variables = function.__code__, getclosurevars(function)
-            values = [*variables.nonlocals.items(), *variables.globals.items()]
-            constants = [item for item in values if isinstance(item[1], int | float | tuple | np.generic)]
-            source = code.co_code, code.co_consts, code.co_names, code.co_varnames, part.inline, constants
-            digest.update(repr(source).encode())
-        return digest.hexdigest()
-
     def _prepared(self) -> Callable[..., Any]:
         """The compiled code; without Numba, what runs uncompiled."""
         if reason := jit.unavailable():
             _warn(reason)
             return self.run_uncompiled
-        function = self._linked(jit.compiled_part, u32=np.uint32)[self]
+        linked = self._linked()
         return jit.compiled_kernel(
-            function, self.name, self.digest(), lambda: announce(self.name, self.seconds)
+            linked[self], self.name, _digest(linked), lambda: announce(self.name, self.seconds)
         )
+
+
+def _digest(parts: Iterable[Part]) -> str:
+    """A digest of the code and the constants of all parts."""
+    digest = sha256()
+    for part in parts:
+        code, variables = part.python.__code__, getclosurevars(part.python)
+        values = [*variables.nonlocals.items(), *variables.globals.items()]
+        constants = [item for item in values if isinstance(item[1], int | float | tuple | np.generic)]
+        source = code.co_code, code.co_consts, code.co_names, code.co_varnames, part.inline, constants
+        digest.update(repr(source).encode())
+    return digest.hexdigest()
 
 
 def run_until(
