@@ -93,8 +93,8 @@ class Table:
         self.complete = enumerated(rules) is not None
         stones = np.uint32 if rules.cells <= 32 else np.uint64  # small rows are quick to read
         boards = [("x", stones), ("o", stones)]
-        self._rows = np.zeros(FIRST, _records([*boards, *ROW], self.row_columns, self.complete))
-        self._moves = np.zeros(0, _records(MOVE, self.move_columns, self.complete))
+        self._rows = np.zeros(FIRST, _records([*boards, *ROW], self.row_columns))
+        self._moves = np.zeros(0, _records(MOVE, self.move_columns))
         self._rows["end"] = ENDS
         for column in self.row_columns:
             self._rows[column.name] = column.unseen
@@ -387,15 +387,10 @@ def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:
     return larger
 
 
-def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column], complete: bool) -> np.dtype[Any]:
-    """The type of records with these fields. In a complete table, which is small, their size is a power of
-    two, since such records are found faster."""
-    own = [(column.name, (column.kind, column.shape)) for column in columns]
-    names, formats = zip(*base, *own, strict=True)
-    fields: Any = {"names": names, "formats": formats}
-    size = np.dtype(fields, align=True).itemsize
-    fields["itemsize"] = 1 << (size - 1).bit_length() if complete else size
-    return np.dtype(fields, align=True)
+def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column]) -> np.dtype[Any]:
+    """The type of records with these fields."""
+    own = [(column.name, column.kind, column.shape) for column in columns]
+    return np.dtype([*base, *own], align=True)
 
 
 @lru_cache(maxsize=16)
