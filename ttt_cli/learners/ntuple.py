@@ -174,7 +174,7 @@ Rule = tuple[Board, Network, Int32s, tuple[Int64s, Floats, Floats], float]
 def boards(rules: Rules) -> tuple[NDArray[Any], NDArray[Any]]:
     """A row and its moves for the board at each ply of a game, that of the empty board first."""
     cells = rules.cells
-    rows = np.zeros(FIRST + cells + 1, np.dtype([("x", np.uint64), ("o", np.uint64), *ROW], align=True))
+    rows = np.zeros(FIRST + cells + 1, np.dtype(ROW, align=True))
     moves = np.zeros(cells * (cells + 1), np.dtype([*MOVE, ("value", np.float64)], align=True))
     rows["first"][FIRST:] = cells * np.arange(cells + 1)
     rows["number"][FIRST], moves["cell"][:cells] = cells, np.arange(cells)

@@ -27,7 +27,7 @@ from ttt_cli.learners.growth import DRAWN, FIRST, LOWER, O_WON, OPEN, X_WON, Gro
 ENDS = np.array([0, 1, -1, 0], np.int8)
 """The results that ``OPEN``, ``X_WON``, ``O_WON`` and ``DRAWN`` stand for."""
 
-ROW = [("first", np.uint32), ("number", np.uint8), ("end", np.int8)]
+ROW = [("x", np.uint64), ("o", np.uint64), ("first", np.uint32), ("number", np.uint8), ("end", np.int8)]
 MOVE = [("after", np.uint32), ("cell", np.int8), ("shared_by", np.int8)]
 
 CHUNK = 1 << 14
@@ -91,9 +91,7 @@ class Table:
         columns = self.move_columns if self.by_move else self.row_columns
         self.learned = [column.name for column in columns if column.learned]
         self.complete = enumerated(rules) is not None
-        stones = np.uint32 if rules.cells <= 32 else np.uint64  # small rows are quick to read
-        boards = [("x", stones), ("o", stones)]
-        self._rows = np.zeros(FIRST, _records([*boards, *ROW], self.row_columns))
+        self._rows = np.zeros(FIRST, _records(ROW, self.row_columns))
         self._moves = np.zeros(0, _records(MOVE, self.move_columns))
         self._rows["end"] = ENDS
         for column in self.row_columns:
