@@ -53,7 +53,7 @@ def resigning() -> Policy:
     """Return a random player that resigns in about a third of the positions with four or more stones."""
     space = StateSpace.of()
     probabilities = uniform(space.legal)
-    probabilities[(space.plies >= 4) & (space.codes % 3 == 0)] = 0
+    probabilities[(space.plies >= 4) & (space.stones[:, -1] == 0)] = 0
     return PolicyTable(space, probabilities)
 
 

@@ -16,7 +16,7 @@ Cell = int
 """A cell, numbered from 0 row by row. People type and files hold cells from 1."""
 
 SYMBOLS = ".OX"
-"""The symbols in the order of texts; a symbol's place is its digit in a code (``StateSpace.codes``)."""
+"""The symbols in the order of texts; a symbol's place is its digit in a code of ``StateSpace``."""
 
 _NORMAL = str.maketrans("xo-_", "XO..")
 _ONLY_X, _ONLY_O = str.maketrans("XO.", "100"), str.maketrans("XO.", "010")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Int32s, Int64s
+from ttt_cli.engine.arrays import Int32s, Int64s
 from ttt_cli.engine.positions import PART, Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UsageError, notices
@@ -50,22 +50,14 @@ class StateSpace(Positions):
         return 3 ** np.arange(self.cells - 1, -1, -1, dtype=np.int64)
 
     @cached_property
-    def codes(self) -> Int64s:
-        """int64[n]: the texts as numbers in base 3 (``.`` 0, ``O`` 1, ``X`` 2), ascending within a layer."""
-        return self._codes_of(self)
-
-    @cached_property
     def _sums(self) -> Int64s:
         """int64[2**cells]: what the stones of O add to a code, by their bitboard."""
         boards = np.arange(2**self.cells)[:, None]
         return (boards >> np.arange(self.cells) & 1) @ self.powers
 
     def _codes_of(self, positions: Positions) -> Int64s:
+        """int64[k]: the texts as numbers in base 3 (``.`` 0, ``O`` 1, ``X`` 2)."""
         return 2 * self._sums[positions.x] + self._sums[positions.o]
-
-    @cached_property
-    def legal(self) -> Bools:
-        return np.greater_equal(self.successors, 0)
 
     @cached_property
     def layers(self) -> list[slice]:
@@ -93,7 +85,7 @@ class StateSpace(Positions):
     def _index(self) -> Int32s:
         """int32[3**cells + 1]: the index of each code, -1 if it is not a position."""
         index = np.full(3**self.cells + 1, -1, np.int32)  # the last place is for all other numbers
-        index[self.codes] = np.arange(len(self))
+        index[self._codes_of(self)] = np.arange(len(self))
         return index
 
     def find(self, codes: Int64s) -> Int64s:
