@@ -11,7 +11,7 @@ from tests.evaluation.reference import some_policy
 from ttt_cli import Position, Positions, Rules, Side
 from ttt_cli.agents.minimax import Minimax
 from ttt_cli.engine.alpha_beta import Search
-from ttt_cli.engine.perfect import move_values_of
+from ttt_cli.engine.perfect import solved
 from ttt_cli.engine.policy import Exploring, PolicyTable
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
@@ -94,7 +94,7 @@ def test_without_a_state_space_minimax_proves_its_moves():
         assert worst_case(layers_of(policy, side), side).guaranteed == 0
     positions = Positions.batch(sample(rules, 8), rules)
     rows = positions[~positions.terminal]
-    values = move_values_of(rows)
+    values = solved(rows)[1]
     best = values == np.where(rows.legal, values, -1).max(axis=1, keepdims=True)
     chosen = {ties: Minimax(rules, ties=ties).probabilities(rows) > 0 for ties in ("first", "last", "random")}
     assert (chosen["random"] == best & rows.legal).all()

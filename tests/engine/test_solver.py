@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import COMPILED
 from tests.engine.test_positions import sample
 from ttt_cli import Game, Position, Positions, Rules
-from ttt_cli.engine.perfect import move_values_of, solved, values_of
+from ttt_cli.engine.perfect import solved, values_of
 from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.solver import Solver
@@ -149,7 +149,7 @@ def test_a_batch_marks_what_it_could_not_prove():
 def test_a_proved_position_is_worth_its_best_move(rules: Rules):
     positions = Positions.batch(sample(rules, 2), rules)
     positions = positions[~positions.terminal]
-    values, moves = values_of(positions), move_values_of(positions)
+    values, moves = values_of(positions), solved(positions)[1]
     assert (moves[~positions.legal] == UNPROVEN).all()
     proved = (values != UNPROVEN) & ~((moves == UNPROVEN) & positions.legal).any(axis=1)
     assert proved.mean() > 0.9

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ttt_cli import Policy, Position, Positions, Rules, Side, policy, train
-from ttt_cli.engine.perfect import move_values_of
+from ttt_cli.engine.perfect import solved
 from ttt_cli.evaluation.matchup import ExactGames
 from ttt_cli.evaluation.walk import walk
 from ttt_cli.evaluation.worst_case import best_response, worst_case
@@ -50,7 +50,7 @@ def test_where_nothing_can_be_won_a_draw_is_saved(text: str):
     """Against perfect play every figure is what perfect play knows: a draw is saved, a loss is not."""
     position = Position(text)
     found = best_response(policy("minimax"), position)
-    values = move_values_of(Positions.batch([position], Rules()))[0]
+    values = solved(Positions.batch([position], Rules()))[1][0]
     legal = list(position.legal)
     assert found.win[legal].tolist() == [0.0] * len(legal)
     assert found.save[legal].tolist() == (values[legal] >= 0).tolist()
@@ -62,6 +62,6 @@ def test_a_certain_win_is_exactly_that():
     """Though the probabilities of nine replies do not add up to 1."""
     position = Position.start(rules := Rules(3, 4)).play(5).play(11)
     found = best_response(policy("random", rules=rules), position)
-    certain = move_values_of(Positions.batch([position], rules))[0] == 1
+    certain = solved(Positions.batch([position], rules))[1][0] == 1
     assert certain.any() and (found.win[certain] == 1).all()
     assert np.nanmax(found.save) == 1

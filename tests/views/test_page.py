@@ -14,7 +14,7 @@ import pytest
 from tests import tables
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.api import policy
-from ttt_cli.engine.perfect import move_values_of
+from ttt_cli.engine.perfect import solved
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -135,7 +135,7 @@ def test_the_page_of_a_large_board_holds_the_positions_within_reach():
     found = page_data(perfect, "minimax", described)
     assert not found["whole"] and not found["mistakes"]
     assert (found["chances"] == perfect.probabilities(described)[described.legal].astype(np.float32)).all()
-    assert (found["scores"] == move_values_of(described)[described.legal]).all()
+    assert (found["scores"] == solved(described)[1][described.legal]).all()
 
 
 def test_too_many_positions_within_reach_are_refused_with_the_count(monkeypatch):

@@ -18,7 +18,7 @@ import numpy as np
 from ttt_cli.agents.registry import FLAG, WHOLE, AgentType, one_of
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Bools, Floats, Int8s
-from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of
+from ttt_cli.engine.perfect import NODES, UNPROVEN, solved
 from ttt_cli.engine.policy import ROUNDING, Policy, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import ALL, UNTIL_FOUND, UNTIL_UNPROVEN
@@ -126,7 +126,7 @@ class Minimax(Policy):
         if self._space is None:  # a solver that remembers earlier questions would prove more
             _, values = self._worth(positions, NODES, ALL)
         else:
-            values = move_values_of(positions)
+            _, values = solved(positions)
         return np.where(values == UNPROVEN, np.nan, values.astype(np.float64))
 
 

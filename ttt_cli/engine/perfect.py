@@ -49,11 +49,6 @@ def solved(positions: Positions, *, nodes: int = NODES) -> tuple[Int8s, Int8s]:
     return solver.move_values(positions, nodes=nodes, order=order, rule=rule, move_nodes=nodes)
 
 
-def move_values_of(positions: Positions) -> Int8s:
-    """int8[k, cells]: the second of ``solved``."""
-    return solved(positions)[1]
-
-
 def negated(values: Int8s) -> Int8s:
     """int8[k]: the values for the other side; ``UNPROVEN`` stays the same."""
     return np.where(values == UNPROVEN, values, -values)

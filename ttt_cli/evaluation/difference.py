@@ -8,7 +8,7 @@ import numpy as np
 
 from ttt_cli.documents import Cell, Count, PositionText, Share
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
-from ttt_cli.engine.perfect import FEW_NODES, NODES, UNPROVEN, move_values_of, negated, values_of
+from ttt_cli.engine.perfect import FEW_NODES, NODES, UNPROVEN, negated, solved, values_of
 from ttt_cli.engine.policy import ROUNDING, Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
@@ -131,7 +131,7 @@ def _compared(players: Sequence[Policy], positions: Positions, nodes: int) -> tu
     learned = [player.known(positions) for player in players]
     known = [np.ones(len(positions), np.bool_) if each is None else each for each in learned]
     if enumerated(positions.rules) is not None:
-        values = move_values_of(positions)
+        _, values = solved(positions)
     else:
         values = np.full(played_a.shape, UNPROVEN)
         listed = (differs | (known[0] != known[1]))[:, None]

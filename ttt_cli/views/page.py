@@ -19,7 +19,7 @@ import orjson
 
 from ttt_cli.agents.asked import RESIGNS
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.engine.perfect import UNPROVEN, move_values_of
+from ttt_cli.engine.perfect import UNPROVEN, solved
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -119,7 +119,7 @@ def _scores(positions: Positions, whole: bool) -> Scores:
     """Return the score of each move, int8[k, cells]."""
     if whole:
         return move_scores(positions)
-    values = move_values_of(positions)
+    _, values = solved(positions)
     if unproven := int(np.count_nonzero(values[positions.legal] == UNPROVEN)):
         what = f"the values of {counted(unproven, 'move')} on the page could not be proved"
         raise UsageError(what, hint=INSTEAD)
