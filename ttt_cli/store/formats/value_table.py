@@ -7,7 +7,6 @@ board is full, else 0.5.
 """
 
 import io
-from functools import lru_cache
 
 import numpy as np
 
@@ -55,14 +54,12 @@ def _values_in_arrays(source: Source) -> Floats:
     return np.stack(values)
 
 
-@lru_cache(maxsize=1)
 def _indexes() -> Int64s:
     """int64[n], the index in the file of each position of the state space."""
     stones = StateSpace.of(STANDARD).stones.astype(np.int64)
     return np.where(stones == 2, 1, np.where(stones == 1, 2, 0)) @ 3 ** np.arange(STANDARD.cells)
 
 
-@lru_cache(maxsize=1)
 def starts() -> Floats:
     """float64[2, 19683], the values of X and of O before any learning."""
     digits = np.arange(BOARDS)[:, None] // 3 ** np.arange(STANDARD.cells) % 3
@@ -96,7 +93,7 @@ class ValueTable(Format):
 
     def write(self, player: ExportSource) -> list[bytes]:
         assert player.state is not None
-        table, values = player.state.in_own_units().table, starts().copy()
+        table, values = player.state.in_own_units().table, starts()
         rows = table.rows_of(StateSpace.of(STANDARD))
         values[:, _indexes()] = table.rows["value"][rows].T + 0.0  # -0.0 is written 0.0
         if player.ending == ".npz":
