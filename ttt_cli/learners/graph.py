@@ -307,13 +307,9 @@ def sound_moves(table: Table) -> Bools:
 @Inlined
 def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
     """The place of one of the candidates, which are bits, by a uniform number, and what is left of that."""
-    count = popcount(candidates)
-    if count > 1:
-        u *= count
-        passed = int(u)
-        u -= passed
-        for _ in range(passed):
-            candidates &= candidates - ONE
+    passed, u = any_of(float(popcount(candidates)), u)
+    for _ in range(passed):
+        candidates &= candidates - ONE
     return u32(lowest_cell(candidates)), u
 
 
