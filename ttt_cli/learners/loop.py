@@ -47,6 +47,9 @@ RARE = 64
 NOT_YET, RESIGNED = -1, -2
 """In a game's history: nothing yet; the side to move has resigned."""
 
+WATCHES = 4
+"""Of the sides: the opponent plays both."""
+
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
@@ -70,13 +73,12 @@ Played = tuple[Uint32s, Uint32s, int]
 class Batch(NamedTuple):
     """Consecutive games of a run.
 
-    :ivar sides: 1 X learns, 2 O, 3 both; 0: X in games 0, 2, 4 … of the run, O in the others.
+    :ivar sides: 1 X learns, 2 O, 3 both; 0: X in games 0, 2, 4 … of the run, O in the others; ``WATCHES``.
     :ivar number: the number of the first game in the run.
     :ivar history: int8[games, cells], the cells played; what is already there is not chosen again.
     :ivar results: int64[3], counts of games won by O, drawn, won by X.
     :ivar seed: of the uniform numbers, ``draws`` for each game.
     :ivar answers: float64[rows, cells], the ``thresholds`` of the opponent's moves, legal ones first.
-    :ivar watching: whether the opponent plays the learner's side too.
     :ivar waiting: uint64[games, 2]. If it is not empty, games are only played on to the opponent's next move,
         who is then asked about all at once: filled with the stones of X and O there, or with ``OVER``.
     """
@@ -88,7 +90,6 @@ class Batch(NamedTuple):
     seed: np.uint64 = np.uint64(0)
     draws: int = 0
     answers: Floats = np.zeros((0, 0))
-    watching: bool = False
     waiting: Uint64s = np.zeros((0, 2), np.uint64)
 
 
@@ -119,9 +120,9 @@ def game_loop(
         :param trail: uint32[cells + 1] each, scratch for the rows and the moves of a game.
         """
         (path, taken), (start, end, half) = trail, exploration
-        sides, number, history, results, seed, draws, answers, watching, waiting = batch
+        sides, number, history, results, seed, draws, answers, waiting = batch
         asking = waiting.shape[0] > 0
-        scripted = sides == 0 or history[0, 0] != NOT_YET  # moves may be the opponent's, or in the history
+        scripted = sides != 3 or history[0, 0] != NOT_YET  # moves may be the opponent's, or in the history
         for game in range(history.shape[0]):
             if game == 0 or start != end:
                 epsilon = end + (start - end) * (half / (half + number + game))
@@ -138,7 +139,7 @@ def game_loop(
                     option = u32(0)
                     while option < free and moves[first + option].cell != history[game, ply]:
                         option += u32(1)
-                elif scripted and (watching or not own):
+                elif scripted and not own:
                     waits = asking
                     if waits:
                         break
@@ -265,7 +266,7 @@ class BatchLearner(Learner[T]):
         if shard.opponent is not None and table.complete:
             listed, asked = answers(rules, table.symmetric, shard.opponent), None
         draws = 1 if shard.opponent is None and self.one_number and cells <= ONE_NUMBER else cells
-        sides = 3 if shard.opponent is None else 0
+        sides = 3 if shard.opponent is None else WATCHES if self.watches else 0
         seed = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64)
         size = min(LOCKSTEP if asked is not None else CHUNK * cells // draws, shard.games)
         history = np.empty((size, cells), np.int8)
@@ -273,7 +274,7 @@ class BatchLearner(Learner[T]):
             number, count = shard.first + done, min(size, shard.games - done)
             if asked is not None:
                 count = 1 if self.choice == "article" else min(count, 1 + number // 8)
-            batch = Batch(sides, number, history[:count], results, seed, draws, listed, self.watches)
+            batch = Batch(sides, number, history[:count], results, seed, draws, listed)
             batch.history.fill(NOT_YET)
             with np.errstate(over="ignore"):  # the numbers of the next batch follow
                 seed += np.uint64(count * draws) * STEP
