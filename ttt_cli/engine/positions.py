@@ -18,11 +18,8 @@ from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import UsageError, expect
 
-CACHED = 1 << 16
-"""The length of temporary arrays that stay in the processor's cache."""
-
 PART = 1 << 16
-"""The number of positions in a part of a large batch, so that temporary arrays stay small."""
+"""Positions in a part of a large batch, so that temporary arrays stay small, in the processor's cache."""
 
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).reshape(256, 4, 2)
 FOUR_CELLS = (_BITS << np.arange(4)[:, None]).sum(axis=1).T.astype(np.uint64)
@@ -103,10 +100,6 @@ class Positions:
 
     def __len__(self) -> int:
         return len(self.x)
-
-    def __iter__(self) -> Iterator["Positions"]:
-        """Batches of one position each."""
-        return (self[row] for row in range(len(self)))
 
     def __repr__(self) -> str:
         return f"<{len(self):,} positions of {self.rules.describe()}>"
@@ -275,7 +268,7 @@ def _expect_one(*games: Rules) -> None:
 
 def _chunks(stop: int) -> Iterator[slice]:
     """Slices of a range, so short that temporary arrays stay in the processor's cache."""
-    return (slice(at, min(at + CACHED, stop)) for at in range(0, stop, CACHED))
+    return (slice(at, min(at + PART, stop)) for at in range(0, stop, PART))
 
 
 def _new(keys: Uint64s, unused: np.uint64 = ZERO) -> Bools:
@@ -299,7 +292,7 @@ def _places(order: Int64s, new: Bools) -> Int32s:
 def _lined(rules: Rules, boards: Uint64s) -> Bools:
     """bool[k]: the boards with a completed line."""
     masks = np.array(rules.line_masks, np.uint64)[:, None]
-    size = CACHED // len(masks)
+    size = PART // len(masks)
     parts = (boards[at : at + size] for at in range(0, max(len(boards), 1), size))
     return np.concatenate([(part & masks == masks).any(axis=0) for part in parts])
 
