@@ -180,9 +180,9 @@ class Environment:
         notices.setLevel(logging.INFO)
 
     @contextmanager
-    def compiling(self, name: str, seconds: float) -> Iterator[None]:
-        """Announce a compilation, the body, that takes about ``seconds``; a free terminal shows a spinner."""
-        text = f"compiling {name}, once, about {max(seconds, 1):.0f} s"
+    def compiling(self, name: str) -> Iterator[None]:
+        """Announce a compilation, the body; a free terminal shows a spinner."""
+        text = f"compiling {name}, once, about 3 s"
         if self.voices or not self.animated:
             self.say(text)
             yield

@@ -29,7 +29,7 @@ def messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
     messages: list[str] = []
-    monkeypatch.setattr(kernel, "announce", lambda name, seconds: messages.append(name) or nullcontext())
+    monkeypatch.setattr(kernel, "announce", lambda name: messages.append(name) or nullcontext())
     monkeypatch.setattr(kernel, "_warn", messages.append)
     monkeypatch.setattr(kernel.notices, "info", lambda text, *values: messages.append(text % values))
     return messages

@@ -172,7 +172,7 @@ def search_root(mover: Bitboard, opponent: Bitboard, depth: int, exact: bool, co
         alpha = -np.inf if exact else np.nextafter(best, -np.inf)
 
 
-@partial(Kernel, name="search", seconds=5.0)
+@partial(Kernel, name="search")
 def _search(
     movers: Uint64s, opponents: Uint64s, scores: Floats, depth: int, nodes: int, exact: bool, context: Context
 ) -> None:

@@ -36,14 +36,13 @@ Python's int, which is several times as fast."""
 
 
 @contextmanager
-def _logged(name: str, seconds: float) -> Iterator[None]:
-    notices.info("compiling %s, once, about %.0f s", name, seconds)
+def _logged(name: str) -> Iterator[None]:
+    notices.info("compiling %s, once, about 3 s", name)
     yield
 
 
-announce: Callable[[str, float], AbstractContextManager[None]] = _logged
-"""A context manager for the time in which a kernel is compiled, given its name and the estimated seconds; a
-user interface replaces it."""
+announce: Callable[[str], AbstractContextManager[None]] = _logged
+"""A context manager for the time in which a kernel of this name is compiled; user interfaces replace it."""
 
 _uncompiled: ContextVar[bool] = ContextVar("_uncompiled", default=False)
 
@@ -87,12 +86,11 @@ class Kernel(Part):
     """A decorator: ``kernel(...)`` runs compiled code, ``kernel.python`` is the function itself.
 
     :ivar name: the name under which it is announced and cached.
-    :ivar seconds: the estimated time of compiling it.
     """
 
-    def __init__(self, function: Callable[..., Any], name: str = "", seconds: float = 3.0) -> None:
+    def __init__(self, function: Callable[..., Any], name: str = "") -> None:
         super().__init__(function)
-        self.name, self.seconds = name or function.__name__, seconds
+        self.name = name or function.__name__
         self._compiled: Callable[..., Any] | None = None
         self._preparing = Lock()
 
@@ -141,9 +139,7 @@ class Kernel(Part):
             _warn(reason)
             return self.run_uncompiled
         linked = self._linked()
-        return jit.compiled_kernel(
-            linked[self], self.name, _digest(linked), lambda: announce(self.name, self.seconds)
-        )
+        return jit.compiled_kernel(linked[self], self.name, _digest(linked), lambda: announce(self.name))
 
 
 def _digest(parts: Iterable[Part]) -> str:

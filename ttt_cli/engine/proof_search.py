@@ -386,7 +386,7 @@ def value_of(mover: Bitboard, opponent: Bitboard, questions: int, nodes: int, co
     return 0
 
 
-@partial(Kernel, name="solver", seconds=5.0)
+@partial(Kernel, name="solver")
 def solve_positions(
     movers: Uint64s,
     opponents: Uint64s,
