@@ -101,6 +101,10 @@ class Positions:
     def __len__(self) -> int:
         return len(self.x)
 
+    def __iter__(self) -> Iterator["Positions"]:
+        """Batches of one position each."""
+        return (self[row] for row in range(len(self)))
+
     def __repr__(self) -> str:
         return f"<{len(self):,} positions of {self.rules.describe()}>"
 
