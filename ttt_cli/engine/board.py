@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.bits import ZERO, Bitboard, popcount
+from ttt_cli.engine.bits import ONE, ZERO, Bitboard
 from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.rules import MAX_CELLS, Rules
 
@@ -45,11 +45,11 @@ def board_of(rules: Rules) -> Board:
 @Part
 def completing_cells(own: Bitboard, other: Bitboard, board: Board) -> Any:
     """The free cells where a stone completes a line of the side with the stones ``own``, as a bitboard."""
-    completing, lines, all_but_one = ZERO, board.lines, board.length - 1
+    completing, lines = ZERO, board.lines
     for index in range(board.line_count):
-        line = lines[index]
-        if line & other == ZERO and popcount(line & own) == all_but_one:
-            completing |= line & ~own
+        missing = lines[index] & ~own
+        if missing & other == ZERO and missing & (missing - ONE) == ZERO:  # one cell, and it is free
+            completing |= missing
     return completing
 
 
