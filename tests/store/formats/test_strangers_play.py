@@ -158,6 +158,13 @@ def test_beads_and_probabilities_are_drawn_from(form):
     plays_as(found.state.with_choice("most"), fullest, "X")
 
 
+def test_beads_may_be_a_digit_for_each_cell():
+    rows = {text: [round(4 + 4 * value) for value in row] for text, row in ROWS.items()}
+    found = read("\n".join(f"{text},{''.join(map(str, row))}" for text, row in rows.items()))
+    most = goes_by({(text, cell): row[cell] for text, row in rows.items() for cell in free(text)})
+    plays_as(found.state.with_choice("most"), most)
+
+
 def test_probabilities_are_those_of_the_mover_however_it_plays():
     """A table that would play O badly: nobody is asked whose win its numbers mean."""
     worst = {board: min(free(board), key=row.__getitem__) for board, row in ROWS.items()}

@@ -205,6 +205,8 @@ def tables_of_rows(
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
     rows, more_notes = _body(rows, where, rules, headed)
     notes = (*notes, *more_notes)
+    if all(re.fullmatch(rf"[0-9]{{{rules.cells}}}", str(row[-1])) for row in rows):  # a digit for each cell
+        rows = [[*row[:-1], [*map(int, str(row[-1]))]] for row in rows]
     values = [[_parse(field) for field in row[-rules.cells :]] for row in rows]
     if len(rows[0]) > rules.cells and all(type(value) in (int, float) for row in values for value in row):
         yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values, notes=notes)
