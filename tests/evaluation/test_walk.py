@@ -6,23 +6,13 @@ import pytest
 from ttt_cli import Game, Positions, Rules, Side
 from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.policy import Policy, PolicyTable, first, uniform
+from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation import walk
 from ttt_cli.evaluation.refutation import losing_line
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError, layers_of
-
-
-class Decided(Policy):
-    """The first of the moves that another policy makes."""
-
-    def __init__(self, policy: Policy) -> None:
-        self.rules, self._policy = policy.rules, policy
-
-    def probabilities(self, positions: Positions) -> Floats:
-        return first(self._policy.probabilities(positions) > 0).astype(np.float64)
+from ttt_cli.store.plays import BreakingTies
 
 
 def test_a_walk_that_would_grow_too_large_is_given_up_at_once() -> None:
@@ -48,7 +38,7 @@ def test_the_size_of_batches_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("rules", [Rules(), Rules(8, 8, 5), Rules(4, 4, 3, misere=True)], ids=str)
 @pytest.mark.parametrize("side", Side)
 def test_a_weak_players_loss_is_found_at_once(rules: Rules, side: Side) -> None:
-    for policy in (Uniform(rules), Heuristic(rules), Decided(Uniform(rules))):
+    for policy in (Uniform(rules), Heuristic(rules), BreakingTies(Uniform(rules), "first")):
         line = losing_line(policy, side)
         if line is None:
             assert isinstance(policy, Heuristic)  # which knows how to block
