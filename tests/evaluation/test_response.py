@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ttt_cli import Policy, Position, Positions, Rules, Side, policy, train
+from ttt_cli import Position, Positions, Rules, Side, policy, train
 from ttt_cli.engine.perfect import solved
 from ttt_cli.evaluation.matchup import ExactGames
 from ttt_cli.evaluation.walk import walk
@@ -15,25 +15,13 @@ from ttt_cli.learners import LEARNERS
 ROOT = Path(__file__).parents[2]
 
 
-class Beating(Policy):
-    """Plays the first of the moves that are shown as the best against ``victim``."""
-
-    def __init__(self, victim: Policy) -> None:
-        self.rules, self.victim = victim.rules, victim
-
-    def probabilities(self, positions: Positions) -> np.ndarray:
-        played = np.zeros((len(positions), self.rules.cells))
-        for row in np.flatnonzero(~positions.terminal):
-            played[row, best_response(self.victim, positions.position(row)).best[0]] = 1
-        return played
-
-
 @pytest.mark.parametrize("name", [*LEARNERS, "heuristic", f"py:{ROOT / 'examples' / 'bot.py'}:choose"])
 def test_following_it_attains_the_worst_case_of_the_verdict(name: str):
     rules = Rules() if name.startswith("py:") else Rules(2, 3, 3)
     victim = policy(train(name, games=300, seed=1, rules=rules) if name in LEARNERS else name, rules=rules)
+    beating = policy(lambda text: best_response(victim, Position(text, rules)).best[0] + 1, rules=rules)
     for side in Side:
-        games, layers = ExactGames([Beating(victim)]), []
+        games, layers = ExactGames([beating]), []
         for positions, layer in walk(victim, side):
             games.play(positions, layer)
             layers.append(layer)
