@@ -7,7 +7,7 @@ import pytest
 
 from ttt_cli import Game, Position, Positions, Rules, Side
 from ttt_cli.evaluation.analysis import analyse
-from ttt_cli.evaluation.review import Choices, Review, review
+from ttt_cli.evaluation.review import Choices, review
 
 
 def played(cells: str, *board: int, resigned: bool = False) -> Game:
@@ -60,12 +60,7 @@ def test_a_review_agrees_with_the_analysis(seed: int):
             kept[Side.to_move(ply)].append(values[cell] == max(values.values()))
     for side in Side:
         assert found.choices[side.key] == Choices(sum(kept[side]), len(kept[side]), 0)
-    check_turning_point(found)
-
-
-def check_turning_point(found: Review) -> None:
-    """After it the loser never has a better result in reach; before it, it had one."""
-    winner = found.game.result.winner
+    winner = game.result.winner  # after it the loser never has a better result in reach
     own = [number for number, move in enumerate(found.moves, 1) if move.side is not winner]
     chances = [number for number in own if found.moves[number - 1].before > -1]
     assert found.turning_point == (chances[-1] if winner is not None and chances else None)
