@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 import orjson
+import pytest
 
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.learners import learner_class
@@ -13,6 +14,11 @@ from ttt_cli.store.formats.format import DEFAULTS, FileOptions, Loaded
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.trainer import execute, new_run
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "q.json"
 
 
 def continued(start: State, games: int, seed: int, planned: int | None = None) -> State:

@@ -31,8 +31,7 @@ def test_a_backup_says_how_many_games_it_holds(tmp_path):
     assert [one.games for one in backups.backups(imported)] == [None]
 
 
-def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):
-    path = tmp_path / "q.json"
+def test_the_newest_five_are_kept_and_the_one_with_most_games(path, tmp_path):
     assert saved_in_turn(path, GAMES) == [11, 10, 9, 8, 7, 500]
     best = backups.backups(path)[-1].file
     assert library.load(best).state.games == 500
@@ -73,9 +72,8 @@ def test_a_file_changed_by_others_during_a_run_is_kept(tmp_path):
     assert library.load(path).state.games == 9
 
 
-def test_a_file_that_became_a_pipe_blocks_nobody(tmp_path):
+def test_a_file_that_became_a_pipe_blocks_nobody(path):
     """And one that was deleted meanwhile is written again."""
-    path = tmp_path / "q.json"
     for games in (5, 6):
         with lock(path):
             path.unlink(missing_ok=True)
@@ -87,8 +85,7 @@ def test_a_file_that_became_a_pipe_blocks_nobody(tmp_path):
         library.save(trained(games=7), path)
 
 
-def test_a_damaged_file_is_kept(tmp_path):
-    path = tmp_path / "q.json"
+def test_a_damaged_file_is_kept(path):
     for damaged in (library.content(trained(games=5))[:200], b'{"format":"ttt-state"}\n'):
         path.write_bytes(damaged)
         library.save(trained(games=6), path)

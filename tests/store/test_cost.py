@@ -152,9 +152,8 @@ def test_a_small_file_costs_little_whatever_it_holds(name: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("layout", [0, orjson.OPT_INDENT_2, orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS])
-def test_a_reformatted_file_costs_in_proportion_to_its_size(layout: int, tmp_path: Path, monkeypatch):
+def test_a_reformatted_file_costs_in_proportion_to_its_size(layout: int, path: Path, monkeypatch):
     content = library.content(trained(games=500, rules=Rules(5, 5, 4)))
-    path = tmp_path / "q.json"
     path.write_bytes(orjson.dumps(orjson.loads(content), option=layout))
     monkeypatch.setattr(source, "BLOCK", 50)  # so that a megabyte has as many as usually 20 GB
     began = process_time()

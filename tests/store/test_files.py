@@ -25,11 +25,6 @@ DEAD = ".q.json.4194305-0123456789ab.ttt-tmp"
 OLDER, OLD, NEW = b'{"games": 1}\n', b'{"games": 2}\n', b'{"games": 3}\n'
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "q.json"
-
-
 def names(folder: Path) -> set[str]:
     return {entry.name for entry in folder.iterdir()}
 
@@ -141,8 +136,7 @@ def test_a_write_protected_file_or_folder_is_respected():
 
 
 @pytest.mark.parametrize(("name", "what"), FAULTS)
-def test_a_save_that_fails_anywhere_is_whole_or_not_at_all(name, what, tmp_path):
-    path = tmp_path / "q.json"
+def test_a_save_that_fails_anywhere_is_whole_or_not_at_all(name, what, path, tmp_path):
     for other, content in (("q.json", OLD), ("q.json.bak", OLDER), (DEAD, b"half")):
         (tmp_path / other).write_bytes(content)
     failed = disturbed(name, what, lambda: write_bytes(path, NEW, keep_backup=True))

@@ -23,11 +23,6 @@ def is_held(path: Path) -> bool:
     return False
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "q.json"
-
-
 def test_another_process_sees_who_holds_it_until_it_is_killed(path):
     reading, writing = os.pipe()
 

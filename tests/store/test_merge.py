@@ -71,9 +71,8 @@ def test_the_smallest_edit_is_a_contradiction():
         merge([loaded(trained()), loaded(parse(edited(content, entries=entries)), "edited.json")])
 
 
-def test_a_file_that_another_program_writes_meanwhile_is_not_merged(tmp_path):
+def test_a_file_that_another_program_writes_meanwhile_is_not_merged(path):
     """Of many inputs the tables are read when it is their turn."""
-    path = tmp_path / "q.json"
     library.save(trained(), path)
     header = library.load(path, FileOptions(table=False))
     assert content(merge([header])) == path.read_bytes()
@@ -82,8 +81,7 @@ def test_a_file_that_another_program_writes_meanwhile_is_not_merged(tmp_path):
         merge([header])
 
 
-def test_how_a_file_is_to_be_played_holds_also_where_only_its_header_is_read(tmp_path):
-    path = tmp_path / "q.json"
+def test_how_a_file_is_to_be_played_holds_also_where_only_its_header_is_read(path):
     library.save(trained(), path)
     played = FileOptions(playing={"ties": "first"})
     header = library.load(path, replace(played, table=False))

@@ -35,8 +35,7 @@ def test_large_numbers_are_merged_as_they_should_be():
     assert entries == {START: {"5": [pytest.approx(MAX_VALUE / 4), MAX_COUNT // 2 * 2]}}
 
 
-def test_a_count_that_has_grown_too_large_is_not_saved(tmp_path):
-    path = tmp_path / "q.json"
+def test_a_count_that_has_grown_too_large_is_not_saved(path, tmp_path):
     library.save(state_of("a", 0.5, 1), path)
     before = path.read_bytes()
     both = merge([loaded(state_of(name, 0.5, MAX_COUNT), name) for name in "bc"]).state

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -147,18 +146,12 @@ def test_a_bad_byte_is_named_with_its_line():
     assert refusal(b'{"a":"\xff"}', line=7).where == "q.json, line 7, byte 7"
 
 
-def refused(path: Path, why: str) -> InvalidFileError:
-    with pytest.raises(InvalidFileError, match=why) as caught:
-        _ = Source(path).data
-    assert caught.value.where == str(path)
-    return caught.value
-
-
-def test_the_size_is_limited_before_reading(tmp_path):
-    path = tmp_path / "q.json"
+def test_the_size_is_limited_before_reading(path):
     with path.open("wb") as file:
         file.truncate(10**12)
-    refused(path, "1,000,000,000,000 bytes")
+    with pytest.raises(InvalidFileError, match="1,000,000,000,000 bytes") as caught:
+        _ = Source(path).data
+    assert caught.value.where == str(path)
 
 
 def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):
