@@ -35,12 +35,6 @@ def places(*texts: str) -> list[int]:
     return rows
 
 
-def all_beads(table: Table) -> np.ndarray:
-    """The beads in all boxes, by class and cell."""
-    values = DRAWING.answer(table, ROWS, BOARDS, LEGAL)[1]
-    return np.where(np.isnan(values), LEGAL, values)
-
-
 def changes(table: Table) -> np.ndarray:
     """By how much they have changed."""
     return table.by_cell(table.moves["change"], ROWS, LEGAL)
@@ -48,7 +42,8 @@ def changes(table: Table) -> np.ndarray:
 
 def box(table: Table, text: str) -> dict[int, int]:
     """The beads in a box by cell, from 1."""
-    row = all_beads(table)[places(text)[0]]
+    (at,), values = places(text), DRAWING.answer(table, ROWS, BOARDS, LEGAL)[1]
+    row = np.where(np.isnan(values[at]), LEGAL[at], values[at])
     return {cell + 1: beads for cell, beads in enumerate(row.tolist()) if beads}
 
 

@@ -7,21 +7,15 @@ import pytest
 
 from tests.engine import test_positions
 from ttt_cli import Game, Positions, Rules, Side
+from ttt_cli.conformance import after
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.walk import layers_of
 from ttt_cli.evaluation.worst_case import worst_case
-from ttt_cli.learners.base import Shard
-from ttt_cli.learners.ntuple import NTuple, NTupleTable, sets_of, shape_of
+from ttt_cli.learners.ntuple import NTuple, sets_of, shape_of
 from ttt_cli.training.blocks import Plan, train_blocks
 
 LARGE = Rules(4, 4, 4)
-
-
-def trained(rules: Rules, games: int, seed: int = 1, **sides: Any) -> NTupleTable:
-    table = NTuple().empty(rules)
-    NTuple().train(table, Shard(first=0, games=games, rng=np.random.default_rng(seed), **sides))
-    return table
 
 
 @pytest.mark.parametrize("rules", [Rules(1, 1, 1), Rules(2, 3, 2), Rules(5, 5, 5), Rules(1, 20, 12)], ids=str)
@@ -53,7 +47,7 @@ def test_one_game_by_hand():
 
 
 def test_symmetric_positions_are_worth_the_same_to_the_last_bit():
-    table = trained(LARGE, 2000)
+    table = after(NTuple(), 2000, rules=LARGE)
     policy = NTuple().policy(table)
     positions = Positions.batch(test_positions.sample(LARGE, 5), LARGE)
     greedy = Search(LARGE, depth=1, network=table.network)

@@ -8,17 +8,9 @@ from ttt_cli import Game, Position
 from ttt_cli.conformance import after, empty_table
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.table import Table
 from ttt_cli.store.state import learner_of
 
 SPACE = StateSpace.of()
-
-
-def by_cell(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """The values and the visits of all moves, zeros where there is no move."""
-    rows = table.find(SPACE)
-    values, visits = (table.by_cell(table.moves[name], rows, SPACE.legal) for name in ("value", "visits"))
-    return values, visits
 
 
 def test_the_article_is_its_rule_taken_literally():
@@ -35,7 +27,8 @@ def test_the_article_is_its_rule_taken_literally():
         for turn, later in zip(turns, [*turns[1:], None], strict=True):
             target = reward if later is None else 0.9 * max(values[later[0], cell] for cell in later[0].legal)
             values[turn] += 0.1 * (target - values[turn])
-    found, visits = by_cell(table)
+    moves, rows = table.moves, table.find(SPACE)
+    found, visits = (table.by_cell(moves[name], rows, SPACE.legal) for name in ("value", "visits"))
     assert visits.sum() > 1500
     for index, cell in np.argwhere(visits > 0).tolist():
         assert found[index, cell] == values[SPACE.position(index), cell]
