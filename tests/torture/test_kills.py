@@ -16,11 +16,6 @@ pytestmark = pytest.mark.long
 SAVED = re.compile(r"^saved ([\d,]+) games$", re.MULTILINE)
 
 
-def announced(err: str) -> int:
-    """The games of the last checkpoint that was announced."""
-    return max((int(games.replace(",", "")) for games in SAVED.findall(err)), default=0)
-
-
 def test_a_trainer_killed_at_random_moments_loses_no_checkpoint(tmp_path, sized):
     rng, kills, seed = random.Random(1), sized(4, 500), 0
     train = ["train", "td", "--checkpoint", "0.05", "-o", "td.json"]
@@ -40,7 +35,8 @@ def test_a_trainer_killed_at_random_moments_loses_no_checkpoint(tmp_path, sized)
             process.kill()
             err = process.communicate()[1]
             assert process.returncode in (0, -signal.SIGKILL), err
-            over, floor = process.returncode == 0, max(floor, announced(err))
+            announced = [int(games.replace(",", "")) for games in SAVED.findall(err)]
+            over, floor = process.returncode == 0, max([floor, *announced])
             kills -= not over
             if path.exists():
                 state = library.load(path).state
