@@ -183,23 +183,13 @@ def test_all_moves_to_positions_without_an_entry_are_reported():
 
 
 @pytest.mark.parametrize("learner", [ARTICLE, DEFAULT], ids=["article", "default"])
-def test_the_first_game_on_a_growing_board_may_be_as_long_as_any(learner: Graph):
-    """Uncompiled, since compiled code does not check the bounds of arrays."""
-    game, table = Game(Rules(4, 4, 4)), learner.empty(Rules(4, 4, 4))
-    for cell in (0, 4, 1, 5, 2, 6, 7, 9, 8, 11, 10, 12, 13, 14, 3):  # X completes the first row
-        game.push(cell)
-    with uncompiled():
-        learner.learn(table, game)
-    assert game.result == 1
-    assert np.count_nonzero(table.rows["visits"]) == 16
-
-
-@pytest.mark.parametrize("learner", [ARTICLE, DEFAULT], ids=["article", "default"])
 def test_the_last_of_64_moves_is_backed_up(learner: Graph):
+    """Uncompiled, since compiled code does not check the bounds of arrays."""
     rules = Rules(8, 8, 8)
     table = learner.empty(rules)
     with uncompiled():
         learner.learn(table, Game.of(rules, np.random.default_rng(1).permutation(64)))
         afresh = deepcopy(table)
+    assert np.count_nonzero(table.rows["visits"]) == 65
     learner.derive(afresh)
     assert np.array_equal(table.rows["score"], afresh.rows["score"])
