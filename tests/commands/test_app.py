@@ -1,6 +1,5 @@
 """The frame of the command line: help, errors, exit codes, streams, completion, start-up."""
 
-import logging
 import os
 import sys
 from collections.abc import Callable
@@ -109,14 +108,6 @@ def test_every_exception_becomes_one_line_and_an_exit_code(
     document = orjson.loads(solve(command, "--json").err)
     assert (document["schema"], document["exit_code"]) == ("ttt-error", code)
     assert document["error"] in line and (document["hint"] or "") in line
-
-
-def test_log_records_become_notices(solve: Run) -> None:
-    def command(env: Environment) -> None:
-        logging.getLogger("ttt_cli").info("compiled a kernel")
-
-    assert solve(command) == Outcome(0, "", "compiled a kernel\n")
-    assert solve(command, "--quiet") == Outcome(0, "", "")
 
 
 # ---- a real process
