@@ -7,24 +7,10 @@ import pytest
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.review import Review, review
+from ttt_cli.evaluation.review import review
 from ttt_cli.views.review import summary
 
 NAMES = {Side.X: "X", Side.O: "O"}
-
-
-def lost_by_o(*unproved: int) -> Review:
-    """A game that O loses with its first move, as if its values before these moves were not proved."""
-    game = Game()
-    for cell in (4, 1, 0, 8, 6, 3, 2):
-        game.push(cell)
-    found = review(game)
-    moves = list(found.moves)
-    for number in unproved:
-        moves[number] = replace(moves[number], here=replace(moves[number].here, value=None))
-        if number:
-            moves[number - 1] = replace(moves[number - 1], after=None)
-    return replace(found, moves=tuple(moves))
 
 
 def test_of_a_drawn_game_the_last_mistake_is_named_and_the_others_counted():
@@ -42,7 +28,14 @@ def test_of_a_drawn_game_the_last_mistake_is_named_and_the_others_counted():
     ],
 )
 def test_the_summary_says_when_a_game_was_lost(unproved, said):
-    found = lost_by_o(*unproved)
+    """Of a game that O loses with its first move, as if its values before these moves were not proved."""
+    found = review(Game.of(STANDARD, [4, 1, 0, 8, 6, 3, 2]))
+    moves = list(found.moves)
+    for number in unproved:
+        moves[number] = replace(moves[number], here=replace(moves[number].here, value=None))
+        if number:
+            moves[number - 1] = replace(moves[number - 1], after=None)
+    found = replace(found, moves=tuple(moves))
     assert summary(found, NAMES)[0] == said
     assert ("had no such move" in summary(found, NAMES)[1]) == (len(unproved) > 0)
     resigned = replace(review(Game.of(STANDARD, [], resigned=True)), resigned=None)
