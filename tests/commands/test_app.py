@@ -10,7 +10,7 @@ import orjson
 import pytest
 import typer
 
-from tests.ttt import Outcome, Run, start
+from tests.ttt import Outcome, Run, finish
 from ttt_cli import __version__
 from ttt_cli.app import Commands, app
 from ttt_cli.commands import COMMANDS, HEADINGS
@@ -119,9 +119,8 @@ def modules_after(*words: str, **variables: str) -> tuple[set[str], str]:
         f"import atexit, sys\nfrom ttt_cli.app import main\nsys.argv = {['ttt', *words]!r}\n"
         "atexit.register(lambda: print('\\n' + ' '.join(sys.modules), file=sys.stderr))\nmain()\n"
     )
-    process = start(program=[sys.executable, "-c", code], env={**os.environ, **variables})
-    out, err = process.communicate(timeout=60)
-    return set(err.splitlines()[-1].split()), out
+    found = finish(program=[sys.executable, "-c", code], env={**os.environ, **variables})
+    return set(found.err.splitlines()[-1].split()), found.out
 
 
 HEAVY = {"numpy", "numba", "rich", "matplotlib", "distributed", "dask", "orjson", "importlib.metadata"}

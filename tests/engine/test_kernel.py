@@ -1,13 +1,13 @@
 """Kernels and their parts: compiled together, kept together, and compiled anew when any of them changes."""
 
 import os
-import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from tests.ttt import ROOT, finish
 from ttt_cli.engine import kernel
 from ttt_cli.engine.kernel import Kernel, Part
 
@@ -74,8 +74,7 @@ def test_compiled_code_is_loaded_without_the_compiler(messages: list[str]):
     """What Numba needs to compile takes a fifth of the time of a short command."""
     run()
     script = "from tests.engine.test_kernel import run; import sys; print(run(), *sys.modules)"
-    found = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
-    result, *modules = found.stdout.split()
+    result, *modules = finish(program=[sys.executable, "-c", script]).out.split()
     assert (result, messages) == ("15", ["default"])
     assert "numba" in modules and "numba.cpython.listobj" not in modules
 
@@ -110,7 +109,7 @@ def test_no_compiled_code_is_taken_from_the_working_folder(tmp_path: Path):
     hostile.mkdir()
     (hostile / ".numba_config.yaml").write_text("cache_dir: ./evil\ndisable_jit: 1\n", encoding="utf-8")
     relative = {"XDG_CACHE_HOME": "cache", "NUMBA_CACHE_DIR": "./numba", "HOME": str(tmp_path / "home")}
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **relative}
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **relative}
     env.pop("NUMBA_DISABLE_JIT", None)
     code = """
 import logging
@@ -123,9 +122,7 @@ def twice(number):
 logging.basicConfig(level=logging.INFO, format="%(message)s")
 print(twice(7))
 """
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=hostile, env=env, timeout=60
-    )
-    assert (result.returncode, result.stdout) == (0, "14\n")
-    assert "compiling twice, once" in result.stderr
+    result = finish(program=[sys.executable, "-c", code], cwd=hostile, env=env)
+    assert (result.code, result.out) == (0, "14\n")
+    assert "compiling twice, once" in result.err
     assert [path.name for path in hostile.iterdir()] == [".numba_config.yaml"]
