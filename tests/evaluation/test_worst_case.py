@@ -4,7 +4,7 @@ import pytest
 
 from tests import tables
 from tests.evaluation.reference import forced, some_policy
-from ttt_cli import Rules, Side
+from ttt_cli import Game, Rules, Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.walk import layers_of
 from ttt_cli.evaluation.worst_case import worst_case
@@ -27,18 +27,16 @@ def test_loss_and_gain_match_a_plain_recursion(rules: Rules, resigning: float) -
 def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
     space = StateSpace.of(rules)
     for policy in (tables.uniform(space), tables.heuristic(space), some_policy(space, 2, resigning=0.1)):
-        for side in (0, 1):
-            line = worst_case(layers_of(policy, Side(side)), Side(side)).line
+        for side in Side:
+            line = worst_case(layers_of(policy, side), side).line
             assert line is not None
-            path = tables.path(space, [cell - 1 for cell in line])
+            path = tables.path(space, cells := [cell - 1 for cell in line])
             for index, cell in zip(path, line, strict=False):
                 if space.plies[index] % 2 == side:
                     assert policy.played[index, cell - 1] > 0
-            if space.terminal[path[-1]]:
-                assert space.results[path[-1]] == (-1 if side == 0 else 1)
-            else:  # it resigned
-                assert space.plies[path[-1]] % 2 == side
-                assert not policy.played[path[-1]].any()
+            resigned = not space.terminal[path[-1]]
+            assert Game.of(rules, cells, resigned=resigned).outcome(side) == -1
+            assert not (resigned and policy.played[path[-1]].any())
 
 
 def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> None:
