@@ -6,7 +6,6 @@ from typing import Any
 from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.agents.minimax import Minimax
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.engine.arrays import Bools
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
 
@@ -43,8 +42,3 @@ def path(space: StateSpace, cells: Sequence[int]) -> list[int]:
         found.append(int(space.successors[found[-1], cell]))
         assert found[-1] > 0, f"cell {cell + 1} cannot be played in {space.text(found[-2])}"
     return found
-
-
-def to_move(space: StateSpace, side: int) -> Bools:
-    """bool[n]: the open positions with X (0) or O (1) to move."""
-    return ~space.terminal & (space.plies % 2 == side)

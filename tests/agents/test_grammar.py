@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests import tables
+from tests.ttt import ROOT
 from ttt_cli import Positions, Rules, train
 from ttt_cli.agents.grammar import resolve, resolve_all
 from ttt_cli.agents.registry import players
@@ -17,8 +18,6 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store import library
 from ttt_cli.store.state import State, learner_of
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +72,7 @@ def test_options_of_states(store: Path) -> None:
     assert not np.array_equal(article.played, plain.played)
     as_x = policy_of("td:side=x", store)
     assert plain.learned is not None and as_x.learned is not None
-    x_moves, o_moves = (tables.to_move(space, side) for side in (0, 1))
+    x_moves, o_moves = (~space.terminal & (space.plies % 2 == side) for side in (0, 1))
     assert np.array_equal(as_x.played[x_moves], plain.played[x_moves])
     assert np.array_equal(as_x.played[o_moves], tables.uniform(space).played[o_moves])
     assert np.array_equal(as_x.learned, plain.learned & x_moves)

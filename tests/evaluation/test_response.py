@@ -1,18 +1,15 @@
 """Following the best response to a player attains what is shown of it: for each method, as either side."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from tests.ttt import ROOT
 from ttt_cli import Position, Positions, Rules, Side, policy, train
 from ttt_cli.engine.perfect import solved
 from ttt_cli.evaluation.matchup import ExactGames
 from ttt_cli.evaluation.walk import walk
 from ttt_cli.evaluation.worst_case import best_response, worst_case
 from ttt_cli.learners import LEARNERS
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, "heuristic", f"py:{ROOT / 'examples' / 'bot.py'}:choose"])
