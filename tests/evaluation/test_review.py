@@ -1,29 +1,21 @@
 """Reviews of finished games."""
 
-import random
 from dataclasses import replace
 
 import pytest
 
-from ttt_cli import Game, Position, Positions, Rules, Side
+from tests.learners.common import game
+from ttt_cli import Game, Position, Positions, Rules, Side, play_game
 from ttt_cli.evaluation.analysis import analyse
 from ttt_cli.evaluation.review import Choices, review
 
 
-def played(cells: str, *board: int, resigned: bool = False) -> Game:
-    """The game of these cells, numbered from 1."""
-    return Game.of(Rules(*board), [int(cell) - 1 for cell in cells.split()], resigned=resigned)
-
-
 def at_random(rules: Rules, seed: int) -> Game:
-    game, rng = Game(rules), random.Random(seed)
-    while not game.is_over:
-        game.push(rng.choice(game.legal_moves))
-    return game
+    return play_game("random", "random", rules=rules, seed=seed).game()
 
 
 def test_a_game_without_choices_has_no_accuracy():
-    found = review(played("1 2", 1, 2, 2))
+    found = review(Game.of(Rules(1, 2, 2), [0, 1]))
     assert found.choices == dict.fromkeys("xo", Choices(0, 0, 0))
     assert found.accuracy["o"] is None
 
@@ -31,15 +23,15 @@ def test_a_game_without_choices_has_no_accuracy():
 @pytest.mark.parametrize(
     ("cells", "value", "turning_point"),
     [
-        ("1 5", 0, None),
-        ("1 2 4", -1, 2),
-        ("1 2 3", 0, None),  # the mistake was forgiven
+        ((1, 5), 0, None),
+        ((1, 2, 4), -1, 2),
+        ((1, 2, 3), 0, None),  # the mistake was forgiven
     ],
 )
 def test_resigning_is_not_a_move_and_a_draw_given_up_has_no_turning_point(cells, value, turning_point):
-    found = review(played(cells, resigned=True))
+    found = review(game(*cells, resigned=True))
     assert (found.resigned, found.turning_point) == (value, turning_point)
-    assert len(found.moves) == len(cells.split())
+    assert len(found.moves) == len(cells)
 
 
 @pytest.mark.parametrize("seed", range(1, 13))
