@@ -38,12 +38,14 @@ def picked(worth: dict[int, float], ties: str = "random") -> Moves:
     return {cell: 1 / len(best) for cell in best}
 
 
-def goes_by(table: dict[tuple[str, int], float], ties: str = "random", sides: str = "XO") -> Program:
-    """A program of one side or of both that takes its best move, those it does not know being worth 0."""
+def goes_by(
+    table: dict[tuple[str, int], float], ties: str = "random", sides: str = "XO", unknown: float = 0.0
+) -> Program:
+    """A program of one side or of both that takes its best move."""
 
     def program(board: str) -> Moves:
         known = table if mover(board) in sides else {}
-        return picked({cell: known.get((board, cell), 0.0) for cell in free(board)}, ties)
+        return picked({cell: known.get((board, cell), unknown) for cell in free(board)}, ties)
 
     return program
 

@@ -15,7 +15,6 @@ from tests.store.formats.programs import (
     judged,
     looks_up,
     npy,
-    picked,
     plays_as,
     read,
     reads_as,
@@ -48,11 +47,7 @@ def test_boards_never_seen_are_worth_what_stands_there(start):
     by_cell = np.full((3**9, 9), start)
     for (board, cell), value in MOVES.items():
         by_cell[in_base_3(board), cell] = value
-
-    def rows(board: str) -> dict[int, float]:
-        return picked({cell: by_cell[in_base_3(board), cell] for cell in free(board)})
-
-    plays_as(read(npy(by_cell), "a.npy", values="mover").state, rows)
+    plays_as(read(npy(by_cell), "a.npy", values="mover").state, goes_by(MOVES, unknown=start))
 
 
 def test_what_a_move_counts_as_is_offered_as_it_stands_in_the_file():
@@ -180,8 +175,7 @@ def test_a_stone_that_is_stated_is_a_stone_though_it_may_stand_for_an_empty_cell
     for (board, cell), value in MOVES.items():
         own = board if mover(board) == "X" else swapped(board)
         table.setdefault("".join(symbols(own, "A", "B", "0")), {})[str(cell)] = value
-    program = lambda board: picked({cell: MOVES.get((board, cell), 0.0) for cell in free(board)})  # noqa: E731
-    reads_as(table, program, spelling={"mine": "A"})
+    reads_as(table, goes_by(MOVES), spelling={"mine": "A"})
 
 
 def test_an_empty_box_is_noted():
