@@ -98,6 +98,7 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
 def refused(ttt: Run) -> Refused:
     """Run a call that must be refused, as a line and under ``--json``, and change nothing."""
     Path(GOOD).write_bytes(good_content())
+    Path("foreign.csv").write_text("-1,0,0,0,1,0,0,0,0,-3,4\n")
 
     def call(line: str, codes: set[int], says: str = "", *, json: bool = True) -> None:
         arguments, before = shlex.split(line), snapshot()
@@ -161,7 +162,6 @@ def test_a_board_that_does_not_fit(refused: Refused, call: str) -> None:
 @pytest.mark.parametrize("call", WRITERS)
 def test_an_unwritable_target_is_refused(refused: Refused, call: str) -> None:
     """In a folder's place, below a file, in no folder; and no report takes a state's place or a log's."""
-    Path("foreign.csv").write_text("-1,0,0,0,1,0,0,0,0,-3,4\n")
     Path("folder").mkdir()
     Path("state_store").mkdir()
     Path("state_store/games.jsonl").write_bytes(GAME.to_line() + b"\n")
@@ -185,12 +185,11 @@ def test_a_target_is_tried_before_the_work(ttt: Run, call: str, monkeypatch: pyt
 @pytest.mark.parametrize(
     "call",
     [
-        *("train td --games 1 -o FILE", "import good.csv -o FILE", "export other.json -o FILE -f state"),
+        *("train td --games 1 -o FILE", "import foreign.csv -o FILE", "export other.json -o FILE -f state"),
         *("verify --accept FILE", "restore FILE.bak"),
     ],
 )
 def test_a_file_that_another_process_is_at_is_left_alone(refused: Refused, call: str) -> None:
-    Path("good.csv").write_text("-1,0,0,0,1,0,0,0,0,-3,4\n")
     for name in (f"{GOOD}.bak", "other.json"):
         Path(name).write_bytes(good_content())
     with lock(Path(GOOD), "trained"):
@@ -224,7 +223,6 @@ def disk() -> Iterator[Path]:
 @pytest.mark.long
 @pytest.mark.parametrize("call", WRITERS)
 def test_a_full_and_then_a_read_only_disk(refused: Refused, disk: Path, call: str) -> None:
-    Path("foreign.csv").write_text("-1,0,0,0,1,0,0,0,0,-3,4\n")
     with suppress(OSError), (disk / "rest").open("wb", buffering=0) as rest:
         while rest.write(b"x" * 4096):
             pass
