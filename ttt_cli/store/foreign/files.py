@@ -17,7 +17,7 @@ from ttt_cli.store.foreign.values import COUNT_FIELDS, POLICY_NAMES, VALUE_FIELD
 from ttt_cli.store.text import load_json, number_in, quoted
 
 MAX_PARTS = 100  # objects inside a file's object that are tried as tables
-_ARROWS = "->", "=>", ":"  # between a key and its value, whatever the key holds
+_ARROWS = "->", "=>", ":", "\t"  # between a key and its value, whatever the key holds
 _SEPARATORS = *_ARROWS, "=", " "  # the same in lines without commas
 _CELL = re.compile(r"[A-Da-d][1-4]|0[0-9]|[0-9] ?, ?[0-9]")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
@@ -247,12 +247,19 @@ def _parted(lines: Sequence[str], separators: Sequence[str], rules: Rules) -> li
     """The keys and values of lines such as ``board -> (row, column)``, with one of these separators between
     them; none if they are not all such, but for a header."""
     for separator in separators:
-        parts = [line.rstrip().rpartition(separator) for line in lines]
+        parts = [_halves(line.rstrip(), separator) for line in lines]
         if all(mark for _, mark, _ in parts) and not any(_parse(value) is None for *_, value in parts[1:]):
             # A board may begin and end with empty cells.
             keys = [key.strip() if key[rules.cells :].strip() else key[: rules.cells] for key, *_ in parts]
             return [[key, value] for key, (*_, value) in zip(keys, parts, strict=True)]
     return []
+
+
+def _halves(line: str, separator: str) -> tuple[str, str, str]:
+    """What is before and after the last separator, which may be in an object at the end as well."""
+    end = line.rindex("{") if line.endswith("}") and "{" in line else len(line)
+    before, mark, after = line[:end].rpartition(separator)
+    return before, mark, after + line[end:]
 
 
 def _body(rows: list[list[Any]], where: str, rules: Rules, headed: bool) -> RowsAndNotes:
@@ -285,11 +292,12 @@ def _parse(field: Any) -> Any:
     if not isinstance(field, str):
         return math.nan if field is None else field
     field = field.strip()
-    if field.startswith(("{", "[{")):
+    if field.startswith(("{", "[{", "[[", "[(", "((", "([")):
         try:
             return load_json(_PRINTED_KEY.sub(r'"\1"', field.translate(_PRINTED)).encode(), "")
         except InvalidFileError:
-            return None
+            if "{" in field[:2]:
+                return None  # else lists as NumPy prints them
     if field.startswith(("[", "(")):
         items = [_parse(item) for item in _ITEM.findall(field)]
         return None if None in items else items

@@ -30,7 +30,7 @@ OWN = "own"  # the empty symbol where each empty cell shows its own name
 CANONICAL_SHARE = 0.95  # the least share of keys that must be the smallest of their symmetric images
 MIN_CANONICAL = 12  # fewer keys with other images may all be the smallest by chance
 MIN_TURNED = 24  # the same for rotations without reflections
-MIN_ROTATED = 100  # of fewer keys none may have a rotated image in the file by chance
+MIN_ROTATED = 60  # of fewer keys none may have a rotated image in the file by chance
 Images = Sequence[tuple[int, ...]]
 """The symmetries of a group, the identity first: cell ``at`` of an image is cell ``image[at]`` originally."""
 BITS = {"two bits a cell": 4, "bit sets": 2}  # of a set for each side; the lowest bits are the first cell

@@ -33,6 +33,7 @@ from ttt_cli.store.foreign.values import MARKED, TURNED, Values, decisions, nami
 from ttt_cli.store.plays import Plays
 
 BEADS = "beads"  # the facet ``cells`` begins so where a list names a cell once for each bead
+EMPTY_BOXES = 0.5  # the largest share of boards without beads; with more, numbers are values that begin at 0
 INEXACT = 0.02  # the largest rounding error of probabilities that add up to 1
 MIN_UNEQUAL = 3  # on fewer boards with unequal numbers these may add up to 1 by chance
 PROBABILITIES_SHARE = 0.95  # the least share of boards on which probabilities must add up
@@ -148,17 +149,19 @@ class Reading:
     def drawn_by(self) -> str:
         """What the numbers are if moves are drawn by them; empty if the largest is taken.
 
-        ``beads``: whole numbers that are called so, or listed one by one, or have three values or more;
+        ``beads``: whole numbers that are called so, or listed one by one, or have three values or more, on
+        few boards only 0;
         ``probabilities``: with a sum of 1 or 100 on nearly all boards, also on those with unequal ones.
         """
         numbers = self.worth
         if not self.of_moves or self.signs != (1, 1) or not np.all(numbers >= 0):
             return ""
         are_beads = self.values.are_counts or self.facets.get("cells", "").startswith(BEADS)
-        if np.all(numbers == np.round(numbers)) and (are_beads or len(np.unique(numbers)) > 2):
-            return "beads"
         values = np.nan_to_num(self.by_board[1])
         sums, largest = values.sum(axis=1), values.max(axis=1, keepdims=True)
+        few_are_empty = len(np.unique(numbers)) > 2 and (sums == 0).mean() <= EMPTY_BOXES
+        if np.all(numbers == np.round(numbers)) and (are_beads or few_are_empty):
+            return "beads"
         add_up = (abs(sums - 1) < INEXACT) | (abs(sums - 100) < 100 * INEXACT)  # per cent
         unequal = ((values > 0) & (values < largest)).any(axis=1)
         if unequal.sum() < MIN_UNEQUAL:

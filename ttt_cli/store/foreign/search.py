@@ -111,7 +111,8 @@ class _Search:
         return best, self.assumed(best, ranked)
 
     def readings(self) -> list[Reading]:
-        """The readings of the table; if it may be a policy, of moves or their probabilities, only those."""
+        """The readings of the table; if it may be a policy, of moves or their probabilities, only those,
+        unless others explain more keys."""
         result: list[Reading] = []
         errors: list[InvalidFileError] = []
         for spelling in self.spellings():
@@ -121,8 +122,11 @@ class _Search:
                 errors.append(error)
         if not result:
             raise errors[0]
-        decided = [reading for reading in result if reading.values.are_decisions]
-        return decided or [reading for reading in result if reading.drawn_by == "probabilities"] or result
+        policies = [reading for reading in result if reading.values.are_decisions]
+        policies = policies or [reading for reading in result if reading.drawn_by == "probabilities"]
+        fewest = min(reading.spelling.misfits.sum() for reading in result)
+        fits_as_well = any(reading.spelling.misfits.sum() == fewest for reading in policies)
+        return policies if fits_as_well else result
 
     def spellings(self) -> list[Spelling]:
         """The spellings of the keys that are worth trying with the values.
@@ -361,9 +365,9 @@ def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
         for other in others
         if (best.rank - other.rank < lead and other.rarity <= best.rarity) or other.score > best.score + DOUBT
     ]
-    usual, doubted = min(ranked, key=lambda reading: reading.rarity), ["first", "mine"]
-    if best.of_moves:  # values of positions may measure anybody's good
-        doubted += ["values", "player-x"] if best.facets.get("player-x") == questions.ADDED else ["values"]
+    usual, doubted = min(ranked, key=lambda reading: reading.rarity), ["first", "mine", "values"]
+    if best.facets.get("player-x") == questions.ADDED:
+        doubted.append("player-x")
     if not rivals and any(best.facets.get(name) != usual.facets.get(name) for name in doubted):
         rivals = [usual]
     return ranked, rivals
@@ -372,9 +376,10 @@ def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
 def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence[Reading]) -> list[Question]:
     """The questions that would decide between the best reading and its rivals, and about its symmetry."""
     undecided = [best, *rivals]
-    if len({reading.facets["values"] for reading in undecided}) > 1:  # the usual meaning, however it plays
-        others = [way for way in agreeing if {**way.facets, "values": ""} == {**best.facets, "values": ""}]
-        undecided.append(min(others, key=lambda reading: reading.rarity))
+    if len({reading.facets["values"] for reading in undecided}) > 1:  # every meaning, however it plays
+        undecided += [
+            way for way in agreeing if {**way.facets, "values": ""} == {**best.facets, "values": ""}
+        ]
     if best.spelling.misfits.any():  # nothing fits the keys: the likeliest first
         undecided.sort(key=lambda way: (way is not best, -way.rank))
     else:  # custom first
@@ -426,4 +431,4 @@ def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
     if len(answers) == 1 and not (reading.of_moves and often_passed):
         return None
     answers["unknown=random"] = "nothing, it is made only where no move is known"
-    return "what does a move count as that is not in the file", answers
+    return "what does a move count as that is not in the file (any number may be given)", answers

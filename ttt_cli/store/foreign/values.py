@@ -142,7 +142,7 @@ def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
     if len(value) <= MAX_BEADS and not kinds & {dict, list}:
         return "list", [(str(at), number) for at, number in enumerate(value)]
     pairs = [pair for item in value if (pair := _record_pair(item))]
-    return ("cells", pairs) if len(pairs) == len(value) else ("", [])
+    return ("cells", pairs) if len(dict(pairs)) == len(value) else ("", [])
 
 
 def _record_pair(item: Any) -> tuple[str, Any] | None:
