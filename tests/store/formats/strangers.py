@@ -81,6 +81,19 @@ def position_values(games: int = 150, seed: int = 1) -> dict[str, float]:
 
 
 @cache
+def averages(games: int = 3000, seed: int = 1) -> dict[str, float]:
+    """Monte Carlo: what open boards were worth on average to whoever moved there, in random games."""
+    rng, points = random.Random(seed), dict[str, list[float]]()
+    for _ in range(games):
+        board, path = EMPTY, list[str]()
+        while cells := free(board):
+            board = after(board, rng.choice(cells))
+            path.append(board)
+        for seen in filter(free, path):
+            points.setdefault(seen, []).append((winner(board) != mover(seen)) - 0.5 * (not winner(board)))
+    return {board: sum(won) / len(won) for board, won in points.items()}
+
+
 def beads(games: int = 600, seed: int = 1) -> dict[tuple[str, int], float]:
     """MENACE against a random player, who moves second: beads by move of the first player."""
     rng = random.Random(seed)

@@ -34,6 +34,7 @@ from tests.store.formats.strangers import (
     ROWS,
     Spell,
     after,
+    averages,
     beads,
     by_cell,
     digits,
@@ -320,6 +321,14 @@ def test_relative_stones_are_read_after_a_move_too():
     judged(own, looks_up(MOVED, 1, 1), spelling={"mine": "1", "theirs": "-1"})
     own = {numbers(text if mover(text) == "O" else swapped(text)): v for text, v in WHILE_OPEN.items()}
     refused(own, r"'1' are one's own stones, whoever began \(spelling.mine=1\)")
+
+
+def test_whose_turn_it_is_does_not_tell_whose_stones_are_whose():
+    table = averages()  # in which whoever has moved stands better than the other, on either side
+    own = {numbers(text if mover(text) == "O" else swapped(text)): v for text, v in table.items()}
+    refused(own, r"'1' always moves first .*'1' are one's own stones", unknown=0.5)
+    judged(own, looks_up(table, 1, 1, unknown=0.5), unknown=0.5, values="moved", spelling={"mine": "1"})
+    reads_as(table, looks_up(table, 1, 1, unknown=0.5), unknown=0.5)
 
 
 def test_nothing_beside_a_board_is_ignored():

@@ -182,10 +182,18 @@ class Reading:
         images = max(1.0, self.positions / boards)  # of a board, which are no more evidence than it is
         if self.of_moves:
             return _skill(space, *self.by_board) / float(np.sqrt(images))
-        prospects = _prospects(space.rules)[self.indexes]
-        if len(prospects) < 3 or self.worth.std() == 0 or prospects.std() == 0:
-            return 0.0
-        return float(np.corrcoef(self.worth, prospects)[0, 1]) * float(np.sqrt((len(prospects) - 1) / images))
+        return _agreement(self.worth, _prospects(space.rules)[self.indexes]) / float(np.sqrt(images))
+
+    @cached_property
+    def score_by_side(self) -> float:
+        """``score`` of values of positions, without the means of each side to move: where stones may be one's
+        own, it is no evidence that one side stands better than the other."""
+        space, parts = self.spelling.space, []
+        for side in (1, -1):
+            here = space.movers[self.indexes] == side
+            worth, prospects = self.worth[here], _prospects(space.rules)[self.indexes[here]]
+            parts.append([worth - worth.mean(), prospects - prospects.mean()] if here.any() else [worth] * 2)
+        return _agreement(*np.concatenate(parts, axis=1))
 
     @cached_property
     def faults(self) -> int:
@@ -472,6 +480,13 @@ def _prospects(rules: Rules) -> Floats:
         after = np.where(legal, means[space.successors[layer]], 0.0).sum(axis=1)
         means[layer] += after / np.maximum(legal.sum(axis=1), 1)
     return means
+
+
+def _agreement(worth: Floats, prospects: Floats) -> float:
+    """The standard score of the correlation of values with prospects, float64[k] each."""
+    if len(worth) < 3 or worth.std() == 0 or prospects.std() == 0:
+        return 0.0
+    return float(np.corrcoef(worth, prospects)[0, 1]) * float(np.sqrt(len(worth) - 1))
 
 
 def _skill(space: StateSpace, boards: Int64s, values: Floats) -> float:

@@ -365,6 +365,13 @@ def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
         for other in others
         if (best.rank - other.rank < lead and other.rarity <= best.rarity) or other.score > best.score + DOUBT
     ]
+    if not best.of_moves:  # of two conventions about whose stones are whose
+        least = best.score_by_side + DOUBT
+        rivals += [
+            other
+            for other in others
+            if (other.spelling.turn == "") != (best.spelling.turn == "") and other.score_by_side > least
+        ][:1]
     usual, doubted = min(ranked, key=lambda reading: reading.rarity), ["first", "mine", "values"]
     if best.facets.get("player-x") == questions.ADDED:
         doubted.append("player-x")
