@@ -366,7 +366,7 @@ def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
         if (best.rank - other.rank < lead and other.rarity <= best.rarity) or other.score > best.score + DOUBT
     ]
     if not best.of_moves:  # of two conventions about whose stones are whose
-        least = best.score_by_side + DOUBT
+        least = max(best.score_by_side + DOUBT, LEAD)
         rivals += [
             other
             for other in others
