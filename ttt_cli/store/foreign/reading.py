@@ -188,12 +188,12 @@ class Reading:
     def score_by_side(self) -> float:
         """``score`` of values of positions, without the means of each side to move: where stones may be one's
         own, it is no evidence that one side stands better than the other."""
-        space, parts = self.spelling.space, []
-        for side in (1, -1):
-            here = space.movers[self.indexes] == side
-            worth, prospects = self.worth[here], _prospects(space.rules)[self.indexes[here]]
-            parts.append([worth - worth.mean(), prospects - prospects.mean()] if here.any() else [worth] * 2)
-        return _agreement(*np.concatenate(parts, axis=1))
+        space = self.spelling.space
+        worth, prospects = self.worth.copy(), _prospects(space.rules)[self.indexes]
+        for side in np.unique(movers := space.movers[self.indexes]):
+            for numbers in (worth, prospects):
+                numbers[movers == side] -= numbers[movers == side].mean()
+        return _agreement(worth, prospects)
 
     @cached_property
     def faults(self) -> int:

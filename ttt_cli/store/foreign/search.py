@@ -402,9 +402,8 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
         if name not in groups or keys.representatives(space, known, groups[name]) is not None
     ]
     ways = [reading.facets for reading in undecided]
-    if any(
-        "first" in way for way in ways
-    ):  # boards after one's own moves have the stones the other way round
+    if any("first" in way for way in ways):
+        # Boards after one's own moves have the stones the other way round.
         own = [way.spelling.second for way in undecided if way.spelling.turn and not way.of_moves]
         ways += [{"mine": stone} for stone in own if stone]
     return questions.between(borne_out) + questions.between(ways)
