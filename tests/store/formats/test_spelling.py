@@ -201,6 +201,7 @@ def test_keys_in_columns_may_have_values_in_rows():
     [
         *(("state,value", ",", Spell(stones="XO ")), ("", ";", Spell(stones="XO "))),
         *(("board\tv", "\t", Spell(stones="XO ")), ("", ",", Spell("commas", "1-10"))),
+        ("", "\t", Spell("commas", "1-10")),
     ],
 )
 def test_tables_may_be_csv(header, mark, spell):
@@ -254,6 +255,7 @@ RECORDS = {
 }
 LINES: dict[str, Callable[[str, list[float]], str]] = {
     "boards": lambda text, row: json.dumps({text: row}),
+    "a board and an object": lambda text, row: f"{text}: {dict(enumerate(row))}",
     "nine values behind a tab": lambda text, row: "\t".join(map(str, [numbers(text), *row])),
     "a printed array": lambda text, row: f'"{numbers(text)}","[{" ".join(map(str, row))}]"',
     "cells and values by turns": lambda text, row: ",".join(

@@ -166,6 +166,24 @@ def test_beads_may_be_a_digit_for_each_cell():
     plays_as(found.state.with_choice("most"), most)
 
 
+def test_whole_numbers_are_values_where_most_boards_have_none():
+    shown = [*BEST][:60]  # the others have only what stood there at first
+    table = {text: [100 * (text in shown and cell == BEST[text]) for cell in range(9)] for text in BEST}
+    table[shown[0]][free(shown[0])[-1]] = 50
+    reads_as(table, goes_by({(text, cell): row[cell] for text, row in table.items() for cell in free(text)}))
+
+
+def test_a_policy_that_explains_fewer_keys_than_values_do_is_none():
+    """Own stones up to symmetry, a table for each player: eight cells and the move look like a board."""
+    values, tables = move_values(50, 1), dict[str, dict[str, float]](X={}, O={})
+    for (text, cell), value in values.items():
+        least, image = canonical(text if mover(text) == "X" else swapped(text))
+        board = tuple(tuple(symbols(least[row : row + 3], 1, -1, 0)) for row in (0, 3, 6))
+        tables[mover(text)][str((board, image.index(cell)))] = value
+    found = read({"p1": tables["X"], "p2": tables["O"]}, spelling={"mine": "1"})
+    assert "values 'mover'" in found.notes[0] and not found.rejected
+
+
 def test_probabilities_are_those_of_the_mover_however_it_plays():
     """A table that would play O badly: nobody is asked whose win its numbers mean."""
     worst = {board: min(free(board), key=row.__getitem__) for board, row in ROWS.items()}
@@ -429,6 +447,14 @@ def test_maps_from_boards_to_moves_are_policies(form):
     found = judged(data, follows(answers))
     assert any("a policy" in note for note in found.notes) and not found.rejected
     assert any("wins at once is made" in note for note in read(data, wins="known").notes)
+
+
+def test_the_best_moves_may_be_listed_as_rows_and_columns():
+    answers = {
+        text: [cell for cell in free(text) if row[cell] == row[BEST[text]]] for text, row in ROWS.items()
+    }
+    lines = (f'{text},"{[divmod(cell, 3) for cell in cells]}"' for text, cells in answers.items())
+    reads_as("\n".join(lines), lambda board: picked(dict.fromkeys(answers.get(board) or free(board), 1.0)))
 
 
 @pytest.mark.parametrize("number", [lambda board: 9 - len(free(board)), lambda board: -1])

@@ -24,6 +24,7 @@ _ITEM = re.compile(r"[^\s,;\[\]()]+")
 _BETWEEN = re.compile(r"\s*[,:;]\s*|\s+")
 _NOTHING = re.compile("-?|nan|none|null|[-+]?inf(inity)?", re.IGNORECASE)
 _PRINTED = str.maketrans("'()", '"[]')  # as Python prints objects, into JSON
+_NESTED = re.compile(r"\{|[\[(]\s*[{\[(]")  # how an object begins, or a list of objects or lists
 _PRINTED_KEY = re.compile(r"(?<=[{,])\s*(\[[^\[\]]*\]|[0-9]+)\s*(?=:)")
 
 Part = tuple[str, dict[str, Any]]  # an object in a file, with its name
@@ -292,11 +293,11 @@ def _parse(field: Any) -> Any:
     if not isinstance(field, str):
         return math.nan if field is None else field
     field = field.strip()
-    if field.startswith(("{", "[{", "[[", "[(", "((", "([")):
+    if _NESTED.match(field):
         try:
             return load_json(_PRINTED_KEY.sub(r'"\1"', field.translate(_PRINTED)).encode(), "")
         except InvalidFileError:
-            if "{" in field[:2]:
+            if "{" in field:
                 return None  # else lists as NumPy prints them
     if field.startswith(("[", "(")):
         items = [_parse(item) for item in _ITEM.findall(field)]
