@@ -16,7 +16,8 @@ from hypothesis import example, given
 
 from tests.ttt import TEXTS, Terminal
 from ttt_cli.documents import Document, json_text, put
-from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.environment import Environment, command_line
+from ttt_cli.errors import printable
 from ttt_cli.views.progress import progress
 
 

@@ -16,8 +16,8 @@ from typer.core import TyperCommand, TyperGroup
 from ttt_cli import __version__
 from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, command_module
 from ttt_cli.documents import Error, dumped
-from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.environment import Environment
+from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError, did_you_mean, printable
 from ttt_cli.learners import OFFERED
 from ttt_cli.shell.command import make_command, split_examples
 from ttt_cli.signals import end_by_signals, ending

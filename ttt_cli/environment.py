@@ -14,7 +14,7 @@ from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ttt_cli.errors import notices
+from ttt_cli.errors import notices, printable
 from ttt_cli.signals import holding
 
 if TYPE_CHECKING:
@@ -197,15 +197,6 @@ def _columns(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
         return 0
-
-
-def printable(text: str) -> str:
-    """Escape whatever a terminal might obey (control and format characters)."""
-    if text.isprintable():
-        return text
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
-    )
 
 
 def command_line(*words: object) -> str:

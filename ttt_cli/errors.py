@@ -50,8 +50,7 @@ class TttError(Exception):
 
     def __str__(self) -> str:
         line = f"{self.where}: {self.message}" if self.where else self.message
-        line += f" ({self.hint})" if self.hint else ""
-        return "".join(char if char.isprintable() else repr(char)[1:-1] for char in line)
+        return printable(f"{line} ({self.hint})" if self.hint else line)
 
 
 class UsageError(TttError):
@@ -74,6 +73,15 @@ class BusyError(TttError):
 
 class NotationError(UsageError, ValueError):
     """A text that does not denote a position, a cell or a board size."""
+
+
+def printable(text: str) -> str:
+    """Escape line ends, and whatever a terminal might obey (control and format characters)."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
+    )
 
 
 def expect(kind: type, *values: object) -> None:

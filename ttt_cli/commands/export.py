@@ -13,8 +13,8 @@ from ttt_cli.documents import Count, Document
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import StateSpace, enumerated
-from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
+from ttt_cli.environment import Environment
+from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean, printable
 from ttt_cli.evaluation.matchup import both_sides, own_play
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, try_report, write_report

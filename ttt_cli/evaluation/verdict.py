@@ -92,11 +92,8 @@ class Verdict:
         """
         found = [result for result in self.results if result.opponent == opponent]
         if len(found) != 1:
-            names, many = (
-                ", ".join(result.opponent for result in self.results) or "nobody",
-                len(found) or "no",
-            )
-            raise UsageError(f"{many} results against {opponent!r}: judged against {names}")
+            names = ", ".join(result.opponent for result in self.results) or "nobody"
+            raise UsageError(f"{len(found) or 'no'} results against {opponent!r}: judged against {names}")
         return found[0]
 
     @property

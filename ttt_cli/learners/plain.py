@@ -144,8 +144,13 @@ class PlainLearner(Learner[Table]):
 
     def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
         """With the values on which all runs agree: ``value`` may depend on any of them."""
-        agreed = set.intersection(*(set(known.items()) for known in parameters)) if parameters else ()
-        return self.with_params(**{name: value for name, value in agreed if name in self.parameters()})
+        first, *others = parameters or [{}]
+        agreed = {
+            name: value
+            for name, value in first.items()
+            if name in self.parameters() and all(known.get(name) == value for known in others)
+        }
+        return self.with_params(**agreed)
 
     def policy(self, table: Table) -> Policy:
         return Answering(table.rules, partial(self._answer, table))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import Environment
+from ttt_cli.errors import printable
 from ttt_cli.signals import holding_terminal, leaving
 from ttt_cli.views.play_screen import menu
 

@@ -9,8 +9,8 @@ from typing import Any
 from ttt_cli.documents import Document, Error, dumped
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
-from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import ExitCode, NotationError, TttError
+from ttt_cli.environment import Environment
+from ttt_cli.errors import ExitCode, NotationError, TttError, printable
 
 MAX_LENGTH = 400
 """More characters than any spelling of a position has."""

@@ -16,7 +16,8 @@ from ttt_cli.documents import Document, optional
 from ttt_cli.engine.position import Cell
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import Environment
+from ttt_cli.errors import printable
 from ttt_cli.evaluation.review import Review
 from ttt_cli.play.online_learner import Learned, OnlineLearner
 from ttt_cli.play.player import Player

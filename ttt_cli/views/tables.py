@@ -8,7 +8,8 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import Environment
+from ttt_cli.errors import printable
 
 
 def table(
