@@ -50,7 +50,7 @@ SPELLED = [
     *(("list", "210"), ("quoted list", "XO "), ("quoted list", "XOE"), ("array", "1.2.0.")),
     *(("quoted array", "OX."), ("nested", "-110"), ("quoted nested", "XO "), ("printed rows", "120")),
     *(("rows", "XO_"), ("lines", "+-"), ("base 3", "120"), ("base 3 from the least", "210")),
-    *(("base 3 from the least", "120"), ("decimal", "120"), ("ats", "XOE")),
+    *(("base 3 from the least", "120"), ("decimal", "120"), ("ats", "XOE"), ("decimal", "850")),
 ]
 PRINTED = [("framed", "XO "), ("ruled", "xo-"), ("printed", "XO ")]
 

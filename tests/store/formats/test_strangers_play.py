@@ -385,6 +385,12 @@ def test_a_move_may_be_given_by_the_board_after_it():
     reads_as("\n".join(["before,after,value", *lines]), goes_by(MOVES))
 
 
+def test_of_two_kinds_of_keys_none_is_left_out_silently():
+    table, few, many = by_cell(MOVES), len(by_cell(MOVES)) // 20, len(by_cell(MOVES)) // 5
+    assert read({f"note {at}": {4: 0.5} for at in range(few)} | table).rejected
+    refused({f"note {at}": {4: 0.5} for at in range(many)} | table, r"another kind than the others: 'note 0'")
+
+
 def test_two_tables_may_be_added_up():
     """Double Q-learning: each table has learned from half of the games, the program goes by their sum."""
     halves = [move_values(seed=seed) for seed in (1, 2)]
