@@ -65,7 +65,7 @@ def random_position(rules: Rules, free: int, seed: int) -> Position:
 def test_every_position_has_its_value_in_the_state_space(rules: Rules):
     space = StateSpace.of(rules)
     rows = np.arange(0, len(space), 1 + len(space) // (20_000 if COMPILED else 100))
-    assert np.array_equal(Solver(rules).values(space[rows]), np.sign(solve(space)[rows]))
+    assert np.array_equal(Solver(rules).values(space[rows])[0], np.sign(solve(space)[rows]))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_late_positions_have_the_value_of_a_full_search(rules: Rules, free: int)
     positions = [random_position(rules, free, seed) for seed in range(1, 21 if COMPILED else 6)]
     batch = Positions.batch(positions, rules)
     expected = np.sign(move_scores(batch, free).max(axis=1))
-    assert np.array_equal(Solver(rules).values(batch), expected)
+    assert np.array_equal(Solver(rules).values(batch)[0], expected)
 
 
 @pytest.mark.compiled
@@ -135,12 +135,12 @@ def test_findings_before_a_limit_are_kept():
 def test_a_batch_marks_what_it_could_not_prove():
     rules = Rules(4, 5, 4)
     batch = Positions.batch([random_position(rules, 15, seed) for seed in range(1, 61)], rules)
-    truth = Solver(rules).values(batch)
-    found = Solver(rules).values(batch, nodes=3)
+    truth = Solver(rules).values(batch)[0]
+    found = Solver(rules).values(batch, nodes=3)[0]
     assert set(truth.tolist()) == {-1, 0, 1}
     assert 0 < (found == UNPROVEN).sum() < len(batch)
     assert np.array_equal(found[found != UNPROVEN], truth[found != UNPROVEN])
-    backwards = Solver(rules).values(batch[::-1])
+    backwards = Solver(rules).values(batch[::-1])[0]
     assert np.array_equal(backwards[::-1], truth)
 
 

@@ -107,7 +107,7 @@ class Minimax(Policy):
         """int8[k], int8[k, cells]: the proved values of positions and their moves."""
         order = np.arange(self.rules.cells, dtype=np.int8)[:: -1 if self._ties == "last" else 1]
         new = Solver(self.rules, places=PLACES)  # several threads may ask at the same time
-        worth, moves = new.move_values(positions, nodes=NODES, order=order, rule=rule, move_nodes=move_nodes)
+        worth, moves = new.values(positions, nodes=NODES, moves=(order, rule, move_nodes))
         most = np.where(positions.legal, moves, np.int8(-1)).max(axis=1, initial=-1)
         return np.where((worth == UNPROVEN) & (most != UNPROVEN), most, worth), moves
 

@@ -35,7 +35,7 @@ def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
     space = enumerated(positions.rules)
     if space is not None:
         return np.sign(solve(space)[space.rows(positions)])
-    return Solver(positions.rules).values(positions, nodes=nodes)
+    return Solver(positions.rules).values(positions, nodes=nodes)[0]
 
 
 def solved(positions: Positions, *, nodes: int = NODES) -> tuple[Int8s, Int8s]:
@@ -44,9 +44,8 @@ def solved(positions: Positions, *, nodes: int = NODES) -> tuple[Int8s, Int8s]:
     if enumerated(positions.rules) is not None:
         moves = np.where(positions.legal, np.sign(move_scores(positions)), np.int8(UNPROVEN))
         return values_of(positions), moves
-    order = np.arange(positions.cells, dtype=np.int8)
-    solver, rule = Solver(positions.rules), proof_search.ALL
-    return solver.move_values(positions, nodes=nodes, order=order, rule=rule, move_nodes=nodes)
+    every_move = np.arange(positions.cells, dtype=np.int8), proof_search.ALL, nodes
+    return Solver(positions.rules).values(positions, nodes=nodes, moves=every_move)
 
 
 def negated(values: Int8s) -> Int8s:

@@ -25,14 +25,9 @@ DOES_MOVER_WIN, DOES_OPPONENT_WIN = 1, 2
 BOTH = DOES_MOVER_WIN | DOES_OPPONENT_WIN
 """The questions about a position."""
 
-ALL = 0
-"""The rule to solve every move of a position."""
-
-UNTIL_UNPROVEN = 1
-"""The rule to stop at the first unproven move, and to solve none if the position is unproven or lost."""
-
-UNTIL_FOUND = 2
-"""``UNTIL_UNPROVEN``, but stopping at the first move that keeps the position's value as well."""
+ALL, UNTIL_UNPROVEN, UNTIL_FOUND = 0, 1, 2
+"""Rules of which moves of a position to solve: all; or none if the position is unproven or lost, else all to
+the first unproven one; or the same, but none after the first that keeps the position's value."""
 
 ATTACK, UNPAIRED, DEFENCE = 0, 1, 2
 """Rows of ``weights``: by the attacker's live lines, by those that pairs leave, and by the defender's."""
@@ -79,10 +74,10 @@ Context = tuple[Board, Int8s, Any, SearchState]
 """The rules; the board's symmetries (``Rules.sources``); the table, an array of ``ENTRY`` whose length is a
 power of 2; the state of the search."""
 
-Moves = tuple[Int8s, Int8s, int, int]
-"""Which moves of positions to solve: int8[k, cells], to be filled with their values for the mover; the cells
-in the order to solve them (if there are any, what is proven of a position and its moves is forgotten before
-the next); the rule (``ALL`` ...); the limit of nodes for each move."""
+Moves = tuple[Int8s, int, int]
+"""Which moves of positions to solve: the cells in the order to solve them (if there are any, what is proven
+of a position and its moves is forgotten before the next); the rule (``ALL`` ...); the limit of nodes for each
+move."""
 
 
 # Potentials and pairs
@@ -306,8 +301,7 @@ def list_moves(
             highest = 0
             if attacks:  # can the attacker raise it to 1 at all, or only exchange stones in pairs?
                 for cell in range(board.cells):
-                    if board.full & ~(attacker | defender | paired) & ONE << np.uint64(cell):
-                        highest = max(highest, weights[UNPAIRED, cell])
+                    highest = max(highest, weights[UNPAIRED, cell])
             if remaining + highest < whole:
                 return HOLDS, 0
     moves, listed = search.moves[popcount(attacker | defender)], 0
@@ -391,6 +385,7 @@ def solve_positions(
     movers: Uint64s,
     opponents: Uint64s,
     values: Int8s,
+    move_values: Int8s,
     questions: int,
     nodes: int,
     moves: Moves,
@@ -400,11 +395,11 @@ def solve_positions(
 
     :param movers: uint64[k], the stones of the sides to move.
     :param opponents: uint64[k], the stones of their opponents.
-    :param values: int8[k], to be filled.
+    :param values: int8[k], to be filled; so is ``move_values``, int8[k, cells], for the mover.
     :param nodes: the limit of nodes for each position.
     """
     board, search = context[0], context[3]
-    move_values, order, rule, move_nodes = moves
+    order, rule, move_nodes = moves
     for row in range(len(movers)):
         mover, opponent, asked = movers[row], opponents[row], questions
         if questions == BOTH and mover | opponent == ZERO and not board.misere:

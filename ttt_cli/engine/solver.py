@@ -50,12 +50,11 @@ from ttt_cli.engine.position import Cell, Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import NotationError
 
 LINE_NODES = 100_000
 """Nodes that the line of best play may take beyond those of the proof, if there is no limit."""
 
-NO_MOVES = (np.zeros((0, 0), np.int8), np.zeros(0, np.int8), search.ALL, 0)
+NO_MOVES = (np.zeros(0, np.int8), search.ALL, 0)
 
 
 @dataclass(frozen=True)
@@ -108,19 +107,17 @@ class Solver:
         :param nodes: the most positions to visit.
         :param seconds: the most processor time, without that of loading compiled code.
         :param report: called ten times a second with the nodes visited so far; a true answer ends the search.
-        :raises NotationError: if the position belongs to other rules.
+        :raises UsageError: if the position belongs to other rules.
         """
-        if position.rules != self.rules:
-            raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
 
         def poll() -> bool:
             late = seconds is not None and time.process_time() >= started + seconds
             return bool(report(int(self._state.nodes))) or late
 
-        here = Positions.batch([position], self.rules)
+        here, self._state.nodes = Positions.batch([position], self.rules), 0
         self.values(here, nodes=0)  # loads the compiled code
         started = time.process_time()
-        value = int(self._run(here, search.BOTH, UNLIMITED if nodes is None else nodes, poll=poll)[0])
+        value = int(self.values(here, nodes=UNLIMITED if nodes is None else nodes, poll=poll)[0][0])
         visited = int(self._state.nodes)
         if value == UNPROVEN:
             ruled_out = bool(self._state.unanswered == search.DOES_OPPONENT_WIN)
@@ -128,46 +125,29 @@ class Solver:
         line = self._line(position, value, visited + LINE_NODES if nodes is None else nodes, poll)
         return Proof(position, value, line, visited, time.process_time() - started)
 
-    def values(self, positions: Positions, *, nodes: int = UNLIMITED) -> Int8s:
-        """int8[k]: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it
-        loses; UNPROVEN if that takes more ``nodes``."""
-        self._state.nodes = 0
-        return self._run(positions, search.BOTH, nodes)
-
-    def move_values(
-        self, positions: Positions, *, nodes: int, order: Int8s, rule: int, move_nodes: int
-    ) -> tuple[Int8s, Int8s]:
-        """int8[k], int8[k, cells]: the values of positions, as ``values``, and of their moves for the mover,
-        UNPROVEN if illegal. The values for one position do not depend on what was proven before.
-
-        :param nodes: the most positions to visit for each position.
-        :param order: the cells in the order in which their moves are solved.
-        :param rule: which of them are solved (``proof_search.ALL`` ...).
-        :param move_nodes: the most positions to visit for each move.
-        """
-        move_values = np.full((len(positions), self.rules.cells), UNPROVEN, np.int8)
-        still_open = ~positions.terminal
-        of_open, self._state.nodes = move_values[still_open], 0
-        values = self._run(positions, search.BOTH, nodes, (of_open, order, rule, move_nodes))
-        move_values[still_open] = of_open
-        return values, move_values
-
-    def _run(
+    def values(
         self,
         positions: Positions,
-        questions: int,
-        nodes: int,
+        *,
+        nodes: int = UNLIMITED,
         moves: search.Moves = NO_MOVES,
+        questions: int = search.BOTH,
         poll: Callable[[], bool] = lambda: False,
-    ) -> Int8s:
-        """The values of positions by ``solve_positions``, which takes these arguments."""
-        values, still_open = positions.outcomes, np.flatnonzero(~positions.terminal)
-        open_values = np.full(len(still_open), UNPROVEN, np.int8)
+    ) -> tuple[Int8s, Int8s]:
+        """int8[k]: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it
+        loses; UNPROVEN if that takes more ``nodes`` for the position. And int8[k, cells]: the values of the
+        moves for the mover, UNPROVEN if illegal or not among ``moves``.
+
+        If there are ``moves``, the values for one position do not depend on what was proven before.
+        """
+        still_open = np.flatnonzero(~positions.terminal)
+        values, move_values = positions.outcomes, np.full(positions.legal.shape, UNPROVEN, np.int8)
+        found = np.full(len(still_open), UNPROVEN, np.int8), move_values[still_open]
         stones = positions[still_open].stones_by_turn
-        arguments = *stones, open_values, questions, nodes, moves, self._context
+        arguments = *stones, *found, questions, nodes, moves, self._context
         run_until(search.solve_positions, arguments, self._state, poll)
-        values[still_open] = open_values
-        return values
+        values[still_open], move_values[still_open] = found
+        return values, move_values
 
     def _line(self, position: Position, value: int, nodes: int, poll: Callable[[], bool]) -> tuple[Cell, ...]:
         """Moves that keep a position's known value, until ``nodes`` nodes have been visited in all."""
@@ -181,12 +161,13 @@ class Solver:
         """A move that keeps the position's value; None if it takes too many nodes to find one."""
         state, here = self._state, Positions.batch([position], self.rules)
         question = search.DOES_OPPONENT_WIN if value > 0 else search.DOES_MOVER_WIN
-        self._run(here, question, 1)  # weighs the cells
+        self.values(here, nodes=1, questions=question)  # weighs the cells
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
         cells = np.array(sorted(position.legal, key=lambda cell: -weights[cell]))
         after = here.play(np.zeros(len(cells), np.int64), cells)
-        known = self._run(after, question, 1) == -value  # from the proof, in the table
+        known = self.values(after, nodes=1, questions=question)[0] == -value  # from the proof, in the table
         for at in (*np.flatnonzero(known)[:1], *range(len(cells))):
-            if known[at] or self._run(after[at], question, nodes - state.nodes, poll=poll)[0] == -value:
+            left = nodes - state.nodes
+            if known[at] or self.values(after[at], nodes=left, questions=question, poll=poll)[0][0] == -value:
                 return int(cells[at])
         return None
