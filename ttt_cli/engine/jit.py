@@ -54,12 +54,12 @@ def compiled_kernel(
     return dispatcher
 
 
-def compiled_part(function: FunctionType, inline: bool) -> Any:
+def compiled_part(function: FunctionType) -> Any:
     """A function that compiled code alone calls, compiled with the kernel that calls it."""
     import numba
 
     options = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": _part_compiler()}
-    dispatcher = numba.njit(forceinline=inline, **options)(function)
+    dispatcher = numba.njit(**options)(function)
     template = dispatcher.get_call_template
     # A literal among the arguments would make a signature of its own.
     dispatcher.get_call_template = lambda types, named: template([*map(numba.types.unliteral, types)], named)

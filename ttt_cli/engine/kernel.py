@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
 from copy import copy
 from dataclasses import make_dataclass
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from inspect import getclosurevars
 from operator import attrgetter
@@ -73,16 +73,12 @@ class Part:
     :ivar plain: what then runs: the function itself, unless a quicker one is assigned.
     """
 
-    def __init__(self, function: Callable[..., Any], *, inline: bool = False) -> None:
-        self.python, self.inline, self.plain = function, inline, function
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.python = self.plain = function
         self.__doc__ = function.__doc__
 
     def __call__(self, *arguments: Any) -> Any:
         return self.plain(*arguments)
-
-
-Inlined = partial(Part, inline=True)
-"""A decorator for a part that is inlined into each function that calls it."""
 
 
 class Kernel(Part):
@@ -124,7 +120,7 @@ class Kernel(Part):
                 names = {**python.__globals__, "u32": np.uint32}
                 closure = tuple(CellType(cell.cell_contents) for cell in python.__closure__ or ())
                 function = FunctionType(python.__code__, names, python.__name__, None, closure)
-                linked[part] = function if part is self else jit.compiled_part(function, part.inline)
+                linked[part] = function if part is self else jit.compiled_part(function)
                 for name in python.__code__.co_names:
                     if isinstance(names.get(name), Part):
                         names[name] = link(names[name])
@@ -152,7 +148,7 @@ def _digest(parts: Iterable[Part]) -> str:
         code, variables = part.python.__code__, getclosurevars(part.python)
         values = [*variables.nonlocals.items(), *variables.globals.items()]
         constants = [item for item in values if isinstance(item[1], int | float | tuple | np.generic)]
-        source = code.co_code, code.co_consts, code.co_names, code.co_varnames, part.inline, constants
+        source = code.co_code, code.co_consts, code.co_names, code.co_varnames, constants
         digest.update(repr(source).encode())
     return digest.hexdigest()
 

@@ -34,7 +34,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int64s
-from ttt_cli.engine.kernel import Inlined, Part, u32
+from ttt_cli.engine.kernel import Part, u32
 from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -352,7 +352,7 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
             yield text, [cell, plies, result, runs[run], count]
 
 
-@Inlined
+@Part
 def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """The author's: the move of the smallest stage; O takes the centre if no move is known."""
     free, first = rows[row].number, rows[row].first
@@ -366,7 +366,7 @@ def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance
     return centre, u
 
 
-@Inlined
+@Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Add a row for each move of both sides, and update what is derived from the rows."""
     _, taken, plies = game
@@ -379,7 +379,7 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
         rule.sightings[taken[ply], stage] += 1
 
 
-@Inlined
+@Part
 def learn_article(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """The author's: add a row for each move from the second on, unless the book has it."""
     _, taken, plies = game

@@ -38,7 +38,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s
 from ttt_cli.engine.bits import ONE, ZERO, lowest_cell, popcount
-from ttt_cli.engine.kernel import Inlined, Kernel, Part, prefer_uncompiled, u32
+from ttt_cli.engine.kernel import Kernel, Part, prefer_uncompiled, u32
 from ttt_cli.engine.policy import ROUNDING, Answer, Answering, Policy, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -304,7 +304,7 @@ def sound_moves(table: Table) -> Bools:
     return chosen
 
 
-@Inlined
+@Part
 def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
     """The place of one of the candidates, which are bits, by a uniform number, and what is left of that."""
     passed, u = any_of(float(popcount(candidates)), u)
@@ -313,7 +313,7 @@ def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
     return u32(lowest_cell(candidates)), u
 
 
-@Inlined
+@Part
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """An untried move; if there is none, one of the best, or when exploring one of the least visited."""
     epsilon, below, above = chance
@@ -382,7 +382,7 @@ def walk_from(rows: Any, moves: Any, starts: Int64s, plies: Int8s, places: Int64
         places[at] = authors_walk(rows, moves, starts[at], plies[at])
 
 
-@Inlined
+@Part
 def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """The cell to which the author's walk leads, else any; when exploring, any cell."""
     epsilon, below, above = chance
@@ -392,7 +392,7 @@ def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance
     return (u32(place), u) if place >= 0 else any_of(rows[row].number, (u - epsilon) * above)
 
 
-@Inlined
+@Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Enter the plies of both sides, and back up scores from new edges."""
     path, taken, plies = game

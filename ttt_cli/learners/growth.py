@@ -20,7 +20,7 @@ from ttt_cli.engine.bits import (
     popcount,
 )
 from ttt_cli.engine.board import Board, completing_cells
-from ttt_cli.engine.kernel import Inlined, Part, u32
+from ttt_cli.engine.kernel import Part, u32
 
 OPEN, X_WON, O_WON, DRAWN, FIRST = 0, 1, 2, 3, 4
 """The first rows of a table represent all positions without a row, by how the game stands, so that unseen
@@ -179,7 +179,7 @@ def add_row(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: 
     return u32(row)
 
 
-@Inlined
+@Part
 def nothing_to_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: int) -> int:
     """The part of the game loop for complete tables, in place of ``add_row``."""
     return u32(OPEN)

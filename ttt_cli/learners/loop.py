@@ -19,7 +19,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s, Uint64s
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.kernel import Inlined, Kernel, Part, u32
+from ttt_cli.engine.kernel import Kernel, Part, u32
 from ttt_cli.engine.policy import Policy, drawn, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -172,7 +172,7 @@ def game_loop(
     return Kernel(play_games, name)
 
 
-@Inlined
+@Part
 def uniform_number(seed: np.uint64, place: int) -> Any:
     """The uniform number of a seed at a place, or those at an array of places: SplitMix64 (Steele, Lea and
     Flood, Fast splittable pseudorandom number generators, 2014)."""
@@ -182,7 +182,7 @@ def uniform_number(seed: np.uint64, place: int) -> Any:
     return ((bits ^ bits >> SHIFTS[2]) >> SURPLUS) * 2.0**-53
 
 
-@Inlined
+@Part
 def any_of(number: float, u: float) -> tuple[int, float]:
     """One of several options by a uniform number, and what is left of that number.
 
@@ -193,7 +193,7 @@ def any_of(number: float, u: float) -> tuple[int, float]:
     return option, u - option
 
 
-@Inlined
+@Part
 def choose_best(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Any of the moves with the largest ``value``; when exploring, any move."""
     epsilon, below, above = chance

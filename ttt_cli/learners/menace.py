@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int64s
-from ttt_cli.engine.kernel import Inlined, Part, u32
+from ttt_cli.engine.kernel import Part, u32
 from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.learners.base import parameter
@@ -92,13 +92,13 @@ class Menace(TableLearner[Table]):
         return played, np.where(legal & has_box, beads, np.nan), np.any(changes, axis=1)
 
 
-@Inlined
+@Part
 def beads(moves: Any, move: int, ply: int) -> int:
     """How many beads of a move's kind its box holds."""
     return max(max(4 - (ply >> 1), 1) + moves[move].change, 0)
 
 
-@Inlined
+@Part
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Draw a bead; when exploring, or where there is no box, make any move."""
     (epsilon, below, above), free = chance, rows[row].number
@@ -115,7 +115,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance,
     return u32(free), u  # resigns: the box is empty
 
 
-@Inlined
+@Part
 def learn(rows: Any, moves: Any, rule: Any, game: Played, sides: int, result: int) -> None:
     """Add or take away beads in each box that was opened."""
     (path, taken, plies), (win, draw, loss) = game, rule

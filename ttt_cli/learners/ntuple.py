@@ -43,7 +43,7 @@ from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Floats, Int32s, Int64s
 from ttt_cli.engine.bits import ONE, ZERO
 from ttt_cli.engine.board import Board, board_of, completing_cells
-from ttt_cli.engine.kernel import Inlined, Part, u32
+from ttt_cli.engine.kernel import Part, u32
 from ttt_cli.engine.network import Network, gain, network, squashed, total
 from ttt_cli.engine.network import place as place_stone
 from ttt_cli.engine.policy import Policy
@@ -238,14 +238,14 @@ def next_board(rows: Any, moves: Any, rule: Rule, parent: int, move: int, ply: i
     return row
 
 
-@Inlined
+@Part
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Any of the moves of the largest value; when exploring, any move."""
     rate_moves(rows, moves, rule, row, ply)
     return choose_best(rows, moves, rule, row, ply, chance, u)
 
 
-@Inlined
+@Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move the value of each board towards minus that of the best reply."""
     (path, _, plies), (_, net, patterns, (visits, sums, sizes), rate) = game, rule

@@ -41,7 +41,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s
-from ttt_cli.engine.kernel import Inlined, Part, u32
+from ttt_cli.engine.kernel import Part, u32
 from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -144,7 +144,7 @@ class Q(TableLearner[Table]):
         return uniform(chosen), np.where(seen, values, np.nan), known
 
 
-@Inlined
+@Part
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """The best move; when exploring, the least visited one, or in well-known positions any."""
     epsilon, below, above = chance
@@ -161,7 +161,7 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
     return option, u
 
 
-@Inlined
+@Part
 def find_top(rows: Any, moves: Any, row: int) -> None:
     """Derive ``top`` and ``choice`` of a row."""
     first, choice = rows[row].first, u32(0)
@@ -171,7 +171,7 @@ def find_top(rows: Any, moves: Any, row: int) -> None:
     rows[row].top, rows[row].choice = moves[first + choice].value, choice
 
 
-@Inlined
+@Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move each value towards the mix of the worst and the mean reply."""
     path, taken, plies = game
@@ -201,7 +201,7 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
         target = rule.worst * least + float(rule.means[ply]) * total
 
 
-@Inlined
+@Part
 def learn_article(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """The author's: move each value towards the best of its side's next turn, the last towards the reward."""
     path, taken, plies = game

@@ -35,7 +35,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s
-from ttt_cli.engine.kernel import Inlined, Part, u32
+from ttt_cli.engine.kernel import Part, u32
 from ttt_cli.engine.policy import Answer, best, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -168,7 +168,7 @@ class Td(TableLearner[Table]):
         return own
 
 
-@Inlined
+@Part
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Move where the side's value is largest; when exploring, where it has been least often."""
     epsilon, below, above = chance
@@ -193,7 +193,7 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
     return option, (u - epsilon) * above
 
 
-@Inlined
+@Part
 def update(row: Any, side: int, target: float, rule: Rule) -> float:
     """Move a side's value of a position towards a target, and return it."""
     visits, value = row.visits[side], row.value[side]
@@ -203,7 +203,7 @@ def update(row: Any, side: int, target: float, rule: Rule) -> float:
     return value
 
 
-@Inlined
+@Part
 def reward(result: int, side: int, draw: float) -> tuple[float, float]:
     """What a game was worth to a side, and to the other side."""
     if result == 0:
@@ -212,7 +212,7 @@ def reward(result: int, side: int, draw: float) -> tuple[float, float]:
     return mine, 1.0 - mine
 
 
-@Inlined
+@Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move the values towards what the table expects to come next."""
     path, _, plies = game
@@ -239,7 +239,7 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
             update(row, 1 - side, theirs, rule)
 
 
-@Inlined
+@Part
 def learn_next(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """The author's: backwards through the game, move the values towards that of the next position."""
     path, _, plies = game
