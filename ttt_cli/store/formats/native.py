@@ -176,7 +176,7 @@ def _read_header(found: Any, where: str) -> State:
     try:
         learner = learner_of(found["learner"], found["choice"])
         runs = read_runs(found["runs"], learner, rules, symmetric, where)
-        plays = Plays.from_json(found["plays"], f'{where}: "plays"') if "plays" in found else None
+        plays = Plays(**found["plays"]) if "plays" in found else None
         state = State(learner, rules, symmetric, None, runs, plays)
     except UsageError as error:
         raise InvalidFileError(error.message, where=where, hint=error.hint, flags=error.flags) from None
