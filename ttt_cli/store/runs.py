@@ -142,8 +142,8 @@ def train_run(learner: Learner[Any], rules: Rules, symmetric: bool, **decisive: 
 
 def _train_id(details: Mapping[str, Any], learner: str, choice: str, rules: Rules, symmetric: bool) -> str:
     meaning = {
-        **{key: details[key] for key in DECISIVE},
-        "opponent": details["opponent_digest"] or details["opponent"],
+        **{key: details.get(key) for key in DECISIVE},
+        "opponent": details.get("opponent_digest") or details.get("opponent"),
         "learner": [learner, details["kernel_version"], choice],
         "rules": [rules.rows, rules.cols, rules.line, symmetric, *["misere"] * rules.misere],
     }
@@ -154,20 +154,6 @@ def _train_ids(details: Mapping[str, Any], learner: Learner[Any], rules: Rules, 
     """The ids that a run may have, since the choice rule may be another now than in training."""
     choices = (learner.choice, *learner.choices)
     return {_train_id(details, learner.name, choice, rules, symmetric) for choice in choices}
-
-
-def _with_version(
-    details: dict[str, Any], identity: str, learner: Learner[Any], rules: Rules, symmetric: bool
-) -> dict[str, Any]:
-    """The details of a training run with the version of its learner, which records did not state at first:
-    the one that gives the run its id, if there is any."""
-    if not details.keys() >= {*DECISIVE}:
-        return details
-    for version in range(1, min(learner.kernel_version, 100) + 1):
-        stated = {"kernel_version": version, **details}
-        if identity in _train_ids(stated, learner, rules, symmetric):
-            return stated
-    return details
 
 
 def digest_of(value: Any) -> str:
@@ -186,8 +172,11 @@ def read_runs(
     for number, record in enumerate(records, 1):
         place, details = f'{where}: "runs": record {number}', dict(record)
         identity, kind, games, results = map(details.pop, ("id", "kind", "games", "results"))
-        if kind == "train" and "kernel_version" not in details:
-            details = _with_version(details, identity, learner, rules, symmetric)
+        if kind == "train" and "kernel_version" not in details:  # at first, records did not state it
+            versions = range(1, min(learner.kernel_version, 100) + 1)
+            stated = ({**details, "kernel_version": version} for version in versions)
+            fits = (one for one in stated if identity in _train_ids(one, learner, rules, symmetric))
+            details = next(fits, details)
         run = Run(identity, kind, games, results, details)
         why = run.contradiction(learner, rules, symmetric)
         if runs and run.id <= runs[-1].id:
