@@ -190,7 +190,7 @@ def test_a_book_whose_first_line_was_changed_is_refused_with_the_place(tmp_path)
     with pytest.raises(InvalidFileError, match="is not valid JSON") as refused:
         library.load(path)
     assert refused.value.where == f"{path}, line 1, column {content.index(b':') + 1}"
-    path.write_bytes(to_csv(csv.reader(content.decode().splitlines())))
+    path.write_bytes(b"".join(to_csv(csv.reader(content.decode().splitlines()))))
     with pytest.raises(InvalidFileError, match="saved by a spreadsheet"):
         library.load(path)
     path.write_bytes(path.read_bytes().partition(b"\n")[2])

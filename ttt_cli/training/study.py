@@ -254,7 +254,7 @@ def _train(
     return rows, run.seconds
 
 
-def to_csv(study: Study) -> bytes:
+def to_csv(study: Study) -> Iterator[bytes]:
     """The file of a study: sorted by method, setting, seed and games."""
     rows: list[Sequence[Any]] = [["learner", "preset", "call", *study.varied, "seed", *POINT]]
     for (method, setting, seed), looks in sorted(study.runs.items()):
