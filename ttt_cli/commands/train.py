@@ -125,8 +125,8 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
     """
     _check(learner, given, options)
     if options.out is None:
-        name = library.StateName(learner, options.preset is not None, given_rules(env) or STANDARD).name
-        path = library.path_in(env.store, name, learner)
+        name = library.StateName(learner, options.preset is not None, given_rules(env) or STANDARD)
+        path = name.path(env.store)
     else:
         path = output_file(env, options.out)
     if options.curve is not None and os.path.realpath(options.curve) == os.path.realpath(path):
