@@ -116,7 +116,7 @@ def test_missing_keys_are_named():
 def test_entries_for_another_board_are_refused_at_once(learner):
     """Some boards would take minutes and much memory."""
     state = trained(learner, 20)
-    content = library.content(replace(state, runs=(replace(state.runs[0], kind="import"),)))
+    content = library.content(replace(state, runs=({**state.runs[0], "kind": "import"},)))
     for side in (b'"cols":', b'"rows":'):
         content = content.replace(side + b"3", side + b"5")
     with pytest.raises(InvalidFileError, match="expected 25 cells, found 9"):

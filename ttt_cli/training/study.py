@@ -107,7 +107,7 @@ class Design:
     def call(self) -> str:
         """Identifies what all trainings of the method share: from the id of one with no parameter varied."""
         own = tuple(getattr(self.learner, name) for name in self.varied)
-        return self.training((self.method, own, 0)).record.id[:12]
+        return self.training((self.method, own, 0)).record["id"][:12]
 
 
 @dataclass(eq=False)

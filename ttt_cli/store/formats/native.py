@@ -47,7 +47,7 @@ from ttt_cli.store.formats.format import (
 )
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, text_lines, written
 from ttt_cli.store.plays import Plays
-from ttt_cli.store.runs import Run, RunFields, read_runs
+from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.system import LIMIT, scaled
@@ -86,7 +86,7 @@ class StateFile(TypedDict):
     choice: str
     plays: NotRequired[Plays]
     games: Count | None
-    runs: list[RunFields]
+    runs: list[Run]
     entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.-]+( [0-9]+)?$"})]
 
 
@@ -163,7 +163,7 @@ def _header(state: State) -> dict[str, Any]:
         "choice": learner.choice,
         **({"plays": fields_of(state.plays)} if state.plays else {}),
         "games": state.games,
-        "runs": [run.fields() for run in state.runs],
+        "runs": state.runs,
     }
 
 
@@ -199,7 +199,7 @@ def _with_table(state: State, entries: Iterable[Entry]) -> State:
     learner = state.as_read
     with no_collection():
         table = learner.from_entries(state.rules, state.symmetric, entries)
-    if all(run.kind in ("train", "play") for run in state.runs):  # other programs use other units
+    if all(run["kind"] in ("train", "play") for run in state.runs):  # other programs use other units
         learner.check(table)
     return replace(state, learner=learner, table=table)
 
@@ -351,7 +351,7 @@ class StateCsv(NativeFormat):
             if isinstance(found, dict):
                 found["entries"] = {}
             state = _read_header(found, where)
-            rows = _rows(lines, {run.id for run in state.runs}, "", where)
+            rows = _rows(lines, {run["id"] for run in state.runs}, "", where)
             return state, found["digest"], _by_position(rows, whole)
         data = b"".join([first, *blocks])
         digest = str(Digest([data]))
@@ -359,9 +359,10 @@ class StateCsv(NativeFormat):
         games = Counter[str]()
         for text, (_, _, _, run, count) in listed:
             games[run] += 0 if text.strip(".") else count
-        runs = tuple(Run(run, "import", games[run] or None) for run in sorted(games))
-        state = State(learner_of("book", "default"), STANDARD, False, None, runs)
-        return state, digest, _by_position(listed, True)
+        learner, unknown = learner_of("book", "default"), {"kind": "import", "results": None}
+        records = [{**unknown, "id": run, "games": games[run] or None} for run in sorted(games)]
+        runs = read_runs(records, learner, STANDARD, False, where)
+        return State(learner, STANDARD, False, None, runs), digest, _by_position(listed, True)
 
 
 def _unsavable(why: str) -> TttError:
