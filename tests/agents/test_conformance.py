@@ -46,7 +46,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in LEARNERS:
         for rules in (Rules(), Rules(2, 5, 3)):
             state = train(name, games=5, seed=1, rules=rules)
-            library.save(state, library.path_in(store, library.StateName(name, rules=rules).name, name))
+            library.save(state, library.StateName(name, rules=rules).path(store))
     return store
 
 

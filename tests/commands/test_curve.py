@@ -25,7 +25,7 @@ def curves(ttt):
     fast = [RANDOM, replace(RULES, games=100), replace(PERFECT, games=1000), replace(PERFECT, games=50_000)]
     slow = [RANDOM, replace(RANDOM, games=100), replace(RULES, games=2_000_000)]
     for name, rows in (("fast.csv", fast), ("slow.csv", slow), ("_odd$x$<b>&.csv", slow)):
-        Path(name).write_bytes(to_csv(rows))
+        Path(name).write_bytes(b"".join(to_csv(rows)))
 
 
 def test_one_curve_in_the_terminal(ttt, curves):

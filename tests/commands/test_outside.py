@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import chdir, suppress
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from zipfile import ZipFile
@@ -309,7 +308,7 @@ def test_nothing_that_a_file_names_is_run(ttt: Run, tmp_path: Path) -> None:
     state = State.empty(learner_of("q", "default"), STANDARD)
     command = {"opponent": "exec:touch RUN", "behaviour": "exec:touch RUN"}
     run = train_run(state.learner, state.rules, state.symmetric, seed=1, planned=1000, **command)
-    poisoned = library.content(state.with_run(replace(run, games=0, results=None), state.table))
+    poisoned = library.content(state.with_run({**run, "games": 0, "results": None}, state.table))
     study = f"learner,call,seed,games,{','.join(MEASURES)}\nexec:touch RUN,0,1,10{',0' * len(MEASURES)}\n"
     log = (
         '{"id":"8f0188ab3a1c-1","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"x",'
@@ -329,7 +328,7 @@ def test_nothing_that_a_file_names_is_run(ttt: Run, tmp_path: Path) -> None:
             assert found.code == 3 and "--opponent 'exec:touch RUN'" in found.err
     command = {"opponent": "random", "behaviour": "py:run.py:f"}
     run = train_run(state.learner, STANDARD, False, seed=1, planned=9, **command)
-    library.save(state.with_run(replace(run, games=0, results=None), state.table), Path("F.json"))
+    library.save(state.with_run({**run, "games": 0, "results": None}, state.table), Path("F.json"))
     found = ttt("train", "q", "-o", "F.json", "--resume")
     assert found.code == 3 and not Path("RUN").exists()
 
@@ -344,7 +343,7 @@ def test_a_run_against_a_program_depends_on_its_answers(ttt: Run, made: Made, tm
     assert "not reproducible: the opponent is a program" in " ".join(ttt("show", "whole.json").out.split())
     state = library.load(tmp_path / "whole.json").state
     begun = State.empty(state.learner, state.rules)
-    run = replace(state.runs[0], games=0, results={"x": 0, "o": 0, "draw": 0})
+    run = {**state.runs[0], "games": 0, "results": {"x": 0, "o": 0, "draw": 0}}
     part = library.content(begun.with_run(run, begun.table))
     Path("part.json").write_bytes(part)
     resumed = ("train", "q", "--resume", "-o", "part.json")

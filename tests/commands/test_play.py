@@ -150,7 +150,7 @@ def test_an_untrained_learner_says_so_and_learns_by_playing(ttt):
     state = library.load(Path("state_store/td.article.json")).state
     assert (state.learner.choice, state.games) == ("article", 1)
     (game,) = log()
-    assert (game.teaches, state.runs[0].details["game_ids"]) == (("td.article.json",), [game.id])
+    assert (game.teaches, state.runs[0]["game_ids"]) == (("td.article.json",), [game.id])
     result = ttt("play", "td.article:search=2", "--no-learn", "--games", 1, stdin=GAME)
     assert "with the option epsilon=0" in result.err
     assert log()[1].teaches == () and library.load(Path("state_store/td.article.json")).state.games == 1
@@ -170,8 +170,8 @@ def test_games_between_machines_are_kept_only_on_request(ttt):
     assert log() == [] and not TD.exists()
     assert "td has learned from 3 games" in ttt(*machines, "--learn").err
     (run,) = library.load(TD).state.runs
-    assert (run.kind, run.games, run.details["game_ids"]) == ("play", 3, [game.id for game in log()])
-    assert run.results == {side: sum(game.result == side for game in log()) for side in ("x", "o", "draw")}
+    assert (run["kind"], run["games"], run["game_ids"]) == ("play", 3, [game.id for game in log()])
+    assert run["results"] == {side: sum(game.result == side for game in log()) for side in ("x", "o", "draw")}
 
 
 def test_machines_play_the_next_game_with_what_they_learned(ttt):

@@ -15,7 +15,7 @@ def test_each_parameter_is_an_option_and_only_given_ones_change(ttt: Run) -> Non
     words = ["--alpha", "0.5", "--target", "next", "--games", "0.1k", "--seed", "1e2", "-o", "td.json"]
     assert (told := ttt("train", "td", *words, "--json").json)["games"] == told["seed"] == 100
     (run,) = library.load(Path("td.json")).state.runs
-    assert Td.from_params(**run.details["params"]) == Td(alpha=0.5, target="next")
+    assert Td.from_params(**run["params"]) == Td(alpha=0.5, target="next")
     text = ttt("train", "td", "-h").out
     alpha = text[text.index("--alpha") :].partition("--alpha-end")[0]
     assert "Parameters of the learner" in text and "<best|next>" in text

@@ -7,7 +7,7 @@ import pytest
 
 from tests.store.conftest import continued, trained
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.store import backups, library
+from ttt_cli.store import files, library
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.locks import lock
 
@@ -17,29 +17,29 @@ GAMES = [5, 500, 6, 7, 8, 9, 10, 11, 12]
 def saved_in_turn(path: Path, games: list[int]) -> list[int | None]:
     for seed, number in enumerate(games):
         library.save(trained(games=number, seed=seed), path)
-    return [one.games for one in backups.backups(path)]
+    return [one.games for one in files.backups(path)]
 
 
 def test_a_backup_says_how_many_games_it_holds(tmp_path):
     path = tmp_path / "book.csv"
     library.save(trained("book", 20), path)
     library.save(trained("book", 10, seed=2), path)
-    assert [one.games for one in backups.backups(path)] == [20]
+    assert [one.games for one in files.backups(path)] == [20]
     imported = tmp_path / "q.json"
     imported.write_bytes(b'{"format":"ttt-state",\n"games":null,\n"runs":[\n{"id":"1","games":100}],')
     library.save(trained(games=5), imported)
-    assert [one.games for one in backups.backups(imported)] == [None]
+    assert [one.games for one in files.backups(imported)] == [None]
 
 
 def test_the_newest_five_are_kept_and_the_one_with_most_games(path, tmp_path):
     assert saved_in_turn(path, GAMES) == [11, 10, 9, 8, 7, 500]
-    best = backups.backups(path)[-1].file
+    best = files.backups(path)[-1].file
     assert library.load(best).state.games == 500
     (tmp_path / "link.json").symlink_to(path)
-    assert backups.backups(tmp_path / "link.json") == backups.backups(path)
+    assert files.backups(tmp_path / "link.json") == files.backups(path)
     library.restore(best, path)
     assert library.load(path).state.games == 500
-    assert backups.backups(path)[0].games == 12
+    assert files.backups(path)[0].games == 12
 
 
 def test_backups_are_numbered_upwards_without_limit(tmp_path):
@@ -49,7 +49,7 @@ def test_backups_are_numbered_upwards_without_limit(tmp_path):
     assert saved_in_turn(tmp_path / "td.json", [5, 6])[0] == 5 and not (tmp_path / "elsewhere").exists()
     numbered = tmp_path / "run.1"
     assert saved_in_turn(numbered, [5, 6, 7]) == [6, 5]
-    assert {backups.original(one.file) for one in backups.backups(numbered)} == {numbered}
+    assert {files.original(one.file) for one in files.backups(numbered)} == {numbered}
 
 
 def test_a_file_changed_by_others_during_a_run_is_kept(tmp_path):

@@ -170,12 +170,12 @@ def test_merging_many_files_takes_the_memory_of_a_few(learner: str, ttt: Run):
     state, peaks = trained(learner, games=50), {}
     files = [f"{number}{state.learner.suffix}" for number in range(12)]
     for number, file in enumerate(files):  # the same experience under other names
-        run, table = replace(state.runs[0], kind="import", id=f"{number:024}"), state.table
+        run, table = {**state.runs[0], "kind": "import", "id": f"{number:024}"}, state.table
         if learner == "book":  # of a run that has one game in common with every other
             games = [f"{0:024}", *(f"{number:02}{game:022}" for game in range(1, 50))]
-            run = replace(run, kind="play", details={"game_ids": games})
+            run = {**run, "kind": "play", "game_ids": games}
             empty = state.learner.empty(state.rules, False)
-            table = state.learner.merge_overlapping(empty, [state.table], run.id)
+            table = state.learner.merge_overlapping(empty, [state.table], run["id"])
         Path(file).write_bytes(library.content(replace(state, runs=(run,), table=table)))
     for count in (2, 6, 12):  # at first imports take memory too
         tracemalloc.start()

@@ -166,7 +166,7 @@ def test_content_is_synced_before_it_counts_and_names_after(path, monkeypatch):
     assert path.with_name("q.json.bak").read_bytes() == NEW
     assert calls == ["fsync", "fsync", "replace", "replace", "fsync"]  # without hard links
     with monkeypatch.context() as patch:
-        patch.setattr("shutil.copyfile", lambda _, copy: copy.write_bytes(b"half") and no_links())
+        patch.setattr("shutil.copyfileobj", lambda _, copy: copy.write(b"half") and no_links())
         with pytest.raises(TttError):
             write_bytes(path, NEW, keep_backup=True)
     assert names(path.parent) == {"q.json", "q.json.1.bak"}

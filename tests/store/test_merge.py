@@ -94,14 +94,14 @@ def test_partial_overlap_is_refused_by_name_unless_allowed(three):
     if one.state.learner.keeps_runs_apart:
         assert content(merge([one, other])) == content(merge(three))
         return
-    with pytest.raises(InvalidFileError, match=three[1].state.runs[0].id):
+    with pytest.raises(InvalidFileError, match=three[1].state.runs[0]["id"]):
         merge([one, other])
     forced = merge([one, other], allow_overlap=True)
-    assert [run.kind for run in forced.state.runs] == ["overlap"]
+    assert [run["kind"] for run in forced.state.runs] == ["overlap"]
     assert forced.state.games == 1200
     assert content(forced) == content(merge([other, one], allow_overlap=True))
     # it was allowed once, not for ever
-    with pytest.raises(InvalidFileError, match=three[2].state.runs[0].id):
+    with pytest.raises(InvalidFileError, match=three[2].state.runs[0]["id"]):
         merge([loaded(forced.state, "forced"), three[2]])
 
 
@@ -116,14 +116,14 @@ def test_a_game_counts_once_whatever_run_holds_it(learner):
     with pytest.raises(InvalidFileError, match="both hold game game 2, each with other experience"):
         merge(inputs)
     forced = merge(inputs, allow_overlap=True)
-    assert [run.kind for run in forced.state.runs] == ["overlap"] and forced.state.games == 6
+    assert [run["kind"] for run in forced.state.runs] == ["overlap"] and forced.state.games == 6
     assert parse(content(forced), "file").games == 6
     assert content(forced) == content(merge(inputs[::-1], allow_overlap=True))
     assert content(merge([loaded(forced.state, "forced"), inputs[0]])) == content(forced)  # it adds nothing
     turned = [teach(first.state, order).state for order in (games[1:], games[:0:-1])]
     assert merge([loaded(state) for state in turned]).state.games == 4  # their order is no contradiction
     entry = dict(forced.state.learner.to_entries(forced.state.table))["." * 9]
-    assert entry == [[1, 5, "X", forced.state.runs[0].id, 6]] if learner == "book" else entry["1"][1] == 6
+    assert entry == [[1, 5, "X", forced.state.runs[0]["id"], 6]] if learner == "book" else entry["1"][1] == 6
 
 
 @pytest.mark.parametrize(

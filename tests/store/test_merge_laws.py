@@ -77,7 +77,7 @@ def test_any_tree_of_merges_gives_the_same_experience(learner: str, data: st.Dat
             with pytest.raises(InvalidFileError) as refused:
                 merge([item for _, item in chosen])
             twice = [seed for seed in together if sum(seed in part for part in parts) > 1]
-            shared = [run(learner, board, seed).state.runs[0].id for seed in twice]
+            shared = [run(learner, board, seed).state.runs[0]["id"] for seed in twice]
             assert any(name in refused.value.message for name in shared)
             continue
         merged = merge([item for _, item in chosen])

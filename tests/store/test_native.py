@@ -116,7 +116,7 @@ def test_missing_keys_are_named():
 def test_entries_for_another_board_are_refused_at_once(learner):
     """Some boards would take minutes and much memory."""
     state = trained(learner, 20)
-    content = library.content(replace(state, runs=(replace(state.runs[0], kind="import"),)))
+    content = library.content(replace(state, runs=({**state.runs[0], "kind": "import"},)))
     for side in (b'"cols":', b'"rows":'):
         content = content.replace(side + b"3", side + b"5")
     with pytest.raises(InvalidFileError, match="expected 25 cells, found 9"):
@@ -190,7 +190,7 @@ def test_a_book_whose_first_line_was_changed_is_refused_with_the_place(tmp_path)
     with pytest.raises(InvalidFileError, match="is not valid JSON") as refused:
         library.load(path)
     assert refused.value.where == f"{path}, line 1, column {content.index(b':') + 1}"
-    path.write_bytes(to_csv(csv.reader(content.decode().splitlines())))
+    path.write_bytes(b"".join(to_csv(csv.reader(content.decode().splitlines()))))
     with pytest.raises(InvalidFileError, match="saved by a spreadsheet"):
         library.load(path)
     path.write_bytes(path.read_bytes().partition(b"\n")[2])

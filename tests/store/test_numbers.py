@@ -10,16 +10,16 @@ from ttt_cli.learners.entries import MAX_COUNT, MAX_VALUE
 from ttt_cli.learners.q import Q
 from ttt_cli.store import library
 from ttt_cli.store.merge import merge
-from ttt_cli.store.runs import Run
 from ttt_cli.store.state import State, learner_of
 
 START = "." * 9
+RUN = {"kind": "import", "games": None, "results": None}
 
 
 def state_of(name: str, value: float, visits: int) -> State:
     learner = learner_of("q", "default")
     table = learner.from_entries(STANDARD, False, [(START, {"5": [value, visits]})])
-    return State(learner, STANDARD, False, table, (Run(name, "import"),))
+    return State(learner, STANDARD, False, table, ({**RUN, "id": name},))
 
 
 @pytest.mark.parametrize(("value", "visits"), [(0.5, MAX_COUNT + 1), (-1e200, 3)])
@@ -56,7 +56,7 @@ def test_a_value_that_is_not_finite_is_not_saved(tmp_path, wrong):
 
 def test_more_games_than_can_be_counted_are_not_saved(tmp_path):
     state = state_of("a", 0.5, 1)
-    runs = tuple(Run(name, "import", 2**63 - 1) for name in "ab")
+    runs = tuple({**RUN, "id": name, "games": 2**63 - 1} for name in "ab")
     with pytest.raises(TttError, match="more games than can be counted"):
         library.save(State(state.learner, STANDARD, False, state.table, runs), tmp_path / "q.json")
 

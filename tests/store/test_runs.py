@@ -29,7 +29,7 @@ def refused(data: bytes, why: str | None = None) -> InvalidFileError:
 
 def test_a_run_that_starts_elsewhere_is_another_run():
     there = continued(trained(games=20), 20, 2).runs[-1]
-    assert there.id != trained(games=20, seed=2).runs[0].id
+    assert there["id"] != trained(games=20, seed=2).runs[0]["id"]
 
 
 @pytest.mark.parametrize(

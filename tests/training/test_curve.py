@@ -27,7 +27,7 @@ def run(curve: Curve, games: int, block: int) -> list[int]:
     return [row.games for row in curve.rows]
 
 
-GOOD = to_csv([measure(0, RANDOM), measure(9, PERFECT)]).decode()
+GOOD = b"".join(to_csv([measure(0, RANDOM), measure(9, PERFECT)])).decode()
 LAST = GOOD.splitlines()[2]
 
 
@@ -76,7 +76,7 @@ def test_the_file_is_written_at_every_point_and_reads_back(tmp_path):
 def test_unknown_figures_read_back(tmp_path):
     path = tmp_path / "curve.csv"
     rows = [replace(measure(0, RANDOM), mistakes=None, reachable=None, unbeatable=None), measure(9, RANDOM)]
-    path.write_bytes(to_csv(rows))
+    path.write_bytes(b"".join(to_csv(rows)))
     assert read(path) == rows
 
 

@@ -35,13 +35,13 @@ def test_a_run_that_is_stopped_and_resumed_writes_the_same_bytes(tmp_path: Path)
     execute(whole)
     state = library.load(whole.path).state
     (record,) = state.runs
-    assert (record.games, record.details["planned"], record.results) == (600, 600, whole.results)
+    assert (record["games"], record["planned"], record["results"]) == (600, 600, whole.results)
     assert whole.finished and state.unfinished is None
     stopped = started(tmp_path / "parts.json")
     execute(stopped, stopping=lambda: True)
     assert (stopped.finished, stopped.games) == (False, 256)
     between = library.load(stopped.path).state
-    changed = replace(between, runs=(replace(between.runs[0], games=257),))
+    changed = replace(between, runs=({**between.runs[0], "games": 257},))
     with pytest.raises(InvalidFileError, match=r"parts\.json: the run cannot have stopped after 257 games"):
         resumed_run(stopped.path, changed, tmp_path)
     rest = resumed_run(stopped.path, between, tmp_path)
@@ -64,7 +64,7 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     assert curve[0].x_win == round(measure(0, empty().policy).x_win, 6)
     assert library.load(whole.path).digest == library.load(plain.path).digest == library.digest(whole.state)
     more = new_run(whole.path, whole.state, games=100, seed=2)
-    assert more.record.id == new_run(plain.path, plain.state, games=100, seed=2).record.id
+    assert more.record["id"] == new_run(plain.path, plain.state, games=100, seed=2).record["id"]
     execute(more, curve=Curve(100))
     (curve,) = library.load(more.path).state.curves
     assert [row.games for row in curve] == [0, 256, 600, 700]
@@ -98,7 +98,7 @@ def test_an_observer_can_end_a_run(tmp_path: Path):
     run = started(tmp_path / "td.json")
     record_game(tmp_path, GameRecord((1, 4, 2, 5, 3), "x", "a", "b", Rules(2, 3), teaches=("td.json",)))
     seen = []
-    execute(run, after_block=lambda now: not seen.append(now.record.games), store=tmp_path)
+    execute(run, after_block=lambda now: not seen.append(now.record["games"]), store=tmp_path)
     assert (seen, run.finished, library.load(run.path).state.games) == ([256], True, 256)
     with pytest.raises(InvalidFileError, match="no unfinished run"):
         resumed_run(run.path, library.load(run.path).state, tmp_path)

@@ -17,7 +17,7 @@ from ttt_cli.evaluation.matchup import own_play
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import resolved, try_report, write_report
 from ttt_cli.shell.options import argument, complete, option
-from ttt_cli.store.text import csv_chunks
+from ttt_cli.store.text import to_csv
 from ttt_cli.views.numbers import cells
 from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table
@@ -89,7 +89,7 @@ def diff(
             [row.position, row.to_move.key, cells_a, row.a_worth, cells_b, row.b_worth, row.known]
             for row, cells_a, cells_b in _listed(difference, difference.order)
         )
-        if not write_report(env, csv, csv_chunks(chain([header], rows))):
+        if not write_report(env, csv, to_csv(chain([header], rows))):
             return None
         env.say(f"{len(difference.order):,} rows written to {csv}")
     return DifferenceResult(agents[0].fields(), agents[1].fields(), difference, csv)

@@ -25,7 +25,7 @@ from ttt_cli.shell.options import AgentName, Seed, Walked, argument, complete, f
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.runs import digest_of
-from ttt_cli.store.text import as_text, csv_chunks
+from ttt_cli.store.text import as_text, to_csv
 from ttt_cli.views.evaluation import Evaluation, blunder_rows
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
@@ -99,7 +99,7 @@ def evaluate(
                 with progress(env, budget, title="walk", unit="positions") as tick:
                     blunders = find_blunders(player.policy, policies, budget=budget, tick=tick)
                 rows = blunder_rows(blunders, [other.name for other in others])
-                if not write_report(env, mistakes, csv_chunks(rows)):
+                if not write_report(env, mistakes, to_csv(rows)):
                     return result.code
                 env.say(f"mistakes written to {mistakes}")
             return result

@@ -71,7 +71,7 @@ def import_(
         message = "is already a ttt state: there is nothing to import"
         raise InvalidFileError(message, where=str(source), hint="ttt merge merges it with others")
     state = loaded.state
-    usual = library.path_in(env.store, source.stem, state.learner.name)
+    usual = env.store / f"{source.stem}{state.learner.suffix}"
     path = usual if out is None else output_file(env, out)
     if path.exists() and path.samefile(source):
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")

@@ -9,7 +9,7 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode
 from ttt_cli.shell.options import argument, complete, given_rules
 from ttt_cli.store import library
-from ttt_cli.store.backups import Backup, backups, original
+from ttt_cli.store.files import Backup, backups, original
 from ttt_cli.views.numbers import counted
 
 

@@ -24,7 +24,7 @@ from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_format
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.plays import Plays
-from ttt_cli.store.runs import RunFields
+from ttt_cli.store.runs import Run
 from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.progress import progress
@@ -49,7 +49,7 @@ class StateSummary(Document, name="state-summary"):
     games: Count | None
     positions: Count
     moves: Count
-    runs: list[RunFields]
+    runs: list[Run]
     plays: Plays | None = optional()
     units: tuple[str, str] = aside()
 
@@ -67,7 +67,7 @@ class StateSummary(Document, name="state-summary"):
         print_facts(env, [*facts.items(), *(("run", text) for text in _describe_runs(self.runs))])
 
 
-def _describe_runs(runs: Sequence[RunFields]) -> Iterator[str]:
+def _describe_runs(runs: Sequence[Run]) -> Iterator[str]:
     """Describe the runs with most games, and count the others."""
     longest = sorted(runs, key=lambda run: (-(run["games"] or 0), run["id"]))
     yield from map(_describe_run, longest[:MAX_RUNS])
@@ -76,7 +76,7 @@ def _describe_runs(runs: Sequence[RunFields]) -> Iterator[str]:
         yield f"and {len(others):,} more, {games:,} games; --json lists them"
 
 
-def _describe_run(run: RunFields) -> str:
+def _describe_run(run: Run) -> str:
     games = "unknown games" if run["games"] is None else counted(run["games"], "game")
     text = f"{run['id'][:12]} {run['kind']:<7} {games}"
     if run["kind"] == "train":
@@ -282,7 +282,7 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
     import numpy as np
 
     state = loaded.state
-    imported = bool(state.runs) and all(run.kind == "import" for run in state.runs)
+    imported = bool(state.runs) and all(run["kind"] == "import" for run in state.runs)
     if imported or state.seen is None:
         (positions, moves), units = state.entries, state.learner.units
     else:
@@ -293,7 +293,7 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
         for part in countable.parts():
             values = state.policy.values(part)
             moves += 0 if values is None else int(np.isfinite(values).sum())
-    runs = [{key: value for key, value in run.fields().items() if key != "curve"} for run in state.runs]
+    runs = [{key: value for key, value in run.items() if key != "curve"} for run in state.runs]
     return StateSummary(
         file=str(loaded.path),
         format=loaded.format,
@@ -304,7 +304,7 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
         games=state.games,
         positions=positions,
         moves=moves,
-        runs=cast("list[RunFields]", runs),
+        runs=cast("list[Run]", runs),
         plays=state.plays,
         units=units,
     )

@@ -125,8 +125,8 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
     """
     _check(learner, given, options)
     if options.out is None:
-        name = library.StateName(learner, options.preset is not None, given_rules(env) or STANDARD).name
-        path = library.path_in(env.store, name, learner)
+        name = library.StateName(learner, options.preset is not None, given_rules(env) or STANDARD)
+        path = name.path(env.store)
     else:
         path = output_file(env, options.out)
     if options.curve is not None and os.path.realpath(options.curve) == os.path.realpath(path):
@@ -263,7 +263,7 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
     if options.source is not None and state.learner.choice != (preset or "default"):
         env.say(f"{origin} has the choice rule {state.learner.choice}, and so will {path}")
     if (unfinished := state.unfinished) is not None and origin == path:
-        stopped = f"after {unfinished.games:,} of {unfinished.details['planned']:,} games"
+        stopped = f"after {unfinished['games']:,} of {unfinished['planned']:,} games"
         env.say(f"the run that stopped {stopped} can no longer be resumed")
     return replace(state, learner=state.learner.with_params(**given))
 
@@ -313,7 +313,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         ):
 
             def after_block(run: TrainingRun) -> bool:
-                tick(run.record.games or 0)
+                tick(run.record["games"] or 0)
                 return bool(options.until and not stopping() and is_unbeatable(run.state.policy))
 
             execute(
@@ -334,7 +334,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     if stopped is not None:
         return replace(result, then="", ended=stopped)
     if options.until and not result.unbeatable:
-        env.say(f"not unbeatable after {counted(run.record.games or 0, 'game')}")
+        env.say(f"not unbeatable after {counted(run.record['games'] or 0, 'game')}")
         return replace(result, ended=ExitCode.FAILED)
     return result
 

@@ -1,6 +1,6 @@
 """Learning curves, in CSV files (of one training, or of those of a study) and in the records of runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -47,7 +47,7 @@ NAMES = tuple(field.name for field in fields(Point))
 EXPECTED = f"expected columns {','.join(NAMES)}"
 
 
-def to_csv(rows: Sequence[Point]) -> bytes:
+def to_csv(rows: Sequence[Point]) -> Iterator[bytes]:
     return text.to_csv([NAMES, *map(astuple, rows)])
 
 

@@ -53,6 +53,10 @@ class StateName(NamedTuple):
         board = "" if self.rules in (None, STANDARD) else f".{self.rules}"
         return f"{self.learner}{'.article' * self.article}{board}"
 
+    def path(self, store: Path) -> Path:
+        """The file of the state in a store."""
+        return store / f"{self.name}{learner_class(self.learner).suffix}"
+
     def command(self, *more: str) -> str:
         """The command that trains the state, with ``more`` options.
 
@@ -64,11 +68,6 @@ class StateName(NamedTuple):
         if (rules := self.rules) not in (None, STANDARD):
             words += board_options(rules)
         return command_line(*words, *more)
-
-
-def path_in(store: Path, name: str, learner: str) -> Path:
-    """The file of the state called ``name`` of a learner."""
-    return store / f"{name}{learner_class(learner).suffix}"
 
 
 def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
@@ -157,8 +156,7 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
         return None
     game = trained.rules or rules or STANDARD
     learner = learner_of(trained.learner, "article" if trained.article else "default")
-    path = path_in(store, trained._replace(rules=game).name, trained.learner)
-    return Loaded(State.empty(learner, game), path, FORMAT, "")
+    return Loaded(State.empty(learner, game), trained._replace(rules=game).path(store), FORMAT, "")
 
 
 def holds_state(path: Path) -> bool:

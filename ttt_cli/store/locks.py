@@ -71,10 +71,9 @@ def lock(
             holder = file.read(100).decode(errors="ignore")
             holder = holder if holder.isprintable() and holder else "written by another process"
             raise BusyError(f"busy: {real.name} is being {holder}; {remedy}")
-        with suppress(OSError):  # of another user, or on a full disk
-            said = os.open(place.name, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW, dir_fd=room)
-            with open(said, "wb", 0) as record:
-                record.write(f"{doing} by process {os.getpid()}".encode())
+        with suppress(OSError):  # opened for reading only, or on a full disk
+            os.ftruncate(opened, 0)
+            os.pwrite(opened, f"{doing} by process {os.getpid()}".encode(), 0)
         held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a forked child may still have it open
         return held.pop_all()
 

@@ -54,12 +54,12 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
         return Merged(replace(state, table=table_of(kept[0])), contained, duplicates)
     learner = state.learner
     runs_kept = [run for loaded in kept for run in loaded.state.runs]
-    games = _repeated({(game, run.id) for run in runs_kept for game in run.game_ids})
-    mixed = {name for run in runs_kept for name in run.mixed}
+    games = _repeated({(game, run["id"]) for run in runs_kept for game in run.get("game_ids", ())})
+    mixed = {name for run in runs_kept for name in run.get("runs", ())}
     overlap = [name for name in _shared_runs(kept) if name in mixed or not learner.keeps_runs_apart]
     if not (games or overlap):
         closed = [run for loaded in kept for run in loaded.state.closed().runs]
-        furthest = {run.id: run for run in sorted(closed, key=lambda run: run.games or 0)}
+        furthest = {run["id"]: run for run in sorted(closed, key=lambda run: run["games"] or 0)}
         runs = tuple(furthest[name] for name in sorted(furthest))
     elif allow_overlap:
         runs = (_overlap_run(kept),)
@@ -67,7 +67,7 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
         raise _overlapping(kept, "game", games) if games else _overlapping(kept, "run", overlap)
     empty, tables = learner.empty(state.rules, state.symmetric), _Tables(kept)
     if games or overlap:
-        table = learner.merge_overlapping(empty, tables, runs[0].id)
+        table = learner.merge_overlapping(empty, tables, runs[0]["id"])
     else:
         table = learner.merge(empty, tables)
     return Merged(replace(state, table=table, runs=runs), contained, duplicates)
@@ -82,7 +82,7 @@ class _Tables(UserList[Any]):
 
 def _shared_runs(inputs: Iterable[Loaded]) -> list[str]:
     runs = ((number, run) for number, loaded in enumerate(inputs) for run in loaded.state.runs)
-    return _repeated({(name, number) for number, run in runs for name in (run.id, *run.mixed)})
+    return _repeated({(name, number) for number, run in runs for name in (run["id"], *run.get("runs", ()))})
 
 
 def _repeated(pairs: Iterable[tuple[str, Any]]) -> list[str]:
@@ -94,17 +94,17 @@ def _overlap_run(inputs: Sequence[Loaded]) -> Run:
     the runs and the games that are in it, lest they be merged again."""
     digests = sorted(loaded.digest for loaded in inputs)
     runs = [run for loaded in inputs for run in loaded.state.runs]
-    mixed = sorted({name for run in runs for name in (run.id, *run.mixed)})
-    learned = sorted({game for run in runs for game in run.game_ids})
+    mixed = sorted({name for run in runs for name in (run["id"], *run.get("runs", ()))})
+    learned = sorted({game for run in runs for game in run.get("game_ids", ())})
     games = [loaded.state.games for loaded in inputs]
     total = None if None in games else sum(count or 0 for count in games)
-    details = {"inputs": digests, "runs": mixed, "game_ids": learned}
-    return Run(digest_of(digests)[:24], "overlap", total, None, details)
+    own: Run = {"id": digest_of(digests)[:24], "kind": "overlap", "games": total, "results": None}
+    return {**own, "inputs": digests, "runs": mixed, "game_ids": learned}
 
 
 def _overlapping(inputs: Sequence[Loaded], what: str, shared: Sequence[str]) -> InvalidFileError:
     def holds(run: Run) -> bool:
-        return shared[0] in (run.id, *run.mixed, *run.game_ids)
+        return shared[0] in (run["id"], *run.get("runs", ()), *run.get("game_ids", ()))
 
     paths = [str(loaded.path) for loaded in inputs if any(map(holds, loaded.state.runs))]
     more = f" and {len(shared) - 1:,} more" if len(shared) > 1 else ""
@@ -137,7 +137,7 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
 
 def _check_alike(one: Loaded, other: Loaded) -> None:
     """Check that states of the same runs hold the same experience, whose values may differ by rounding."""
-    recorded = any(run.kind == "play" for run in one.state.runs)  # the order of recorded games matters
+    recorded = any(run["kind"] == "play" for run in one.state.runs)  # the order of recorded games matters
     if one.digest == other.digest or recorded or not one.state.contains(other.state):
         return
     learner = one.state.learner

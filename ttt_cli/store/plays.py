@@ -11,26 +11,19 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from ttt_cli.documents import note, schema_of
+from ttt_cli.documents import note
 from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import Answer, Answering, Modified, Policy, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.errors import InvalidFileError
+from ttt_cli.errors import UsageError
 
 LEARNED = "first-learned"
 """As ``ties``: the first, but any where nothing has been learned, that is, all values are 0."""
 TIES = ("random", "first", "last", LEARNED)
-RANDOM = "random"
+RANDOM: Literal["random"] = "random"
 """As ``unknown``: a move that the table does not hold is not considered where it holds another."""
-
-Unknown = Annotated[
-    tuple[float, float] | str,
-    note(**schema_of(float | list[float] | Literal["random"])),
-    lambda value: value if isinstance(value, str) or value[0] != value[1] else value[0],
-]
-"""The value of a move to X and to O, in a file one number if it is the same; or ``RANDOM``."""
 
 
 @dataclass(frozen=True)
@@ -39,29 +32,25 @@ class Plays:
 
     :ivar ties: the choice among cells of exactly equal value: ``random``, ``first``, ``last``, ``LEARNED``.
     :ivar choice: ``most``: the largest value; ``draw``: by values that are beads, or probabilities.
-    :ivar unknown: the value of a move that the table does not hold.
+    :ivar unknown: the value of a move that the table does not hold: a number, one to X and one to O, or
+        ``RANDOM``.
     :ivar wins: ``known``: a move that wins at once is seen even if the table does not hold it.
     :ivar tables: ``shared``: one side's good is the other's bad; ``own``: each side has its own values.
     """
 
     ties: Annotated[str, note(enum=TIES)] = "random"
     choice: Annotated[str, note(enum=("most", "draw"))] = "most"
-    unknown: Unknown = (0.0, 0.0)
+    unknown: float | tuple[float, ...] | Literal["random"] = 0.0
     wins: Annotated[str, note(enum=("known", "unknown"))] = "unknown"
     tables: Annotated[str, note(enum=("shared", "own"))] = "shared"
 
-    @classmethod
-    def from_json(cls, record: dict[str, Any], where: str) -> "Plays":
-        """Read what the header of a state holds.
-
-        :raises InvalidFileError: if ``unknown`` has other than two sides.
-        """
-        unknown = record["unknown"]
-        pair = unknown if isinstance(unknown, list) else [unknown, unknown]
-        if len(pair) != 2:
-            raise InvalidFileError("unknown is a number, one for each side, or random", where=where)
-        by_side = RANDOM if unknown == RANDOM else (float(pair[0]), float(pair[1]))
-        return cls(**{**record, "unknown": by_side})
+    def __post_init__(self) -> None:
+        """:raises UsageError: if ``unknown`` has other than two sides."""
+        if isinstance(self.unknown, list | tuple):
+            if len(self.unknown) != 2:
+                raise UsageError("plays.unknown must be a number, one for each side, or random")
+            x, o = self.unknown
+            object.__setattr__(self, "unknown", x if x == o else (x, o))
 
     def about_unknown(self) -> str:
         """How it plays moves that the table does not hold, in words; with the options, if none is stated."""
@@ -76,11 +65,10 @@ class Plays:
         return ", ".join(f"{name}={_plain(value)}" for name, value in asdict(self).items())
 
 
-def _plain(value: Any) -> str:
+def _plain(value: str | float | tuple[float, ...]) -> str:
     if isinstance(value, str):
         return value
-    x, o = value
-    return f"{x:g}" if x == o else f"{x:g} for X and {o:g} for O"
+    return "{:g} for X and {:g} for O".format(*value) if isinstance(value, tuple) else f"{value:g}"
 
 
 def policy_by(rules: Rules, values: Callable[[Positions], Floats], plays: Plays) -> Policy:
@@ -104,7 +92,7 @@ def _answer(positions: Positions, values: Floats, plays: Plays) -> Answer:
         if isinstance(plays.unknown, str):
             missing = np.where(known, -np.inf, 0.0)
         else:
-            missing = np.array(plays.unknown)[positions.plies % 2, None]
+            missing = np.broadcast_to(plays.unknown, 2)[positions.plies % 2, None]
         worth = np.where(in_table, values, missing)
         if plays.wins == "known":
             at, cells = np.nonzero(legal & ~in_table)

@@ -6,9 +6,8 @@ run is not the digest of what decides it.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 import orjson
 
@@ -19,9 +18,6 @@ from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.curves import from_record
 from ttt_cli.store.text import as_text, quoted
-
-Results = Mapping[str, int]
-"""Games won by X, won by O and drawn: the keys ``x``, ``o``, ``draw``."""
 
 DECISIVE = ("params", "seed", "planned", "opponent", "opponent_digest", "behaviour", "start")
 """The details that, with the learner and the game, decide the outcome of a training run, and so its id."""
@@ -46,8 +42,13 @@ class ResultsFields(TypedDict):
     draw: Count
 
 
-class RunFields(TypedDict):
-    """The record of a run whose experience a state holds; further fields depend on its kind."""
+class Run(TypedDict):
+    """A run whose experience is in a state, as a state file records it; further fields depend on its kind.
+
+    ``id`` is the same for the same call, finished or not, and random for kind ``play`` (recorded games).
+    ``games`` and ``results`` are None if a foreign file does not say. ``game_ids`` are the recorded games
+    learned in it, ``runs`` the runs that an overlap has mixed into this one.
+    """
 
     id: str
     kind: Literal["train", "play", "import", "overlap"]
@@ -71,60 +72,29 @@ class RunFields(TypedDict):
     runs: NotRequired[list[str]]
 
 
-@dataclass(frozen=True)
-class Run:
-    """A run whose experience is in a state.
-
-    :ivar id: the same for the same call, finished or not; random for kind ``play``.
-    :ivar kind: ``train``, ``play`` (recorded games), ``import`` or ``overlap``.
-    :ivar games: None if a foreign file does not say.
-    :ivar details: further keys of the kind's records: parameters, seed, opponent, …; the games' ids.
-    """
-
-    id: str
-    kind: str
-    games: int | None = None
-    results: Results | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    def fields(self) -> dict[str, Any]:
-        """The record as a state file holds it."""
-        results = None if self.results is None else dict(self.results)
-        own = {"id": self.id, "kind": self.kind, "games": self.games, "results": results}
-        return {**self.details, **own}
-
-    @property
-    def game_ids(self) -> Sequence[str]:
-        """The ids of the recorded games learned in it."""
-        return self.details.get("game_ids", ())
-
-    @property
-    def mixed(self) -> Sequence[str]:
-        """The ids of the runs that an overlap has mixed into this one."""
-        return self.details.get("runs", ())
-
-    def contradiction(self, learner: Learner[Any], rules: Rules, symmetric: bool) -> str:
-        """What is contradictory or missing in its record; empty if nothing is."""
-        if missing := [key for key in DETAILS[self.kind] if key not in self.details]:
-            return f"{', '.join(missing)} missing"
-        if not 0 < len(self.id) <= 100 or self.id.startswith(FORMULA):
-            return f"{quoted(self.id)} is not a valid id"
-        if self.results is not None and sum(self.results.values()) != self.games:
-            return f"its results add up to {sum(self.results.values()):,}, not to {self.games} games"
-        if self.kind == "play" and len(self.game_ids) != self.games:
-            return f"it lists {len(self.game_ids):,} games of {self.games}"
-        if self.kind != "train":
-            return ""
-        if self.games is None or self.games > self.details["planned"]:
-            return f"it has {self.games} games, and {self.details['planned']:,} were planned"
-        if self.details["kernel_version"] == learner.kernel_version:
-            try:
-                type(learner).from_params(**self.details["params"])
-            except TttError as error:
-                name, own = learner.name, learner.name not in LEARNERS
-                return error.message + own * f"; if {name} has changed, raise its kernel_version"
-        ids = _train_ids(self.details, learner, rules, symmetric)
-        return "" if self.id in ids else f"its id {self.id} is not the digest of what decides the run"
+def contradiction(run: Run, learner: Learner[Any], rules: Rules, symmetric: bool) -> str:
+    """What is contradictory or missing in the record of a run; empty if nothing is."""
+    if missing := [key for key in DETAILS[run["kind"]] if key not in run]:
+        return f"{', '.join(missing)} missing"
+    identity, games, results = run["id"], run["games"], run["results"]
+    if not 0 < len(identity) <= 100 or identity.startswith(FORMULA):
+        return f"{quoted(identity)} is not a valid id"
+    if results is not None and (total := results["x"] + results["o"] + results["draw"]) != games:
+        return f"its results add up to {total:,}, not to {games} games"
+    if run["kind"] == "play" and len(run["game_ids"]) != games:
+        return f"it lists {len(run['game_ids']):,} games of {games}"
+    if run["kind"] != "train":
+        return ""
+    if games is None or games > run["planned"]:
+        return f"it has {games} games, and {run['planned']:,} were planned"
+    if run["kernel_version"] == learner.kernel_version:
+        try:
+            type(learner).from_params(**run["params"])
+        except TttError as error:
+            name, own = learner.name, learner.name not in LEARNERS
+            return error.message + own * f"; if {name} has changed, raise its kernel_version"
+    ids = _train_ids(run, learner, rules, symmetric)
+    return "" if identity in ids else f"its id {identity} is not the digest of what decides the run"
 
 
 def train_run(learner: Learner[Any], rules: Rules, symmetric: bool, **decisive: Any) -> Run:
@@ -137,13 +107,14 @@ def train_run(learner: Learner[Any], rules: Rules, symmetric: bool, **decisive: 
     own = {"params": learner.parameters(), "kernel_version": learner.kernel_version}
     details = {**dict.fromkeys(DECISIVE), **decisive, **own, "opponent": as_text(decisive["opponent"])}
     identity = _train_id(details, learner.name, learner.choice, rules, symmetric)
-    return Run(identity, "train", 0, {"x": 0, "o": 0, "draw": 0}, details)
+    record = {"id": identity, "kind": "train", "games": 0, "results": {"x": 0, "o": 0, "draw": 0}, **details}
+    return cast(Run, record)
 
 
 def _train_id(details: Mapping[str, Any], learner: str, choice: str, rules: Rules, symmetric: bool) -> str:
     meaning = {
-        **{key: details[key] for key in DECISIVE},
-        "opponent": details["opponent_digest"] or details["opponent"],
+        **{key: details.get(key) for key in DECISIVE},
+        "opponent": details.get("opponent_digest") or details.get("opponent"),
         "learner": [learner, details["kernel_version"], choice],
         "rules": [rules.rows, rules.cols, rules.line, symmetric, *["misere"] * rules.misere],
     }
@@ -156,20 +127,6 @@ def _train_ids(details: Mapping[str, Any], learner: Learner[Any], rules: Rules, 
     return {_train_id(details, learner.name, choice, rules, symmetric) for choice in choices}
 
 
-def _with_version(
-    details: dict[str, Any], identity: str, learner: Learner[Any], rules: Rules, symmetric: bool
-) -> dict[str, Any]:
-    """The details of a training run with the version of its learner, which records did not state at first:
-    the one that gives the run its id, if there is any."""
-    if not details.keys() >= {*DECISIVE}:
-        return details
-    for version in range(1, min(learner.kernel_version, 100) + 1):
-        stated = {"kernel_version": version, **details}
-        if identity in _train_ids(stated, learner, rules, symmetric):
-            return stated
-    return details
-
-
 def digest_of(value: Any) -> str:
     """The SHA-256 digest of a value's canonical JSON."""
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
@@ -178,27 +135,28 @@ def digest_of(value: Any) -> str:
 def read_runs(
     records: list[Any], learner: Learner[Any], rules: Rules, symmetric: bool, where: str
 ) -> tuple[Run, ...]:
-    """Read the run records of a header, each a ``RunFields``.
+    """Check the run records of a header.
 
     :raises InvalidFileError: naming the record and what is wrong with it.
     """
     runs, learned = list[Run](), set[str]()
     for number, record in enumerate(records, 1):
-        place, details = f'{where}: "runs": record {number}', dict(record)
-        identity, kind, games, results = map(details.pop, ("id", "kind", "games", "results"))
-        if kind == "train" and "kernel_version" not in details:
-            details = _with_version(details, identity, learner, rules, symmetric)
-        run = Run(identity, kind, games, results, details)
-        why = run.contradiction(learner, rules, symmetric)
-        if runs and run.id <= runs[-1].id:
+        run, place = record, f'{where}: "runs": record {number}'
+        if run["kind"] == "train" and "kernel_version" not in run:  # at first, records did not state it
+            versions = range(1, min(learner.kernel_version, 100) + 1)
+            stated = ({**run, "kernel_version": version} for version in versions)
+            fits = (one for one in stated if run["id"] in _train_ids(one, learner, rules, symmetric))
+            run = next(fits, run)
+        why = contradiction(run, learner, rules, symmetric)
+        if runs and run["id"] <= runs[-1]["id"]:
             why = "expected records sorted by id, each id once"
-        for game in run.game_ids:
+        for game in run.get("game_ids", ()):
             if game in learned:
                 why = why or f"game {quoted(game)} was learned already"
             learned.add(game)
         if why:
             raise InvalidFileError(why, where=place)
-        if "curve" in details:
-            from_record(details["curve"], f'{place}: "curve"')
+        if "curve" in run:
+            from_record(run["curve"], f'{place}: "curve"')
         runs.append(run)
     return tuple(runs)

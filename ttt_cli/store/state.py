@@ -4,6 +4,7 @@ from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -65,13 +66,13 @@ class State:
     def as_read(self) -> Learner[Any]:
         """The learner that goes on from the state: with the method's default parameters, not those of earlier
         runs, except where the table itself depends on them."""
-        trained = [run.details["params"] for run in self.runs if run.kind == "train"]
+        trained = [run["params"] for run in self.runs if run["kind"] == "train"]
         return learner_of(type(self.learner), self.learner.choice).trained_with(trained)
 
     @property
     def games(self) -> int | None:
         """The number of games learned; None if a run does not say."""
-        counts = [run.games for run in self.runs if run.games is not None]
+        counts = [run["games"] for run in self.runs if run["games"] is not None]
         return sum(counts) if len(counts) == len(self.runs) else None
 
     @cached_property
@@ -181,20 +182,20 @@ class State:
     @cached_property
     def learned_games(self) -> frozenset[str]:
         """The ids of the recorded games that it has learned."""
-        return frozenset(game for run in self.runs for game in run.game_ids)
+        return frozenset(game for run in self.runs for game in run.get("game_ids", ()))
 
     def contains(self, other: "State") -> bool:
         """Whether all of the other's runs are in this state, each at least as complete, and all recorded
         games that it has learned, in whichever runs."""
-        known = {run.id: run.games or 0 for run in self.runs}
-        others = [run for run in other.runs if run.kind != "play"]
-        as_complete = all(known.get(run.id, -1) >= (run.games or 0) for run in others)
+        known = {run["id"]: run["games"] or 0 for run in self.runs}
+        others = [run for run in other.runs if run["kind"] != "play"]
+        as_complete = all(known.get(run["id"], -1) >= (run["games"] or 0) for run in others)
         return as_complete and other.learned_games <= self.learned_games
 
     @property
     def curves(self) -> list[list[Point]]:
         """Its learning curves: one if its runs followed each other, else one for each run."""
-        curves = [from_record(run.details["curve"]) for run in self.runs if "curve" in run.details]
+        curves = [from_record(run["curve"]) for run in self.runs if "curve" in run]
         curves.sort(key=lambda rows: (rows[0].games, rows[-1].games))
         if any(after[0].games < before[-1].games for before, after in pairwise(curves)):
             return curves
@@ -205,8 +206,8 @@ class State:
     def unfinished(self) -> Run | None:
         """The training run that can be resumed."""
         for run in self.runs:
-            is_open = run.kind == "train" and not run.details.get("closed")
-            if is_open and (run.games or 0) < run.details["planned"]:
+            is_open = run["kind"] == "train" and not run.get("closed")
+            if is_open and (run["games"] or 0) < run["planned"]:
                 return run
         return None
 
@@ -215,12 +216,12 @@ class State:
         run = self.unfinished
         if run is None:
             return self
-        return self.with_run(replace(run, details={**run.details, "closed": True}), self.table).closed()
+        return self.with_run({**run, "closed": True}, self.table).closed()
 
     def with_run(self, run: Run, table: Any) -> "State":
         """The state with this record of a run, replaced or added, and the table it led to."""
-        others = [known for known in self.runs if known.id != run.id]
-        return replace(self, table=table, runs=tuple(sorted([*others, run], key=lambda item: item.id)))
+        others = [known for known in self.runs if known["id"] != run["id"]]
+        return replace(self, table=table, runs=tuple(sorted([*others, run], key=itemgetter("id"))))
 
 
 def learner_of(named: str | type[Learner[Any]], choice: str) -> Learner[Any]:

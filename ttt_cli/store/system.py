@@ -1,9 +1,7 @@
-"""Errors of the operating system as ``TttError``, names of temporary files, the limits on sizes of inputs."""
+"""Errors of the operating system as ``TttError``, real paths of files, the limits on sizes of inputs."""
 
 import errno
-import fcntl
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -68,33 +66,6 @@ def real_path(path: AnyPath) -> Path:
 
 def _alike(name: str, other: str) -> bool:
     return normalize("NFD", name).casefold() == normalize("NFD", other).casefold()
-
-
-def temporary_beside(target: Path) -> Path:
-    """A new name beside ``target`` for what is to replace it; a long name leaves no room for all of it."""
-    return target.parent / f".{target.name[:50]}.{os.getpid()}-{os.urandom(6).hex()}.ttt-tmp"
-
-
-def is_temporary_of(target: Path, name: str) -> bool:
-    """Whether a name is one that ``temporary_beside`` gives."""
-    given = re.escape(f".{target.name[:50]}.") + r"\d{1,10}-[0-9a-f]{12}\.ttt-tmp"
-    return re.fullmatch(given, name) is not None
-
-
-def sync(fd: int) -> None:
-    """Return when what was written to a file is safe; on macOS ``fsync`` leaves it in the drive's cache."""
-    try:
-        fcntl.fcntl(fd, fcntl.F_FULLFSYNC)  # type: ignore[attr-defined]
-    except (AttributeError, OSError):
-        os.fsync(fd)
-
-
-def status(path: AnyPath) -> os.stat_result | None:
-    """The status of a file, links followed; None if there is no file."""
-    try:
-        return os.stat(path)
-    except FileNotFoundError:
-        return None
 
 
 LARGE = 8 * 2**20

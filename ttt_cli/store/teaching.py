@@ -8,6 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.errors import notices
@@ -55,8 +56,11 @@ def teach(
         return Lesson(state, 0, counts["skipped"], counts["repeated"])
     state = state.in_own_units()
     own_only = name is not None and not state.learner.learns_both_sides
-    run = going_on if going_on and going_on in state.runs else Run(secrets.token_hex(12), "play", 0)
-    ids, results = [*run.game_ids], {"x": 0, "o": 0, "draw": 0, **(run.results or {})}
+    run: Run = {"id": secrets.token_hex(12), "kind": "play", "games": 0, "results": None, "game_ids": []}
+    if going_on in state.runs:
+        run = going_on
+    ids = [*run["game_ids"]]
+    results: Any = {"x": 0, "o": 0, "draw": 0, **(run["results"] or {})}
     with prefer_uncompiled() if len(first) <= FEW else nullcontext():
         table = deepcopy(state.table)
         for record in chain(first, fitting):
@@ -65,11 +69,11 @@ def teach(
             state.learner.learn(table, record.game(), "".join(own) or "xo")
             results[record.result] += 1
             ids.append(record.id)
-            if len(ids) == len(run.game_ids) + MANY:
+            if len(ids) == len(run["game_ids"]) + MANY:
                 notices.info("learning from more than %s recorded games", f"{MANY:,}")
-    learned = len(ids) - len(run.game_ids)
-    run = Run(run.id, "play", len(ids), results, {"game_ids": ids})
-    state.learner.tag_run(table, run.id)
+    learned = len(ids) - len(run["game_ids"])
+    run = {**run, "games": len(ids), "results": results, "game_ids": ids}
+    state.learner.tag_run(table, run["id"])
     return Lesson(state.with_run(run, table), learned, counts["skipped"], counts["repeated"], run)
 
 

@@ -63,7 +63,13 @@ def decode(data: bytes, where: str, *, line: int = 1) -> str:
     :param line: the number of the line on which ``data`` begins.
     :raises InvalidFileError: with line and byte; other encodings and archives by their name.
     """
-    _refuse_binary(data, where)
+    fault = next((text for mark, text in _MARKS.items() if data.startswith(mark)), "")
+    if not fault and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
+        wide = "UTF-16BE" if data[0] == 0 else "UTF-16LE"
+        fault = f"is {wide}, not UTF-8; convert it: iconv -f {wide} -t UTF-8 FILE >FILE.txt"
+    if fault:
+        message, _, hint = fault.partition("; ")
+        raise InvalidFileError(message, where=where, hint=hint.replace("FILE", shlex.quote(where)))
     at, why, hint = data.find(b"\0"), "holds a NUL byte, so it is not text", ""
     if at < 0:
         try:
@@ -78,17 +84,6 @@ def decode(data: bytes, where: str, *, line: int = 1) -> str:
 def as_text(name: str) -> str:
     """A file name as valid UTF-8, with other bytes escaped."""
     return name.encode("utf-8", "backslashreplace").decode()
-
-
-def _refuse_binary(data: bytes, where: str) -> None:
-    """Raise InvalidFileError for archives, UTF-16 and other known kinds of binary files."""
-    fault = next((text for mark, text in _MARKS.items() if data.startswith(mark)), "")
-    if not fault and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
-        wide = "UTF-16BE" if data[0] == 0 else "UTF-16LE"
-        fault = f"is {wide}, not UTF-8; convert it: iconv -f {wide} -t UTF-8 FILE >FILE.txt"
-    if fault:
-        message, _, hint = fault.partition("; ")
-        raise InvalidFileError(message, where=where, hint=hint.replace("FILE", shlex.quote(where)))
 
 
 def quoted(text: object, most: int = 40) -> str:
@@ -206,15 +201,10 @@ def columns_in(line: str) -> list[str]:
         return []
 
 
-def to_csv(rows: Iterable[Iterable[Any]]) -> bytes:
-    """Rows as CSV, quoted where necessary."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode()
-
-
-def csv_chunks(rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
-    """``to_csv`` in chunks, for millions of rows."""
+def to_csv(rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
+    """Rows, of which there may be millions, as chunks of CSV, quoted where necessary."""
     remaining = iter(rows)
     while chunk := list(islice(remaining, 1 << 13)):
-        yield to_csv(chunk)
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(chunk)
+        yield text.getvalue().encode()

@@ -107,7 +107,7 @@ class Design:
     def call(self) -> str:
         """Identifies what all trainings of the method share: from the id of one with no parameter varied."""
         own = tuple(getattr(self.learner, name) for name in self.varied)
-        return self.training((self.method, own, 0)).record.id[:12]
+        return self.training((self.method, own, 0)).record["id"][:12]
 
 
 @dataclass(eq=False)
@@ -254,7 +254,7 @@ def _train(
     return rows, run.seconds
 
 
-def to_csv(study: Study) -> bytes:
+def to_csv(study: Study) -> Iterator[bytes]:
     """The file of a study: sorted by method, setting, seed and games."""
     rows: list[Sequence[Any]] = [["learner", "preset", "call", *study.varied, "seed", *POINT]]
     for (method, setting, seed), looks in sorted(study.runs.items()):

@@ -58,28 +58,27 @@ class TrainingRun:
 
     def note(self, rows: Sequence[Point]) -> None:
         """Put a learning curve into the record."""
-        details = {**self.record.details, "curve": to_record(rows, self.games_before)}
-        self.record = replace(self.record, details=details)
+        self.record = {**self.record, "curve": to_record(rows, self.games_before)}
         self.state = self.state.with_run(self.record, self.state.table)
 
     @property
     def finished(self) -> bool:
         """Whether the observer has seen enough, or all planned games were played."""
-        return self.enough or (self.record.games or 0) >= self.plan.games
+        return self.enough or (self.record["games"] or 0) >= self.plan.games
 
     @property
     def games(self) -> int:
-        return (self.record.games or 0) - self.before
+        return (self.record["games"] or 0) - self.before
 
     @property
     def games_before(self) -> int:
         """The known games of the state that were learned in other runs."""
-        return sum(run.games or 0 for run in self.state.runs if run.id != self.record.id)
+        return sum(run["games"] or 0 for run in self.state.runs if run["id"] != self.record["id"])
 
     @property
     def curve(self) -> list[Point]:
         """The run's learning curve before this call, by its games."""
-        rows = from_record(self.record.details["curve"]) if "curve" in self.record.details else []
+        rows = from_record(self.record["curve"]) if "curve" in self.record else []
         return [replace(row, games=row.games - self.games_before) for row in rows]
 
 
@@ -141,14 +140,13 @@ def new_run(
         start=library.digest(start) if start.runs else None,
     )
     if opponent and not opponent.reproducible:
-        record = replace(record, details={**record.details, "reproducible": False})
+        record = {**record, "reproducible": False}
     plan = _plan(learner, record, opponent)
     return TrainingRun(path, plan, start.in_own_units().closed(), record, opponent)
 
 
 def _plan(learner: Learner[Any], record: Run, opponent: Agent | None) -> Plan:
-    details, policy = record.details, opponent.policy if opponent else None
-    return Plan(learner, details["planned"], details["seed"], policy)
+    return Plan(learner, record["planned"], record["seed"], opponent.policy if opponent else None)
 
 
 def resumed_run(path: Path, state: State, store: Path, typed: str | None = None) -> TrainingRun:
@@ -164,25 +162,25 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     record = state.unfinished
     if record is None:
         raise refused("holds no unfinished run", "train without --resume")
-    details = record.details
-    if typed not in (None, details["opponent"]):
-        raise UsageError(f"the run's opponent is {details['opponent']}, not {typed}", where="--opponent")
-    if is_program(details["opponent"]) and typed is None:
-        hint = f"if you trust it: --resume --opponent {shlex.quote(details['opponent'])}"
+    named = record["opponent"]
+    if typed not in (None, named):
+        raise UsageError(f"the run's opponent is {named}, not {typed}", where="--opponent")
+    if is_program(named) and typed is None:
+        hint = f"if you trust it: --resume --opponent {shlex.quote(named)}"
         raise refused("the run's opponent is a program, which is run only if it is typed", hint)
-    opponent = opponent_of(state, details["opponent"], store, path)
-    if opponent and opponent.digest != details["opponent_digest"]:
+    opponent = opponent_of(state, named, store, path)
+    if opponent and opponent.digest != record["opponent_digest"]:
         hint = "put the old file back, or start a new run without --resume"
         raise refused(f"the opponent {opponent.name} has changed since the run began", hint)
-    learner = type(state.learner).from_params(**{**details["params"], "choice": state.learner.choice})
+    learner = type(state.learner).from_params(**{**record["params"], "choice": state.learner.choice})
     state = replace(state, learner=learner)
-    decisive = {name: details[name] for name in DECISIVE}
+    decisive = {name: value for name, value in record.items() if name in DECISIVE}
     again = train_run(learner, state.rules, state.symmetric, **decisive)
-    watched = details["opponent"] if opponent and learner.watches else None
-    if again.id != record.id or details["behaviour"] != watched:
+    watched = named if opponent and learner.watches else None
+    if again["id"] != record["id"] or record["behaviour"] != watched:
         hint = "train without --resume: a new run starts from the file"
         raise refused(f"the run was started by another version of {learner.name}", hint)
-    plan, games = _plan(learner, record, opponent), record.games or 0
+    plan, games = _plan(learner, record, opponent), record["games"] or 0
     if plan.first_game(plan.block_at(games)) != games:  # the record has been changed
         raise refused(f"the run cannot have stopped after {games} games: no block ends there")
     return TrainingRun(path, plan, state, record, opponent, games)
@@ -190,15 +188,15 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
 
 def advance(run: TrainingRun, spread: ShardMap = map) -> Iterator[int]:
     """Train block by block, updating the run and its time; yields its games so far."""
-    before = run.record.results or run.results
+    before = run.record["results"] or run.results
     since = monotonic()
     for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, spread=spread):
         run.seconds += monotonic() - since
         run.results = dict(zip(ENDS, map(int, results), strict=True))
-        total = {key: before[key] + run.results[key] for key in ("x", "o", "draw")}  # as in files
-        run.record = replace(run.record, games=games, results=total)
+        total: Any = {key: before[key] + run.results[key] for key in ("x", "o", "draw")}  # as in files
+        run.record = {**run.record, "games": games, "results": total}
         run.state = run.state.with_run(run.record, table)
-        run.plan.learner.tag_run(table, run.record.id)
+        run.plan.learner.tag_run(table, run.record["id"])
         yield games
         since = monotonic()
 

@@ -211,14 +211,14 @@ def test_a_row_of_dashes_is_the_empty_board_also_where_the_spelling_is_stated():
 def test_games_that_were_played_again_count_again():
     rows = ["1 4 2 5 3,X", "1 5 2 4 9 6,O", "1 4 2 5 3,X", "5 1 2 8 3 7 4 6 9,draw", "1 4 2 5 3,X"]
     run = read("\n".join(rows), "games.csv").state.runs[0]
-    assert (run.games, run.results) == (5, {"x": 3, "o": 1, "draw": 1})
+    assert (run["games"], run["results"]) == (5, {"x": 3, "o": 1, "draw": 1})
 
 
 def test_whoever_moves_first_in_a_game_is_x():
     found = read("1 5 2 4 3,o\n1 2 5 3 9,o\n1 2 3 5 4 8,x\n5 1 2 8 3 7 4 6 9,draw", "games.csv")
-    assert found.state.runs[0].results == {"x": 2, "o": 1, "draw": 1}
+    assert found.state.runs[0]["results"] == {"x": 2, "o": 1, "draw": 1}
     assert "O moves first in this file; whoever moves first is X here" in found.notes
     log = "O,1,5,2,4,3,O\nX,1,5,2,4,3,X\nO,1,2,3,5,6,8,X\nX,1,2,3,5,6,8,O\nX,7,1,8,2,9,X\n" * 50
     rare = "X,1,5,2,4,3,X\nX,1,5,2,4,3,lost\nX,1,5,2,4,3,X\nO,5,1,2,8,3,7,4,6,9,tie\n"
     found = read(rare + log, "games.csv")
-    assert found.state.runs[0].results == {"x": 152, "o": 100, "draw": 1} and len(found.rejected) == 1
+    assert found.state.runs[0]["results"] == {"x": 152, "o": 100, "draw": 1} and len(found.rejected) == 1

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -248,7 +248,7 @@ class Reading:
             missing += int(equivalent.sum())
         return missing >= MIN_CANONICAL
 
-    def plays(self, unknown: float | str, wins: str = Plays.wins) -> Plays:
+    def plays(self, unknown: float | Literal["random"], wins: str = Plays.wins) -> Plays:
         """How its program plays if a move that the table does not hold counts as ``unknown``."""
         x, o = self.signs
         pair = unknown if isinstance(unknown, str) else (unknown * x + 0.0, unknown * o + 0.0)

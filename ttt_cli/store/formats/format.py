@@ -11,7 +11,7 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from ttt_cli.documents import Count, aside
 from ttt_cli.engine.policy import Policy, PolicyTable
@@ -312,9 +312,10 @@ def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: 
         ) from None
     digest = sha256(source.data).hexdigest()
     games = None if foreign.results is None else sum(foreign.results.values())
-    details = {"format": format_name, **({"spelled": foreign.spelled} if foreign.spelled else {})}
-    run = Run(digest[:24], "import", games, foreign.results, details)
-    learner.tag_run(table, run.id)
+    record = {"id": digest[:24], "kind": "import", "games": games, "results": foreign.results}
+    spelled = {"spelled": foreign.spelled} if foreign.spelled else {}
+    run = cast(Run, {**record, "format": format_name, **spelled})
+    learner.tag_run(table, run["id"])
     rejected, odd = truncated(foreign.rejected), truncated(foreign.odd)
     left_out = [f"left out {text}" for text in in_short(rejected)]
     kept = [f"kept {text}" for text in in_short(odd)]

@@ -47,7 +47,7 @@ from ttt_cli.store.formats.format import (
 )
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, text_lines, written
 from ttt_cli.store.plays import Plays
-from ttt_cli.store.runs import Run, RunFields, read_runs
+from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.system import LIMIT, scaled
@@ -55,6 +55,9 @@ from ttt_cli.store.text import load_json, quoted
 from ttt_cli.store.typed import rules_of, validate
 
 VERSION = 1
+
+Parsed = tuple[State, str, Iterable[Entry]]
+"""The state of a file without its table, the digest that the file states, and its entries."""
 
 _NO_DIGEST = b'"digest":""'
 _STATED_DIGEST = b'"digest":"%s"'
@@ -83,7 +86,7 @@ class StateFile(TypedDict):
     choice: str
     plays: NotRequired[Plays]
     games: Count | None
-    runs: list[RunFields]
+    runs: list[Run]
     entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.-]+( [0-9]+)?$"})]
 
 
@@ -160,7 +163,7 @@ def _header(state: State) -> dict[str, Any]:
         "choice": learner.choice,
         **({"plays": fields_of(state.plays)} if state.plays else {}),
         "games": state.games,
-        "runs": [run.fields() for run in state.runs],
+        "runs": state.runs,
     }
 
 
@@ -176,7 +179,7 @@ def _read_header(found: Any, where: str) -> State:
     try:
         learner = learner_of(found["learner"], found["choice"])
         runs = read_runs(found["runs"], learner, rules, symmetric, where)
-        plays = Plays.from_json(found["plays"], f'{where}: "plays"') if "plays" in found else None
+        plays = Plays(**found["plays"]) if "plays" in found else None
         state = State(learner, rules, symmetric, None, runs, plays)
     except UsageError as error:
         raise InvalidFileError(error.message, where=where, hint=error.hint, flags=error.flags) from None
@@ -196,7 +199,7 @@ def _with_table(state: State, entries: Iterable[Entry]) -> State:
     learner = state.as_read
     with no_collection():
         table = learner.from_entries(state.rules, state.symmetric, entries)
-    if all(run.kind in ("train", "play") for run in state.runs):  # other programs use other units
+    if all(run["kind"] in ("train", "play") for run in state.runs):  # other programs use other units
         learner.check(table)
     return replace(state, learner=learner, table=table)
 
@@ -213,8 +216,8 @@ class NativeFormat(Format):
         """The chunks of a state's file; the digest, in the first, is still empty."""
         raise NotImplementedError
 
-    def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> tuple[Any, Iterable[Entry]]:
-        """The header and the entries of a file.
+    def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> Parsed:
+        """The parts of a file.
 
         :param blocks: its content, in blocks of whole lines.
         :param whole: whether to parse it as a whole, in any layout.
@@ -240,8 +243,7 @@ class NativeFormat(Format):
     def _read(self, source: Source, options: FileOptions, *, whole: bool) -> Loaded:
         where, digest, fault = source.where, Digest(), None
         blocks = digest.over(source.blocks())
-        found, entries = self.parsed(blocks, where, whole=whole)
-        state = _read_header(found, where)
+        state, stated_digest, entries = self.parsed(blocks, where, whole=whole)
         if (learner := state.learner).suffix not in self.endings:
             raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
         try:
@@ -251,7 +253,7 @@ class NativeFormat(Format):
             place = error.where if error.where.startswith(where) else f"{where}: {error.where}"
             fault = InvalidFileError(error.message, where=place, hint=error.hint)
         deque(blocks, maxlen=0)
-        if not options.trust_edits and str(digest) != found["digest"]:  # which explains a fault, too
+        if not options.trust_edits and str(digest) != stated_digest:  # which explains a fault, too
             if not (options.table or whole):
                 raise OtherLayoutError  # read as a whole, it may turn out to be cut off
             why = "the content does not match its digest: the file is damaged or was edited"
@@ -265,9 +267,9 @@ class NativeFormat(Format):
     def fits(self, state: State | None) -> bool:
         return state is not None and state.learner.suffix in self.endings
 
-    def write(self, player: ExportSource) -> Iterable[bytes]:
+    def write(self, player: ExportSource) -> Iterator[bytes]:
         assert player.state is not None
-        return [sealed(self.chunks(player.state))]
+        yield sealed(self.chunks(player.state))
 
     def verify(self, source: Source, options: FileOptions) -> Verification:
         """Report an edit, all wrong entries, and the first other fault."""
@@ -308,12 +310,12 @@ class StateJson(NativeFormat):
                 raise _unsavable(f"a count has grown beyond {MAX_COUNT:,}")
             yield chunk
 
-    def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> tuple[Any, Iterable[Entry]]:
-        if not whole:
-            return split(blocks, "entries", where, orjson.loads)
-        found = load_json(b"".join(blocks), where)
-        entries = found.get("entries") if isinstance(found, dict) else None
-        return found, entries.items() if isinstance(entries, dict) else ()
+    def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> Parsed:
+        if whole:
+            found = load_json(b"".join(blocks), where)
+            return _read_header(found, where), found["digest"], found["entries"].items()
+        found, entries = split(blocks, "entries", where, orjson.loads)
+        return _read_header(found, where), found["digest"], entries
 
 
 class StateCsv(NativeFormat):
@@ -337,7 +339,7 @@ class StateCsv(NativeFormat):
             lines = [",".join([key, *map(str, row)]) for key, rows in batch for row in rows]
             yield "".join(f"{line}\n" for line in lines).encode()
 
-    def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> tuple[Any, Iterable[Entry]]:
+    def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> Parsed:
         first = next(blocks)
         if first.startswith(MARKS[1]):
             why = "was saved by a spreadsheet, which has taken its first line apart"
@@ -348,18 +350,19 @@ class StateCsv(NativeFormat):
             found = load_json(next(lines)[1].encode().replace(MARK, b" " * len(MARK), 1), where)
             if isinstance(found, dict):
                 found["entries"] = {}
-            rows = _rows(lines, found, "", where)
-            return found, _by_position(rows, whole)
+            state = _read_header(found, where)
+            rows = _rows(lines, {run["id"] for run in state.runs}, "", where)
+            return state, found["digest"], _by_position(rows, whole)
         data = b"".join([first, *blocks])
         digest = str(Digest([data]))
         listed = list(_rows(text_lines([data], where), None, digest.removeprefix("sha256:")[:24], where))
         games = Counter[str]()
         for text, (_, _, _, run, count) in listed:
             games[run] += 0 if text.strip(".") else count
-        runs = tuple(Run(run, "import", games[run] or None) for run in sorted(games))
-        state = State(learner_of("book", "default"), STANDARD, False, None, runs)
-        header = {**_header(state), "digest": digest, "entries": {}}
-        return header, _by_position(listed, True)
+        learner, unknown = learner_of("book", "default"), {"kind": "import", "results": None}
+        records = [{**unknown, "id": run, "games": games[run] or None} for run in sorted(games)]
+        runs = read_runs(records, learner, STANDARD, False, where)
+        return State(learner, STANDARD, False, None, runs), digest, _by_position(listed, True)
 
 
 def _unsavable(why: str) -> TttError:
@@ -367,19 +370,19 @@ def _unsavable(why: str) -> TttError:
 
 
 def _rows(
-    lines: Iterator[tuple[int, str]], header: dict[str, Any] | None, name: str, where: str
+    lines: Iterator[tuple[int, str]], runs: set[str] | None, name: str, where: str
 ) -> Iterator[tuple[str, list[Any]]]:
     """The position and ``[move, plies, result, run, count]`` of each row; the first line names the columns.
 
+    :param runs: the ids of the runs that the header lists; None if there is no header.
     :param name: the run of rows that name none.
     :raises InvalidFileError: naming the row that is wrong, unless ``all_faults`` are listed.
     """
-    runs = None if header is None else {run["id"] for run in header["runs"]}
     number, line = next(lines, (2, ""))
     columns = line.split(",", len(COLUMNS))
     has_run, has_count = "run" in columns, "count" in columns
-    optional = {"run": has_run or runs is not None, "count": has_count}
-    if columns != COLUMNS[:4] + [name for name, expected in optional.items() if expected]:
+    optional = ["run"] * (has_run or runs is not None) + ["count"] * has_count
+    if columns != COLUMNS[:4] + optional:
         raise InvalidFileError(f"expected the columns {','.join(COLUMNS)}", where=f"{where}: line {number}")
     for number, line in lines:
         if not line:

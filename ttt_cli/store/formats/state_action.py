@@ -169,5 +169,5 @@ class StateAction(Format):
     def write(self, player: ExportSource) -> list[bytes]:
         state = player.state
         assert state is not None
-        spelled = ChainMap(*(run.details.get("spelled", {}) for run in state.runs))
+        spelled = ChainMap(*(run.get("spelled", {}) for run in state.runs))
         return [to_bytes(dict(state.learner.to_entries(state.table)), spelled)]
