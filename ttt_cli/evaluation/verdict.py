@@ -142,45 +142,29 @@ def judge(
     :raises OutgrownError: if there are more.
     """
     policy, players = policy.tabulated(), [opponent.tabulated() for _, opponent in opponents]
-    x, o = (_judge_as(side, policy, players, budget, tick) for side in Side)
-    rates = zip(opponents, x.rates, o.rates, strict=True)
-    own, known = x.own + o.own, x.known + o.known
-    return Verdict(
-        policy.rules,
-        tuple(Result(name, as_x, as_o) for (name, _), as_x, as_o in rates),
-        x.worst_case,
-        o.worst_case,
-        _mistakes(policy, own) if x.examined and o.examined else MistakeCount(),
-        Coverage(sum(known), x.positions + o.positions) if known else None,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Role:
-    """What the walk of a policy in one role has found."""
-
-    rates: list[Rates]  # against each opponent
-    worst_case: WorstCase
-    positions: int  # the number of open positions in which the policy is to move
-    known: list[int]  # how many of these it has learned about, by ply; empty if it needs no experience
-    examined: bool  # whether these are few enough to count mistakes in them
-    own: list[Positions]  # if so, these positions, by ply
-
-
-def _judge_as(side: Side, policy: Policy, opponents: Sequence[Policy], budget: int, tick: Tick) -> _Role:
-    games, layers = ExactGames(opponents), list[Layer]()
     most_examined = MAX_PROVED if enumerated(policy.rules) is None else budget
-    number, known, own = 0, list[int](), list[Positions]()
-    for positions, layer in walk(policy, side, budget=budget, tick=tick):
-        games.play(positions, layer)
-        layers.append(layer)
-        if layer.ply % 2 == side:
-            number += int(layer.open.sum())
-            known += [] if layer.known is None else [layer.known]
-            own = [*own, positions[layer.open]] if number <= most_examined else []
-        del positions  # their memory is needed for the next ply
-    rates = [rates if side is Side.X else rates.turned() for rates in games.rates]
-    return _Role(rates, worst_case(layers, side), number, known, number <= most_examined, own)
+    own, sizes = (
+        list[Positions](),
+        [0, 0],
+    )  # where it is to move, if that is in few; and in how many, as each side
+    cases, rates, known = list[WorstCase](), list[list[Rates]](), list[int]()
+    for side in Side:
+        games, layers = ExactGames(players), list[Layer]()
+        for positions, layer in walk(policy, side, budget=budget, tick=tick):
+            games.play(positions, layer)
+            layers.append(layer)
+            if layer.ply % 2 == side:
+                sizes[side] += int(layer.open.sum())
+                known += [] if layer.known is None else [layer.known]
+                own = [*own, positions[layer.open]] if max(sizes) <= most_examined else []
+            del positions  # their memory is needed for the next ply
+        cases.append(worst_case(layers, side))
+        rates.append([one if side is Side.X else one.turned() for one in games.rates])
+    as_x, as_o = cases
+    results = tuple(Result(name, *both) for (name, _), *both in zip(opponents, *rates, strict=True))
+    mistakes = _mistakes(policy, own) if max(sizes) <= most_examined else MistakeCount()
+    coverage = Coverage(sum(known), sum(sizes)) if known else None
+    return Verdict(policy.rules, results, as_x, as_o, mistakes, coverage)
 
 
 def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount:
@@ -278,16 +262,14 @@ def find_blunders(
     :param tick: called with the number of positions visited so far.
     :raises OutgrownError: if its own play can reach more positions than ``budget`` allows.
     """
-    policy = policy.tabulated()
-    players = [opponent.tabulated() for opponent in opponents]
+    policy, players = policy.tabulated(), [opponent.tabulated() for opponent in opponents]
     positions, reach = own_play(policy, players, budget=budget, tick=tick)
-    reachable = np.ones(len(positions), np.bool_)
+    reachable = len(positions)
     if isinstance(policy, PolicyTable):
         elsewhere = ~policy.space.terminal
         elsewhere[policy.space.rows(positions)] = False
         positions = Positions.concatenate([positions, policy.space[elsewhere]])
-        more = (0, len(positions) - len(reach))
-        reach, reachable = np.pad(reach, (more, (0, 0))), np.pad(reachable, more)
+        reach = np.pad(reach, ((0, len(positions) - reachable), (0, 0)))
     found, done = list[NDArray[Any]](), 0
     for part in positions.parts():
         wrong, _ = wrong_moves(policy, part)
@@ -296,9 +278,9 @@ def find_blunders(
         done += len(part)
     wrong = np.concatenate(found)
     rows, cost = wrong["row"], (wrong["before"] - wrong["after"]) * wrong["probability"]
-    order = np.lexsort((wrong["cell"], rows, -cost, ~reachable[rows], -cost * reach[rows].sum(axis=1)))
+    order = np.lexsort((wrong["cell"], rows, -cost, rows >= reachable, -cost * reach[rows].sum(axis=1)))
     rows = rows[order]
-    return Blunders(positions[rows], wrong[order], reach[rows], reachable[rows])
+    return Blunders(positions[rows], wrong[order], reach[rows], rows < reachable)
 
 
 def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> tuple[NDArray[Any], bool]:

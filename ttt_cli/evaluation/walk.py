@@ -149,7 +149,7 @@ def walk(
         if sum(sizes) > budget or hopeless:
             raise OutgrownError(len(sizes), sum(sizes), budget)
         policy_moves = int(positions.plies[0]) % 2 == side
-        layer, after = _step(positions, policy if policy_moves else opponent)
+        layer, after = step(positions, policy if policy_moves else opponent)
         tick(sum(sizes))
         yield positions, layer
         positions = after
@@ -176,9 +176,9 @@ def forecast(sizes: list[int], rules: Rules) -> float:
     return sum(share * number for share, number in zip(shares, boards, strict=True))
 
 
-def _step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
-    """The layer of these positions, with the moves of a policy (None: all legal moves), and the positions of
-    the next layer."""
+def step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
+    """Return the layer of these positions, with the moves of a policy (None: all legal moves), and the
+    positions of the next layer."""
     still_open, counts = ~positions.terminal, np.zeros(len(positions), np.int8)
     open_rows = np.flatnonzero(still_open)
     cell_of = np.tile(np.arange(positions.cells, dtype=np.int8), min(len(positions), WALK_BATCH))
