@@ -218,7 +218,6 @@ class Format:
     :cvar learner: the method whose table it holds, or words for the list of formats if that varies.
     :cvar holds: what it is read as: a ``table``, which can go on learning, a ``policy``, ``games``, or
         ``measures`` of players; empty if it is only written.
-    :cvar written: whether the program writes such files.
     :cvar rules: the only game that it supports; None: any.
     :cvar endings: the suffixes of such files.
     :cvar options: the options of ``ttt export`` that it takes.
@@ -230,12 +229,16 @@ class Format:
     about: ClassVar[str]
     learner: ClassVar[str] = ""
     holds: ClassVar[Literal["table", "policy", "games", "measures", ""]] = ""
-    written: ClassVar[bool] = False
     rules: ClassVar[Rules | None] = None
     endings: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[tuple[str, ...]] = ()
     ambiguous: ClassVar[bool] = False
     limit: ClassVar[int] = 64 * 2**20
+
+    @property
+    def written(self) -> bool:
+        """Whether the program writes such files: players with ``write``, logs and curves by other means."""
+        return self.holds in ("games", "measures") or type(self).write is not Format.write
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         """Whether a file appears to be in this format, sound or damaged."""

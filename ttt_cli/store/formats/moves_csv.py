@@ -87,7 +87,6 @@ class MovesCsv(Format):
     about = "CSV without header, 11 integers: 9 cells (X -1, O 1), move, stage"
     learner = "book"
     holds = "table"
-    written = True
     rules = STANDARD
     endings = (".csv",)
     options = ("--best",)

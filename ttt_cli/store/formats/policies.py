@@ -166,7 +166,6 @@ class PolicyCsv(Format):
     name = "policy-csv"
     about = "CSV: the probability and value of each move of any player"
     holds = "policy"
-    written = True
     endings = (".csv",)
     limit = LIMIT
 
@@ -200,7 +199,6 @@ class PolicyJson(Format):
     name = "policy-json"
     about = "the same as one JSON object"
     holds = "policy"
-    written = True
     endings = (".json",)
     limit = LIMIT
 
@@ -253,7 +251,6 @@ class Npz(Format):
     name = "npz"
     about = "the same as arrays for NumPy"
     holds = "policy"
-    written = True
     endings = (".npz",)
 
     def recognises(self, source: Source, options: FileOptions) -> bool:

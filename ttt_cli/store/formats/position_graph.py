@@ -108,7 +108,6 @@ def color_of(level: float) -> tuple[str, str]:
 class Dot(Format):
     name = "dot"
     about = "the graph of positions, for Graphviz"
-    written = True
     endings = (".dot", ".gv")
     options = ("--from", "--depth")
 
@@ -144,7 +143,6 @@ class Svg(Format):
 
     name = "svg"
     about = "the graph of positions as a picture"
-    written = True
     endings = (".svg",)
     options = ("--from", "--depth")
 

@@ -25,7 +25,6 @@ class QTable(PositionKeyed):
     name = "q-table"
     about = "JSON, {'121220100': [9 numbers], …}: 0 empty, 1 X, 2 O"
     learner = "q"
-    written = True
     rules = STANDARD
     endings = (".json",)
 

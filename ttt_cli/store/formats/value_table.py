@@ -74,7 +74,6 @@ class ValueTable(Format):
     about = "CSV, index,value_x,value_o over all 19,683 boards; or .npz: V_x, V_o"
     learner = "td"
     holds = "table"
-    written = True
     rules = STANDARD
     endings = (".csv", ".npz")
 
