@@ -29,7 +29,7 @@ FORMATS = {
     "value-table": ".value_table:ValueTable",
     "moves-csv": ".moves_csv:MovesCsv",
     "state-action": ".state_action:StateAction",
-    "q-table": ".q_table:QTable",
+    "q-table": ".position_keyed:QTable",
     "game-csv": ".game_csv:GameCsv",
     "position-keyed": ".position_keyed:PositionKeyed",
     "dot": ".position_graph:Dot",
