@@ -77,7 +77,6 @@ class MovesList(Format):
 
     name = "moves-list"
     about = "a line for each position: the cells played"
-    written = True
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         positions = player.positions[~player.positions.terminal]

@@ -44,7 +44,6 @@ _PYTHON_2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 _RENAMED = {"long": "int", "unicode": "str", "xrange": "range"}
 _TYPE = re.compile(r"[?]|b1|[iu][1248]|f[248]|[SU][0-9]{1,6}|O[48]?")
 _TEXT_UNIT = 16  # characters that count as one value
-_MARK = object()
 
 codecs.lookup("raw-unicode-escape")  # pickletools needs it: imported now, and not because of a file
 
@@ -107,7 +106,8 @@ class _Reader:
     def __init__(self, where: str, size: int) -> None:
         self.where, self.at = where, 0
         self.most = self.left = scaled(min(MAX_VALUES, FREE_VALUES + VALUES_PER_BYTE * size))
-        self.stack: list[Any] = []
+        self.stack: list[Any] = []  # above the last mark
+        self.below: list[list[Any]] = []  # what is below each mark
         self.memo: dict[int, Any] = {}
         self.open: set[int] = set()
         self.objects: dict[str, None] = {}
@@ -132,18 +132,19 @@ class _Reader:
     def load(self, file: io.BytesIO) -> Any:
         """The value of one pickle: None, bool, int, float, str, bytes, list, dict with str keys, array,
         ``Name`` and ``Object``. References to one value share it."""
-        self.stack, self.memo = [], {}
+        self.stack, self.below, self.memo = [], [], {}
         try:
             for opcode, argument, at in _opcodes(file):
                 self.count(1)
                 self.at = at or 0
                 if opcode in _PUSHES:
-                    self.stack.append(_PUSHES[opcode](self, argument))
+                    value = _PUSHES[opcode](self, argument)  # which may change the stack
+                    self.stack.append(value)
                 elif opcode in _CHANGES:
                     _CHANGES[opcode](self, argument)
                 elif opcode != "STOP":
                     raise self.refused(f"refers to something outside the file ({opcode})")
-            return self.pop()
+            return self.stack.pop()
         except IndexError:
             raise self.damaged("its stack is empty") from None
         except KeyError as error:
@@ -158,19 +159,16 @@ class _Reader:
             value.encode()  # UnicodeError, a ValueError, where it holds lone surrogates
         return bytes(value) if isinstance(value, bytearray) else value
 
-    def pop(self) -> Any:
-        if (value := self.stack.pop()) is _MARK:
-            raise IndexError
-        return value
-
     def pop_many(self, count: int) -> list[Any]:
-        return [self.pop() for _ in range(count)][::-1]
+        return [self.stack.pop() for _ in range(count)][::-1]
+
+    def mark(self) -> None:
+        self.below.append(self.stack)
+        self.stack = []
 
     def pop_to_mark(self) -> list[Any]:
-        taken = []
-        while (value := self.stack.pop()) is not _MARK:
-            taken.append(value)
-        return taken[::-1]
+        taken, self.stack = self.stack, self.below.pop()
+        return taken
 
     def memoize(self, number: int) -> None:
         if not 0 <= number < 2**32:  # larger ones could be chosen to collide
@@ -264,10 +262,7 @@ class _Reader:
     def array(self, content: Any, kind: Any, shape: Any, order: Any) -> Array:
         dtype = self.dtype(kind)
         if dtype.kind == "O":
-            row = np.empty(len(content), object)
-            for at, member in enumerate(self.as_list(content)):
-                row[at] = member
-            return row.reshape(shape)
+            return np.fromiter(self.as_list(content), object).reshape(shape)
         raw = self.as_bytes(content)
         row = elements(raw, dtype) if raw else np.zeros(0, dtype)
         return row.reshape(shape, order="F" if order == "F" else "C")
@@ -296,13 +291,12 @@ class _Reader:
     def value(self, value: Any) -> Any:
         """What JSON can hold of a value; an inner reference to an outer one is null."""
         self.count(1)
+        if isinstance(value, bytes):
+            value = value.decode("latin-1")
         if isinstance(value, str):
             self.count(len(value) // _TEXT_UNIT)
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
-        if isinstance(value, bytes):
-            self.count(len(value) // _TEXT_UNIT)
-            return value.decode("latin-1")
         if id(value) in self.open or len(self.open) >= MAX_LEVELS:
             return None
         self.open.add(id(value))
@@ -396,8 +390,8 @@ _PUSHES: Mapping[str, Callable[[_Reader, Any], Any]] = {
 """Opcodes that push a value."""
 _CHANGES: Mapping[str, Callable[[_Reader, Any], object]] = {
     **dict.fromkeys(("PROTO", "FRAME"), lambda reader, _: None),
-    "MARK": lambda reader, _: reader.stack.append(_MARK),
-    "POP": lambda reader, _: reader.stack.pop(),
+    "MARK": lambda reader, _: reader.mark(),
+    "POP": lambda reader, _: reader.stack.pop() if reader.stack else reader.pop_to_mark(),
     "POP_MARK": lambda reader, _: reader.pop_to_mark(),
     "MEMOIZE": lambda reader, _: reader.memoize(len(reader.memo)),
     **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), lambda reader, number: reader.memoize(number)),
@@ -405,7 +399,7 @@ _CHANGES: Mapping[str, Callable[[_Reader, Any], object]] = {
     **dict.fromkeys(("APPENDS", "ADDITEMS"), lambda reader, _: reader.add_members(reader.pop_to_mark())),
     "SETITEM": lambda reader, _: reader.set_items(reader.pop_many(2)),
     "SETITEMS": lambda reader, _: reader.set_items(reader.pop_to_mark()),
-    "BUILD": lambda reader, _: reader.set_state(reader.pop()),
+    "BUILD": lambda reader, _: reader.set_state(reader.stack.pop()),
 }
 """Opcodes that change the stack, or the value on top."""
 

@@ -19,7 +19,7 @@ from tests.store.formats.strangers import EMPTY, after, free, symbols, winner
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.store import library
-from ttt_cli.store.formats import all_formats, moves_csv, value_table
+from ttt_cli.store.formats import all_formats, books, value_table
 from ttt_cli.store.formats.format import ExportSource, Loaded, Rejected
 from ttt_cli.store.library import load
 from ttt_cli.store.state import State
@@ -253,10 +253,9 @@ def test_a_stage_is_possible_exactly_where_a_game_can_end_so():
         boards = [EMPTY]
         for cell in game:
             boards.append(after(boards[-1], cell))
-        won = winner(boards[-1])
-        stage = len(game) - 1 if won else 9
-        rows |= {(board, cell + 1, stage) for board, cell in zip(boards, game, strict=False)}
-    data = moves_csv.to_bytes(rows)
+        end = len(game), winner(boards[-1]) or "draw"
+        rows |= {(board, cell + 1, *end) for board, cell in zip(boards, game, strict=False)}
+    data = books.moves_csv(rows)
     found = read(data, "book.csv")
     assert written(found.state, "moves-csv") == data and not found.rejected and not found.notes
 

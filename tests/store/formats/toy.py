@@ -16,7 +16,6 @@ class Toy(Format):
     about = "a line for each value"
     learner = "q"
     holds = "table"
-    written = True
     rules = STANDARD
     endings = (".toy",)
 

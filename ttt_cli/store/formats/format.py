@@ -4,14 +4,14 @@ A format reads a file as a ``Loaded`` state, a ``Policy``, or a ``ForeignTable``
 ``Format.load`` makes a state. ``FileOptions`` are what the user says about a file.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 from ttt_cli.documents import Count, aside
 from ttt_cli.engine.policy import Policy, PolicyTable
@@ -29,9 +29,6 @@ from ttt_cli.user_code import guarded, is_ours
 FORMAT = "ttt-state"  # the program's own format
 MAX_REASONS = 5  # for rejected rows in remarks
 MAX_REJECTED = 1000  # rows that are reported one by one
-
-RowT = TypeVar("RowT")
-Meaning = TypeVar("Meaning")
 
 
 @dataclass(frozen=True)
@@ -218,7 +215,6 @@ class Format:
     :cvar learner: the method whose table it holds, or words for the list of formats if that varies.
     :cvar holds: what it is read as: a ``table``, which can go on learning, a ``policy``, ``games``, or
         ``measures`` of players; empty if it is only written.
-    :cvar written: whether the program writes such files.
     :cvar rules: the only game that it supports; None: any.
     :cvar endings: the suffixes of such files.
     :cvar options: the options of ``ttt export`` that it takes.
@@ -230,12 +226,16 @@ class Format:
     about: ClassVar[str]
     learner: ClassVar[str] = ""
     holds: ClassVar[Literal["table", "policy", "games", "measures", ""]] = ""
-    written: ClassVar[bool] = False
     rules: ClassVar[Rules | None] = None
     endings: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[tuple[str, ...]] = ()
     ambiguous: ClassVar[bool] = False
     limit: ClassVar[int] = 64 * 2**20
+
+    @property
+    def written(self) -> bool:
+        """Whether the program writes such files: players with ``write``, logs and curves by other means."""
+        return self.holds in ("games", "measures") or type(self).write is not Format.write
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         """Whether a file appears to be in this format, sound or damaged."""
@@ -326,25 +326,6 @@ def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: 
     return Loaded(state, Path(source.where), format_name, f"sha256:{digest}", options, *report)
 
 
-def sift(
-    rows: Sequence[tuple[int, RowT]], judge: Callable[[RowT], Meaning | str], where: str
-) -> tuple[dict[RowT, Meaning], Iterator[Rejected]]:
-    """Separate the distinct sound rows of a file, each with its meaning, from the rejected rows.
-
-    :param rows: with the numbers of their lines.
-    :param judge: returns the meaning of a row, or its fault, a string.
-    :raises InvalidFileError: if no row is sound.
-    """
-    judgements = {row: judge(row) for row in dict.fromkeys(row for _, row in rows)}
-    sound = {row: meaning for row, meaning in judgements.items() if not isinstance(meaning, str)}
-    rejected = (Rejected(f"line {line}", str(judgements[row])) for line, row in rows if row not in sound)
-    if rows and not sound:
-        first = next(rejected)
-        message = f"none of the {len(rows):,} rows can be from a game: {first.why}"
-        raise InvalidFileError(message, where=f"{where}, {first.where}")
-    return sound, rejected
-
-
 def in_short(rejected: Sequence[Rejected]) -> list[str]:
     """A description for each reason: its first place, and the number of others."""
     by_reason: dict[str, list[str]] = {}
@@ -365,15 +346,3 @@ def truncated(rejected: Iterable[Rejected]) -> list[Rejected]:
     first = list(islice(others, MAX_REJECTED))
     more = sum(1 for _ in others)
     return [*first, Rejected("further on", f"{more:,} more rows")] if more > 0 else first
-
-
-BookRow = tuple[str, int, int, str]
-"""A row of a book: position, move (a cell from 1), plies of the game, result (``X``, ``O`` or ``draw``)."""
-
-
-def book_entries(rows: Mapping[BookRow, int]) -> dict[str, list[Any]]:
-    """The entries of a book for a ``ForeignTable``, given how often each row was seen."""
-    entries: dict[str, list[Any]] = {}
-    for (text, *row), count in rows.items():
-        entries.setdefault(text, []).append([*row, "", count])
-    return entries

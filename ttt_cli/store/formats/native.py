@@ -209,7 +209,6 @@ class NativeFormat(Format):
 
     name = FORMAT
     holds = "table"
-    written = True
     limit = 2**63  # any size: it is read in blocks
 
     def chunks(self, state: State) -> Iterator[bytes]:

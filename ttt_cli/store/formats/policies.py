@@ -18,7 +18,7 @@ import io
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from math import isnan, nan
 from operator import itemgetter
 from typing import Any
@@ -37,7 +37,7 @@ from ttt_cli.store.formats.lines import OtherLayoutError, split, text_lines, wri
 from ttt_cli.store.npy import array_in
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LIMIT
-from ttt_cli.store.text import load_json, number_in, quoted
+from ttt_cli.store.text import csv_chunks, load_json, number_in, quoted
 from ttt_cli.store.typed import rules_of
 
 HEADER = b"position,move,probability,value"
@@ -100,41 +100,41 @@ class FilePolicy(Policy):
         return answers
 
 
-def _rows(policy: Policy, positions: Positions) -> Iterator[tuple[str, int, float, float | None]]:
-    """Position, cell from 1, probability and value (None: none) of each legal move."""
-    texts = positions.texts()
-    played, values = policy.probabilities(positions), policy.values(positions)
-    indexes, cells = np.nonzero(positions.legal)
-    opinions = np.full(len(indexes), np.nan) if values is None else values[indexes, cells]
-    columns = (indexes, cells, played[indexes, cells], opinions)
-    for index, cell, probability, value in zip(*(column.tolist() for column in columns), strict=True):
-        yield texts[index], cell + 1, probability, None if isnan(value) else value
+def _rows(player: ExportSource) -> Iterator[tuple[str, int, float, float | None]]:
+    """Position, cell from 1, probability and value (None: none) of each legal move that is to be written."""
+    for positions in player.positions.parts(BATCH):
+        texts, (indexes, cells) = positions.texts(), np.nonzero(positions.legal)
+        played, values = player.answers.probabilities(positions), player.answers.values(positions)
+        opinions = np.full(played.shape, nan) if values is None else values
+        columns = (indexes, cells, played[indexes, cells], opinions[indexes, cells])
+        for index, cell, probability, value in zip(*(column.tolist() for column in columns), strict=True):
+            yield texts[index], cell + 1, probability, None if isnan(value) else value
 
 
 def _policy_of(where: str, rules: Rules | None, moves: Iterable[Move]) -> FilePolicy:
     """The policy that consists of the moves in a file."""
-    rows: dict[str, int] = {}  # of positions
-    row_of, cells, probabilities, values = array("q"), array("b"), array("d"), array("d")
+    number_of: dict[str, int] = {}  # by position
+    rows, cells, probabilities, values = array("q"), array("b"), array("d"), array("d")
     for place, text, move, probability, value in moves:
         rules = rules or _game_of(where, len(text))
         cell = CELLS.get(move, rules.cells)
         if cell >= rules.cells:
             what = f"{move[:20]!r} is not a cell from 1 to {rules.cells}"
             raise InvalidFileError(what, where=f"{where}, {place}")
-        row_of.append(rows.setdefault(text, len(rows)))
+        rows.append(number_of.setdefault(text, len(number_of)))
         cells.append(cell)
         probabilities.append(probability)
         values.append(value)
-    positions = _positions(where, rules or STANDARD, list(rows))
+    positions = _positions(where, rules or STANDARD, list(number_of))
     played, opinions = np.zeros(positions.legal.shape), np.full(positions.legal.shape, nan)
-    times, places = np.zeros(played.shape, np.int64), (np.frombuffer(row_of, "q"), np.frombuffer(cells, "b"))
+    times, places = np.zeros(played.shape, np.int64), (np.asarray(rows), np.asarray(cells))
     np.add.at(times, places, 1)
     repeated = np.argwhere(times > 1)
     if len(repeated):
         row, cell = repeated[0].tolist()
         place = f"{where}, position {positions.text(row)!r}"
         raise InvalidFileError(f"has move {cell + 1} twice", where=place)
-    played[places], opinions[places] = np.frombuffer(probabilities), np.frombuffer(values)
+    played[places], opinions[places] = probabilities, values
     return FilePolicy(where, positions, played, opinions)
 
 
@@ -166,7 +166,6 @@ class PolicyCsv(Format):
     name = "policy-csv"
     about = "CSV: the probability and value of each move of any player"
     holds = "policy"
-    written = True
     endings = (".csv",)
     limit = LIMIT
 
@@ -193,20 +192,13 @@ class PolicyCsv(Format):
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         _refuse_misere(player, self)
-        yield HEADER + b"\n"
-        for positions in player.positions.parts(BATCH):
-            lines = (
-                f"{text},{cell},{probability!r},{'' if value is None else repr(value)}\n"
-                for text, cell, probability, value in _rows(player.answers, positions)
-            )
-            yield "".join(lines).encode()
+        return csv_chunks(chain([HEADER.decode().split(",")], _rows(player)))
 
 
 class PolicyJson(Format):
     name = "policy-json"
     about = "the same as one JSON object"
     holds = "policy"
-    written = True
     endings = (".json",)
     limit = LIMIT
 
@@ -248,21 +240,17 @@ class PolicyJson(Format):
     def write(self, player: ExportSource) -> Iterator[bytes]:
         """A position a line."""
         head = {"schema": "ttt-policy", "version": 1, "rules": player.answers.rules.fields()}
-        return written(orjson.dumps(head)[:-1] + b',"positions":{\n', self._entries(player))
-
-    def _entries(self, player: ExportSource) -> Iterator[tuple[str, Any]]:
-        rows = (
-            row for positions in player.positions.parts(BATCH) for row in _rows(player.answers, positions)
+        entries = (
+            (text, {str(cell): {"probability": p, "value": value} for _, cell, p, value in moves})
+            for text, moves in groupby(_rows(player), itemgetter(0))
         )
-        for text, moves in groupby(rows, itemgetter(0)):
-            yield text, {str(cell): {"probability": p, "value": value} for _, cell, p, value in moves}
+        return written(orjson.dumps(head)[:-1] + b',"positions":{\n', entries)
 
 
 class Npz(Format):
     name = "npz"
     about = "the same as arrays for NumPy"
     holds = "policy"
-    written = True
     endings = (".npz",)
 
     def recognises(self, source: Source, options: FileOptions) -> bool:

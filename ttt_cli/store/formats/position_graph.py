@@ -5,6 +5,7 @@ it plays are solid, others dotted; a board is filled by its score, which is also
 """
 
 from collections.abc import Iterator
+from itertools import groupby
 from math import isnan
 from xml.sax.saxutils import escape
 
@@ -108,15 +109,13 @@ def color_of(level: float) -> tuple[str, str]:
 class Dot(Format):
     name = "dot"
     about = "the graph of positions, for Graphviz"
-    written = True
     endings = (".dot", ".gv")
     options = ("--from", "--depth")
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         """A rank for each ply."""
         graph = PositionGraph(player)
-        space, texts, rank = graph.policy.space, dict[int, str](), -1
-        cols = space.rules.cols
+        space, texts, cols = graph.policy.space, dict[int, str](), graph.policy.rules.cols
         title = f"{player.name}: {graph.meaning}, for X".replace("\\", "\\\\").replace('"', '\\"')
         yield (
             f'digraph positions {{\n  graph [label="{title}", labelloc=t, ranksep=0.6, nodesep=0.15];\n'
@@ -124,15 +123,14 @@ class Dot(Format):
             'margin="0.08,0.05"];\n'
             '  edge [arrowsize=0.5, color="#59626f", fontname="sans-serif", fontsize=8];\n'
         ).encode()
-        for index, text, score, (fill, ink) in graph.boards():
-            if space.plies[index] != rank:
-                yield ("  }\n" if rank >= 0 else "").encode() + b"  {\n    rank=same;\n"
-                rank = space.plies[index]
-            texts[index] = text
-            rows = [" ".join(text[at : at + cols]) for at in range(0, len(text), cols)]
-            label = "\\n".join([*rows, score])
-            yield f'    "{text}" [label="{label}", fillcolor="{fill}", fontcolor="{ink}"];\n'.encode()
-        yield b"  }\n"
+        for _, boards in groupby(graph.boards(), lambda board: space.plies[board[0]]):
+            yield b"  {\n    rank=same;\n"
+            for index, text, score, (fill, ink) in boards:
+                texts[index] = text
+                rows = [" ".join(text[at : at + cols]) for at in range(0, len(text), cols)]
+                label = "\\n".join([*rows, score])
+                yield f'    "{text}" [label="{label}", fillcolor="{fill}", fontcolor="{ink}"];\n'.encode()
+            yield b"  }\n"
         for start, cell, end, probability in graph.moves():
             style = "solid" if probability > 0 else "dotted"
             yield f'  "{texts[start]}" -> "{texts[end]}" [label="{cell}", style={style}];\n'.encode()
@@ -144,7 +142,6 @@ class Svg(Format):
 
     name = "svg"
     about = "the graph of positions as a picture"
-    written = True
     endings = (".svg",)
     options = ("--from", "--depth")
 

@@ -4,23 +4,27 @@
 (or asks the user), and this module turns it into entries, notes and the rule of play.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
 from ttt_cli.store.foreign.questions import OTHERWISE, NoPositionsError, UndecidedError, in_words
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import search
-from ttt_cli.store.formats.format import FileOptions, ForeignTable, Format, Rejected
+from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format, Rejected
+from ttt_cli.store.formats.lines import as_lines
 from ttt_cli.store.plays import RANDOM, Plays, entries_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
 MAX_KEY_LENGTH = 1000  # characters of a key
+_DIGITS = str.maketrans(".XO", "012")
 UNTRAINED = "was it saved before its training?"
 
 
@@ -48,6 +52,42 @@ class PositionKeyed(Format):
             if not (error.hint or source.is_json):
                 error.hint = "ttt show --formats lists what can be read"
             raise
+
+
+class QTable(PositionKeyed):
+    """A table of Q-learning, the values of the moves for the side to move, by cell.
+
+        {"121220100": [9 floats], …}
+
+    Nine digits, the first cell first, 0 empty, 1 X, 2 O. Occupied cells and ended positions hold a filler,
+    which is ignored. Other programs may mean something else by the same digits, so it is read like any table
+    of unknown origin.
+    """
+
+    name = "q-table"
+    about = "JSON, {'121220100': [9 numbers], …}: 0 empty, 1 X, 2 O"
+    learner = "q"
+    rules = STANDARD
+    endings = (".json",)
+
+    def recognises(self, source: Source, options: FileOptions) -> bool:
+        """Whether nine digits have nine numbers each, and the user does not state a reading."""
+        table = source.json
+        if options.stated or not isinstance(table, dict):
+            return False
+        rows = all(isinstance(row, list) and len(row) == STANDARD.cells for row in table.values())
+        return rows and all(re.fullmatch("[012]{9}", key) for key in table)
+
+    def write(self, player: ExportSource) -> list[bytes]:
+        """The values of all open positions."""
+        assert player.state is not None
+        space = StateSpace.of(STANDARD)
+        positions = space[~space.terminal]
+        values = player.state.in_own_units().policy.values(positions)
+        assert values is not None
+        keys = (text.translate(_DIGITS) for text in positions.texts())
+        rows = np.nan_to_num(values) + 0.0  # -0.0 is written 0.0
+        return [b"{\n" + as_lines(sorted(zip(keys, rows.tolist(), strict=True))) + b"\n}\n"]
 
 
 def read_tables(

@@ -15,7 +15,6 @@ class GameRecords(Format):
     about = "JSON Lines: games.jsonl, for ttt review FILE and ttt train --games-from FILE"
     learner = "any"
     holds = "games"
-    written = True
     limit = 2**63  # any size: it is read in blocks
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
@@ -46,7 +45,6 @@ class LearningCurve(Format):
     name = "curve"
     about = "CSV of ttt train --curve, for ttt curve: how strong a player was along the way"
     holds = "measures"
-    written = True
     begins = NAMES
 
     def recognises(self, source: Source, options: FileOptions) -> bool:

@@ -132,7 +132,6 @@ class StateAction(Format):
     about = "JSON, {'0': {'state', 'next', 'score', 'end'}, …}: 1 X, -1 O"
     learner = "graph"
     holds = "table"
-    written = True
     rules = STANDARD
     endings = (".json",)
 

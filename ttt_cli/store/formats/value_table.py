@@ -18,7 +18,7 @@ from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable
 from ttt_cli.store.npy import array_in
 from ttt_cli.store.plays import entries_of
 from ttt_cli.store.source import Source
-from ttt_cli.store.text import number_in, quoted
+from ttt_cli.store.text import number_in, quoted, to_csv
 
 HEADER = "index,value_x,value_o"
 BOARDS = 3**STANDARD.cells
@@ -26,20 +26,19 @@ ARRAYS = ("V_x", "V_o")
 
 
 def _values_in_lines(source: Source) -> Floats:
-    values = dict[float, list[float]]()
+    values, missing = np.empty((2, BOARDS)), {*range(BOARDS)}
     for line, row in source.rows[1:]:
         numbers = [number for field in row if (number := number_in(field.strip())) is not None]
-        index = numbers[0] if numbers else -1
-        is_new_index = 0 <= index < BOARDS and index not in values and float(index).is_integer()
-        if not (is_new_index and len(row) == len(numbers) == 3):
+        if not len(row) == len(numbers) == 3 or numbers[0] not in missing:
             message = f"expected an index of 0 to {BOARDS - 1}, each once, and two numbers"
             place = f"{source.where}, line {line}"
             raise InvalidFileError(f"{message}, found {quoted(','.join(row))}", where=place)
-        values[index] = numbers[1:]
-    if missing := sorted(set(range(BOARDS)) - values.keys()):
+        missing.remove(index := int(numbers[0]))
+        values[:, index] = numbers[1:]
+    if missing:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise InvalidFileError(f"the index {missing[0]} is missing{more}", where=source.where)
-    return np.array([values[index] for index in range(BOARDS)]).T
+        raise InvalidFileError(f"the index {min(missing)} is missing{more}", where=source.where)
+    return values
 
 
 def _values_in_arrays(source: Source) -> Floats:
@@ -56,8 +55,8 @@ def _values_in_arrays(source: Source) -> Floats:
 
 def _indexes() -> Int64s:
     """int64[n], the index in the file of each position of the state space."""
-    stones = StateSpace.of(STANDARD).stones.astype(np.int64)
-    return np.where(stones == 2, 1, np.where(stones == 1, 2, 0)) @ 3 ** np.arange(STANDARD.cells)
+    digits = np.array([0, 2, 1])  # of a free cell, O and X
+    return digits[StateSpace.of(STANDARD).stones] @ 3 ** np.arange(STANDARD.cells)
 
 
 def starts() -> Floats:
@@ -74,7 +73,6 @@ class ValueTable(Format):
     about = "CSV, index,value_x,value_o over all 19,683 boards; or .npz: V_x, V_o"
     learner = "td"
     holds = "table"
-    written = True
     rules = STANDARD
     endings = (".csv", ".npz")
 
@@ -100,5 +98,4 @@ class ValueTable(Format):
             file = io.BytesIO()
             np.savez(file, **dict(zip(ARRAYS, values, strict=True)))
             return [file.getvalue()]
-        lines = (f"{index},{x!r},{o!r}\n" for index, (x, o) in enumerate(values.T.tolist()))
-        return [f"{HEADER}\n{''.join(lines)}".encode()]
+        return [to_csv([HEADER.split(","), *zip(range(BOARDS), *values.tolist(), strict=True)])]
