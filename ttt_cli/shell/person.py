@@ -6,9 +6,8 @@ With single keys, one screen is redrawn; with lines, only what is new is printed
 from rich.text import Text
 
 from ttt_cli.errors import TttError
-from ttt_cli.play.hints import beat, hint
 from ttt_cli.shell.keyboard import LEAVE, Lines
-from ttt_cli.views.advice import Advice, from_hint, from_response
+from ttt_cli.views.advice import Advice, beat, hint
 from ttt_cli.views.numbers import cells
 from ttt_cli.views.play_screen import PlayScreen, fitted
 
@@ -69,7 +68,7 @@ class Person:
             return "taken back"
         if key in ("h", "hint"):
             self.wait("looking for the best moves")
-            self.advice = from_hint(*hint(position))
+            self.advice = hint(position)
         elif key in ("b", "beat"):
             machine = session.player(session.game.to_move.other)
             if machine.policy is None:
@@ -77,10 +76,9 @@ class Person:
             name = self.screen.called(machine)
             self.wait(f"looking for a way to beat {name}")
             try:
-                response = beat(position, machine.policy)
+                self.advice = beat(position, machine.policy, name)
             except TttError as error:
                 return f"{name} {error.message}"
-            self.advice = from_response(response, hint(position)[0], name)
         elif not (key.isascii() and key.isdigit()):
             return f"{key[:20]!r} does nothing; ? lists the keys"
         elif (cell := int(key[:9]) - 1) in (free := session.game.legal_moves):
