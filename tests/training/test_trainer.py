@@ -12,7 +12,7 @@ from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training import trainer
-from ttt_cli.training.curve import Curve, measure
+from ttt_cli.training.curve import KEPT_PER_DECADE, measure
 from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run
 
 
@@ -54,10 +54,12 @@ def test_a_run_that_is_stopped_and_resumed_writes_the_same_bytes(tmp_path: Path)
 def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     plain, whole, parts = (started(tmp_path / f"{name}.json") for name in ("plain", "whole", "parts"))
     execute(plain)
-    execute(whole, curve=Curve(600))
-    execute(parts, curve=Curve(600), stopping=lambda: True)
+    for run in (whole, parts):
+        run.watch(per_decade=KEPT_PER_DECADE)
+        execute(run, stopping=lambda run=run: run is parts)
     rest = resumed_run(parts.path, library.load(parts.path).state, tmp_path)
-    execute(rest, curve=Curve(600, done=rest.before, rows=rest.curve))
+    rest.watch(per_decade=KEPT_PER_DECADE)
+    execute(rest)
     assert parts.path.read_bytes() == whole.path.read_bytes() != plain.path.read_bytes()
     (curve,) = library.load(whole.path).state.curves
     assert [row.games for row in curve] == [0, 256, 600]
@@ -65,7 +67,8 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     assert library.load(whole.path).digest == library.load(plain.path).digest == library.digest(whole.state)
     more = new_run(whole.path, whole.state, games=100, seed=2)
     assert more.record.id == new_run(plain.path, plain.state, games=100, seed=2).record.id
-    execute(more, curve=Curve(100))
+    more.watch(per_decade=KEPT_PER_DECADE)
+    execute(more)
     (curve,) = library.load(more.path).state.curves
     assert [row.games for row in curve] == [0, 256, 600, 700]
 

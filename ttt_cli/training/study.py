@@ -26,7 +26,6 @@ from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import columns_in
 from ttt_cli.store.text import to_csv as as_csv
-from ttt_cli.training.curve import due, measure, points
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, opponent_of, warm_up
 
 MEASURES = (
@@ -241,17 +240,14 @@ def _train(
     """The rows of a training, and the seconds of its games; None if it was stopped."""
     if stopping():
         return None
-    run, looks = design.training(key), points(design.games)
-    rows = [measure(0, run.state.policy)]
-    for games in advance(run):
+    run = design.training(key)
+    run.watch(strictly=True)
+    for _ in advance(run):
         if stopping():
             return None
-        if due(looks, rows[-1].games, games):
-            rows.append(measure(games, run.state.policy))
     if keep is not None:
-        run.note(rows)
         library.save(run.state, keep / run.path.name)
-    return rows, run.seconds
+    return run.curve, run.seconds
 
 
 def to_csv(study: Study) -> bytes:
