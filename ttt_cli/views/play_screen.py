@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from rich.console import Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from ttt_cli.documents import Document, optional
@@ -166,28 +165,3 @@ def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecor
     total = "" if learner.state.games is None else f" from {counted(learner.state.games, 'game')}"
     new = counted(learned.new_positions, f"new {learner.state.learner.units[0]}")
     return f"{name} has learned from {games}: {new}; it knows {learner.state.positions:,}{total}"
-
-
-def menu(
-    question: str,
-    options: Sequence[tuple[str, str]],
-    at: int | None = None,
-    typed: str = "",
-    room: int = 1000,
-) -> Group:
-    """Draw a menu: a question, and numbered options with descriptions.
-
-    :param at: the option to mark.
-    :param typed: the line below.
-    :param room: the most options to show: those around the marked one.
-    """
-    first = max(0, min((at or 0) - room // 2, len(options) - room))
-    table = Table.grid(padding=(0, 2, 0, 1))
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column()  # what gets narrow in a narrow window
-    for number, (name, about) in [*enumerate(options)][first : first + room]:
-        mark, style = ("› ", "bold") if number == at else ("", "")
-        description = Text(about, no_wrap=at is not None, overflow="ellipsis")
-        table.add_row(f"{mark}{number + 1}", printable(name), description, style=style)
-    return Group(Text(question), table, *([Text(typed, "dim")] if typed else []))
