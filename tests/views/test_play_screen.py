@@ -14,7 +14,6 @@ from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
 from ttt_cli.shell.person import Person
 from ttt_cli.views.advice import Advice, hint
-from ttt_cli.views.play_screen import PlayScreen
 
 
 def placed(
@@ -30,7 +29,7 @@ def placed(
     variables = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": str(lines), "NO_COLOR": "1"}
     env = Environment(Terminal(), out := Terminal(), Terminal(), variables)
     session = Session(rules, (Player("human"), machine or Player("human")))
-    person = Person(PlayScreen(env, session), keys := Mock())
+    person = Person(env, session, keys := Mock())
     person.cursor, person.typed, person.advice = 0, typed, advice
     person.tell(person._do(key) if key else "")
     Console(file=out, width=columns, height=lines, color_system=None).print(keys.paint.call_args[0][0])
