@@ -50,7 +50,7 @@ def test_several_curves_and_a_poor_terminal(ttt, curves):
 @pytest.mark.parametrize("width", [1, 40, 300])
 def test_bars_are_thinned_on_a_narrow_screen(width):
     rows = [replace(PERFECT, games=games) for games in range(100)]
-    lines = text_plot([("a", rows, "")], width)
+    lines = text_plot([("a", rows, [rows])], width)
     assert max(map(len, lines[2:4])) <= max(width + 10, 50) and "█" in lines[2]
 
 

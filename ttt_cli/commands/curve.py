@@ -31,15 +31,6 @@ class Curve:
     points: list[Point]
     runs: Sequence[Sequence[Point]] = aside()
 
-    @property
-    def verdict(self) -> str:
-        """What became of the players, if there are several."""
-        last = [rows[-1].unbeatable for rows in self.runs]
-        if len(last) == 1:
-            return ""
-        unknown = "whether they are unbeatable is not known"
-        return unknown if None in last else f"{last.count(1)} of {len(last)} unbeatable"
-
 
 @dataclass(frozen=True)
 class Curves(Document, name="curves"):
@@ -52,7 +43,7 @@ class Curves(Document, name="curves"):
         if self.picture is not None:
             env.out(f"saved {self.picture} ({counted(len(self.curves), 'curve')})")
             return
-        env.out(*text_plot([(curve.name, curve.points, curve.verdict) for curve in self.curves], env.width))
+        env.out(*text_plot([(curve.name, curve.points, curve.runs) for curve in self.curves], env.width))
 
 
 def curve(

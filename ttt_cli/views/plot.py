@@ -24,18 +24,20 @@ MARKERS = "osD^vPX"
 """Markers tell lines apart in black and white. With seven markers and ten colours, seventy lines differ."""
 
 
-def text_plot(curves: Sequence[tuple[str, Sequence[Point], str]], width: int = 80) -> list[str]:
+def text_plot(
+    curves: Sequence[tuple[str, Sequence[Point], Sequence[Sequence[Point]]]], width: int = 80
+) -> list[str]:
     """Return curves as lines of text: what became of each player, and a row of bars for each measure and
     side. All curves have their bars at the same numbers of games.
 
-    :param curves: the name of each, its rows (at least one), and a verdict if it is not the last row's.
+    :param curves: the name of each, its rows (at least one), and the curves of which it is the median.
     """
     looks, room = sorted({row.games for _, rows, _ in curves for row in rows}), max(width - 30, 8)
     if len(looks) > room:
         looks = [looks[at * (len(looks) - 1) // (room - 1)] for at in range(room)]
     lines = []
-    for name, rows, verdict in curves:
-        lines.append(f"{name}: {_outcome(rows, verdict)}")
+    for name, rows, runs in curves:
+        lines.append(f"{name}: {_outcome(rows, runs)}")
         games = [row.games for row in rows]
         shown = [max(bisect_right(games, look) - 1, 0) for look in looks if look <= games[-1]]
         for title, sides in PANELS.items():
@@ -48,12 +50,15 @@ def text_plot(curves: Sequence[tuple[str, Sequence[Point], str]], width: int = 8
     return [*lines, f"bars: from {looks[0]:,} to {short(looks[-1])} games, on a logarithmic scale"]
 
 
-def _outcome(rows: Sequence[Point], verdict: str) -> str:
-    first, last = rows[0], rows[-1]
-    if not verdict:
-        verdict = "whether it is unbeatable is not known" if last.unbeatable is None else "beatable"
-        if last.unbeatable:
-            verdict = f"unbeatable when judged at {unbeatable_from(rows) or 0:,} games and after"
+def _outcome(rows: Sequence[Point], runs: Sequence[Sequence[Point]]) -> str:
+    first, last, verdicts = rows[0], rows[-1], [run[-1].unbeatable for run in runs]
+    if None in verdicts:
+        verdict = f"whether {'it is' if len(runs) == 1 else 'they are'} unbeatable is not known"
+    elif len(runs) > 1:
+        verdict = f"{verdicts.count(1)} of {len(runs)} unbeatable"
+    else:
+        since = unbeatable_from(rows)
+        verdict = "beatable" if since is None else f"unbeatable when judged at {since:,} games and after"
     mistakes = ""
     if first.mistakes is not None and last.mistakes is not None:
         mistakes = f", mistakes in {first.mistakes:,} → {last.mistakes:,} positions"
