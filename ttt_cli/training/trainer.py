@@ -8,9 +8,9 @@ import shlex
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError, notices
 from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.evaluation.walk import OutgrownError
-from ttt_cli.learners.base import Learner, Shard
+from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
 from ttt_cli.store.curves import Point, from_record, read, to_csv, to_record
 from ttt_cli.store.files import write_bytes
@@ -51,7 +51,6 @@ class TrainingRun:
     """
 
     path: Path
-    plan: Plan
     state: State
     record: Run
     opponent: Agent | None = None
@@ -65,6 +64,11 @@ class TrainingRun:
     _curve_file: Path | None = None
     _strictly: bool = False
     _outgrown: bool = False
+
+    @cached_property
+    def plan(self) -> Plan:
+        details, policy = self.record.details, self.opponent.policy if self.opponent else None
+        return Plan(self.state.learner, details["planned"], details["seed"], policy)
 
     @property
     def finished(self) -> bool:
@@ -191,13 +195,7 @@ def new_run(
     )
     if opponent and not opponent.reproducible:
         record = replace(record, details={**record.details, "reproducible": False})
-    plan = _plan(learner, record, opponent)
-    return TrainingRun(path, plan, start.in_own_units().closed(), record, opponent)
-
-
-def _plan(learner: Learner[Any], record: Run, opponent: Agent | None) -> Plan:
-    details, policy = record.details, opponent.policy if opponent else None
-    return Plan(learner, details["planned"], details["seed"], policy)
+    return TrainingRun(path, start.in_own_units().closed(), record, opponent)
 
 
 def resumed_run(path: Path, state: State, store: Path, typed: str | None = None) -> TrainingRun:
@@ -231,10 +229,10 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     if again.id != record.id or details["behaviour"] != watched:
         hint = "train without --resume: a new run starts from the file"
         raise refused(f"the run was started by another version of {learner.name}", hint)
-    plan, games = _plan(learner, record, opponent), record.games or 0
-    if plan.first_game(plan.block_at(games)) != games:  # the record has been changed
-        raise refused(f"the run cannot have stopped after {games} games: no block ends there")
-    return TrainingRun(path, plan, state, record, opponent, games)
+    run = TrainingRun(path, state, record, opponent, record.games or 0)
+    if run.plan.first_game(run.plan.block_at(run.before)) != run.before:  # the record has been changed
+        raise refused(f"the run cannot have stopped after {run.before} games: no block ends there")
+    return run
 
 
 def advance(run: TrainingRun, spread: ShardMap = map) -> Iterator[int]:
