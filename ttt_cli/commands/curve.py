@@ -64,9 +64,7 @@ def curve(
         raise UsageError("a study is drawn by itself", where=str(studies[0]), hint=alone)
     if studies:
         study = read_study(studies[0])
-        settings = {
-            study.named(group): [study.runs[key] for key in keys] for group, keys in study.groups.items()
-        }
+        settings = {study.named(keys[0]): [study.runs[key] for key in keys] for keys in study.groups}
         curves = [Curve(studies[0], name, middle(runs), runs) for name, runs in settings.items()]
         seeds = max(map(len, settings.values()))
         shown = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
