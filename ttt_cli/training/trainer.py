@@ -1,12 +1,12 @@
 """Training a state block by block, and saving it.
 
-``new_run`` and ``resumed_run`` check everything before the first game. ``execute`` then writes one file;
-each checkpoint is a whole state from which training can go on.
+``new_run`` and ``resumed_run`` check everything before the first game. ``advance`` trains, and may be left
+after any block; ``finish`` writes the file. Each checkpoint is a whole state from which training can go on.
 """
 
 import shlex
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -46,7 +46,7 @@ class TrainingRun:
     :ivar before: the number of games played before this call.
     :ivar results: how many games of this call ended in each result, by the keys ``ENDS``.
     :ivar seconds: the time of the games of this call, without looks and saves.
-    :ivar enough: whether the observer has seen enough; the state is then the one that it saw.
+    :ivar enough: whether it ends here, before all planned games, since its user has seen enough.
     :ivar curve: the learning curve so far, by the run's games, if the run is watched.
     """
 
@@ -72,7 +72,7 @@ class TrainingRun:
 
     @property
     def finished(self) -> bool:
-        """Whether the observer has seen enough, or all planned games were played."""
+        """Whether all planned games were played, or its user has seen enough."""
         return self.enough or (self.record.games or 0) >= self.plan.games
 
     @property
@@ -235,11 +235,14 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     return run
 
 
-def advance(run: TrainingRun, spread: ShardMap = map) -> Iterator[int]:
-    """Train block by block, updating the run, its time and its curve; yields its games so far."""
+def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = float("inf")) -> Iterator[int]:
+    """Train block by block, updating the run, its time and its curve; yields its games so far.
+
+    :param checkpoint: seconds between two saves during the run, for which its file must be locked.
+    """
     run.look()
     before = run.record.results or run.results
-    since = monotonic()
+    since = last_save = monotonic()
     for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, spread=spread):
         run.seconds += monotonic() - since
         run.results = dict(zip(ENDS, map(int, results), strict=True))
@@ -249,36 +252,19 @@ def advance(run: TrainingRun, spread: ShardMap = map) -> Iterator[int]:
         run.plan.learner.tag_run(table, run.record.id)
         run.look()
         yield games
-        since = monotonic()
-
-
-def execute(
-    run: TrainingRun,
-    *,
-    checkpoint: float = float("inf"),
-    after_block: Callable[[TrainingRun], bool] = lambda run: False,
-    stopping: Callable[[], bool] = lambda: False,
-    spread: ShardMap = map,
-    store: Path | None = None,
-) -> None:
-    """Carry out a run and save its state; its file must be locked.
-
-    :param checkpoint: seconds between two saves during the run.
-    :param after_block: the observer; returns whether it has seen enough.
-    :param stopping: whether the user wants to stop after this block.
-    :param store: the store from which the state learns the waiting games at the end, unless the observer has
-        seen enough.
-    """
-    library.try_saving(run.state, run.path)
-    last_save = monotonic()
-    for games in advance(run, spread):
-        run.enough = after_block(run)
-        if run.enough or stopping():
-            break
         if monotonic() - last_save >= checkpoint and games < run.plan.games:
             library.save(run.state, run.path)
             notices.info("saved %s games", f"{games:,}")
             last_save = monotonic()
+        since = monotonic()
+
+
+def finish(run: TrainingRun, store: Path | None = None) -> None:
+    """Save the state of a run that has ended or is interrupted; its file must be locked.
+
+    :param store: the store from which the state learns the waiting games at the end, unless its user has seen
+        enough.
+    """
     run.look(now=run.enough)
     if run.finished:
         run.state = run.state.closed()
