@@ -10,7 +10,6 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import chain
 from logging import NullHandler
 from os import PathLike, fsencode, fspath
 from pathlib import Path
@@ -63,7 +62,6 @@ from ttt_cli.store.source import Source as Source
 from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of
 from ttt_cli.store.teaching import teach as teach_games
-from ttt_cli.training.curve import Curve
 from ttt_cli.training.trainer import advance, new_run, opponent_of
 
 notices.addHandler(NullHandler())  # else Python prints warnings
@@ -298,12 +296,10 @@ def train(
     seed = randbits(32) if seed is None else seed
     other = _opponent(opponent, start, Path(_path(store)))
     run = new_run(Path(), start, seed=seed, games=games, opponent=other)  # nothing is saved
-    points = Curve(run.plan.games, closely=True)
-    for played in chain([0], advance(run)):
-        if curve:
-            points.look(played, lambda: run.state.policy)
-    if points.rows:
-        run.note(points.rows)
+    if curve:
+        run.watch()
+    for _ in advance(run):
+        pass
     return run.state
 
 

@@ -187,8 +187,10 @@ def training_is_playing_and_learning(learner: Learner[Any]) -> None:
 
 def blocks_of_three_shards(learner: Learner[Any]) -> None:
     """A run in several shards gives the same table each time."""
-    games = 2 * GAMES + 1
-    plan = Plan(learner, games, 1, shard(learner, 1).opponent, shards=3)
+    kind, games = type(learner), 2 * GAMES + 1
+    small: Any = type(kind.__name__, (kind,), {"block_games": GAMES // 3, "shard_games": GAMES // 3})
+    split = small.from_params(**learner.parameters(), choice=learner.choice)
+    plan = Plan(split, games, 1, shard(learner, 1).opponent, shards=3)
     tables = []
     for _ in range(2):
         *_, last = train_blocks(plan, empty_table(learner))

@@ -96,7 +96,7 @@ def test_b_shows_the_best_response_to_this_player(ttt, monkeypatch):
     assert re.search(r"│ +win 100 % +│", result.out) and "(draw)" in result.out
     result = ttt("play", "minimax", "--as", "x", stdin="b\n")
     assert "minimax cannot be beaten from here; any cell saves the draw\n" in result.out
-    monkeypatch.setattr("ttt_cli.play.hints.MAX_MOVES", 1000)
+    monkeypatch.setattr("ttt_cli.views.advice.MAX_MOVES", 1000)
     result = ttt("play", "random", "--as", "x", stdin="b\n")
     assert "too many continuations against random" in result.out
 

@@ -60,14 +60,16 @@ def test_the_cost_of_a_table_on_a_large_board_is_said_once(ttt):
     assert "kB a game" not in ttt("train", "q", "--board", "5x5", "--line", "4", "--games", 20).err
 
 
-def test_another_programs_table_is_never_trained_into(ttt: Run) -> None:
-    """Said before any game is played."""
+def test_what_cannot_be_written_is_not_trained(ttt: Run) -> None:
+    """Another program's table, or nothing at all; said before any game is played."""
+    Path("loop.json").symlink_to("loop.json")
     table = ",".join(["position", "value"]) + "\nX........,0.5\n.........,0.25\nX...O....,0.5\n"
     Path("theirs.csv").write_text(table)
     assert ttt("train", "q", "--games", "9").code == 0
     for call, code, said in (
         (["train", "td", "-o", "theirs.csv"], 3, "which training never writes to"),
         (["train", "td", "-o", "theirs.csv", "--fresh"], 2, "a td state is JSON"),
+        (["train", "td", "-o", "loop.json"], 1, "too many levels of symbolic links"),
         (["merge", "q", "-o", "theirs.csv"], 2, "a q state is JSON"),
     ):
         found = ttt(*call)

@@ -13,7 +13,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.td import Td
 from ttt_cli.play.online_learner import OnlineLearner
-from ttt_cli.play.player import policy_in_play
+from ttt_cli.play.player import players_of
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game, waiting_games
 from ttt_cli.store.runs import train_run
@@ -79,9 +79,9 @@ def test_some_articles_learn_only_from_their_own_moves(monkeypatch, x, o, sides)
 )
 def test_an_article_that_explores_does_so_in_play_unless_asked_not_to(tmp_path, text, epsilon):
     (agent,) = resolve_all([text], tmp_path, fresh=True)
-    space, player = StateSpace.of(), policy_in_play(agent, agent.loaded.state)
+    space, (player,) = StateSpace.of(), players_of([agent], tmp_path, learn=True)
     greedy, anything = agent.policy.probabilities(space), Uniform(STANDARD).probabilities(space)
-    assert np.allclose(player.probabilities(space), (1 - epsilon) * greedy + epsilon * anything)
+    assert np.allclose(player.policy.probabilities(space), (1 - epsilon) * greedy + epsilon * anything)
 
 
 def test_a_run_is_not_continued_in_a_restored_file(tmp_path):

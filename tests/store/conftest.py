@@ -13,7 +13,7 @@ from ttt_cli.store.formats import native
 from ttt_cli.store.formats.format import DEFAULTS, FileOptions, Loaded
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.trainer import execute, new_run
+from ttt_cli.training.trainer import advance, new_run
 
 
 @pytest.fixture
@@ -23,8 +23,10 @@ def path(tmp_path: Path) -> Path:
 
 def continued(start: State, games: int, seed: int, planned: int | None = None) -> State:
     """``start`` after a self-play run, saved nowhere."""
-    run = new_run(Path("/dev/null"), start, games=planned or games, seed=seed)
-    execute(run, stopping=lambda: planned is not None)
+    run = new_run(Path(), start, games=planned or games, seed=seed)
+    for _ in advance(run):
+        if planned is not None:
+            break
     return run.state
 
 

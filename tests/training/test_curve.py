@@ -2,29 +2,39 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import tables
-from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.curves import NAMES, read, to_csv
-from ttt_cli.training.curve import Curve, measure, points
+from ttt_cli.store.state import State, learner_of
+from ttt_cli.training.curve import measure, points
+from ttt_cli.training.trainer import TrainingRun, new_run
 
 SPACE = StateSpace.of()
 RANDOM, PERFECT = tables.uniform(SPACE), tables.minimax(SPACE)
-SMALL = tables.uniform(StateSpace.of(Rules(2, 3)))
+SMALL = Rules(2, 3)
 
 
-def run(curve: Curve, games: int, block: int) -> list[int]:
-    """The games at which a run of blocks is looked at."""
-    for done in [0, *range(block, games, block), games]:
-        curve.look(done, lambda: SMALL)
-    return [row.games for row in curve.rows]
+def started(games: int, path: Path | None = None, rules: Rules = SMALL) -> TrainingRun:
+    run = new_run(Path("td.json"), State.empty(learner_of("td", "default"), rules), games=games, seed=1)
+    run.watch(path)
+    return run
+
+
+def looks(run: TrainingRun, block: int, last: int | None = None) -> list[int]:
+    """The points of a run that is looked at, without playing, between blocks of this size."""
+    last = run.plan.games if last is None else last
+    for games in [*range(run.before, last, block), last]:
+        run.record = replace(run.record, games=games)
+        run.look()
+    return [row.games for row in run.curve]
 
 
 GOOD = b"".join(to_csv([measure(0, RANDOM), measure(9, PERFECT)])).decode()
@@ -50,8 +60,8 @@ def test_points_are_few_and_go_from_the_start_to_the_end(games):
     assert len(found) <= 8 * 12 + 2
 
 
-def test_points_are_evenly_spaced_on_a_log_scale(tmp_path):
-    looked = run(Curve(10**5, tmp_path / "a.csv"), 10**5, 1000)
+def test_points_are_evenly_spaced_on_a_log_scale():
+    looked = looks(started(10**5), 1000)
     assert (looked[:3], looked[-1]) == ([0, 1000, 2000], 10**5)
     late = [b / a for a, b in pairwise(looked) if a >= 10**4]
     assert all(ratio == pytest.approx(10 ** (1 / 8), rel=0.1) for ratio in late)
@@ -60,16 +70,14 @@ def test_points_are_evenly_spaced_on_a_log_scale(tmp_path):
 def test_the_file_is_written_at_every_point_and_reads_back(tmp_path):
     path = tmp_path / "folder" / "curve.csv"
     with pytest.raises(TttError, match="there is no folder"):
-        Curve(100, path).look(0, lambda: RANDOM)
+        started(100, path).look()
     path.parent.mkdir()
-    curve = Curve(100, path)
-    assert curve.look(0, lambda: RANDOM) is not None
-    assert curve.look(0, lambda: RANDOM) is None
-    assert read(path) == curve.rows
-    curve.look(40, lambda: tables.heuristic(SPACE))
-    curve.look(100, lambda: PERFECT)
-    assert read(path) == curve.rows
-    assert [row.games for row in curve.rows] == [0, 40, 100]
+    run = started(100, path)
+    for games, seen in ((0, [0]), (0, [0]), (40, [0, 40]), (100, [0, 40, 100])):
+        run.record = replace(run.record, games=games)
+        run.look()
+        assert [row.games for row in run.curve] == seen
+        assert read(path) == run.curve
     assert path.read_text().startswith(",".join(NAMES) + "\n0,")
 
 
@@ -80,24 +88,23 @@ def test_unknown_figures_read_back(tmp_path):
     assert read(path) == rows
 
 
-def test_a_player_that_cannot_be_judged_has_no_row(tmp_path, caplog):
-    curve = Curve(100, tmp_path / "curve.csv")
-    for games in (0, 40, 100):
-        assert curve.look(games, lambda: Uniform(Rules(6, 6, 4))) is None
-    assert (curve.rows, curve.seen) == ([], 100)
+def test_a_player_that_cannot_be_judged_has_no_point(tmp_path, caplog):
+    run = started(100, tmp_path / "curve.csv", Rules(6, 6, 4))
+    assert looks(run, 50) == []
     assert len(caplog.records) == 1
     assert "after 0 games" in caplog.text
 
 
 def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
     whole, broken = tmp_path / "whole.csv", tmp_path / "broken.csv"
-    run(Curve(200, whole), 200, 10)
-    first = Curve(200, broken)
-    for games in range(0, 110, 10):
-        first.look(games, lambda: SMALL)
-    run(Curve(200, broken, done=70), 200, 10)  # the checkpoint was behind the curve
+    looks(started(200, whole), 10)
+    looks(started(200, broken), 10, last=100)
+    rest = started(200, broken)
+    assert rest.curve == []  # a new run starts anew
+    rest.before = 70  # the checkpoint was behind the curve
+    rest.watch(broken)
+    looks(rest, 10)
     assert broken.read_bytes() == whole.read_bytes()
-    assert [row.games for row in Curve(200, broken).rows] == []  # a new run starts anew
 
 
 def test_no_other_file_is_overwritten(tmp_path):
@@ -106,7 +113,7 @@ def test_no_other_file_is_overwritten(tmp_path):
     for text, said in (("{}", "is not a learning curve"), (study, "is not one learning curve")):
         path.write_text(text)
         with pytest.raises(InvalidFileError, match=said):
-            Curve(100, path)
+            started(100, path)
         assert path.read_text() == text
 
 

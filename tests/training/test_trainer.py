@@ -7,13 +7,13 @@ import pytest
 
 from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training import trainer
-from ttt_cli.training.curve import Curve, measure
-from ttt_cli.training.trainer import TrainingRun, execute, new_run, resumed_run
+from ttt_cli.training.curve import KEPT_PER_DECADE, measure
+from ttt_cli.training.trainer import TrainingRun, advance, finish, new_run, resumed_run
 
 
 @pytest.fixture(autouse=True)
@@ -26,8 +26,17 @@ def empty(learner: str = "td") -> State:
     return State.empty(learner_of(learner, "default"), Rules(2, 3))
 
 
-def started(path: Path, games: int = 600, **options) -> TrainingRun:
-    return new_run(path, empty(), games=games, seed=1, **options)
+def started(path: Path, games: int = 600) -> TrainingRun:
+    return new_run(path, empty(), games=games, seed=1)
+
+
+def execute(run: TrainingRun, *, stopped: bool = False, enough: bool = False, store=None, spread=map) -> None:
+    """Carry out a run, to its end or for one block."""
+    for _ in advance(run, spread):
+        run.enough = enough
+        if stopped or enough:
+            break
+    finish(run, store)
 
 
 def test_a_run_that_is_stopped_and_resumed_writes_the_same_bytes(tmp_path: Path):
@@ -38,7 +47,7 @@ def test_a_run_that_is_stopped_and_resumed_writes_the_same_bytes(tmp_path: Path)
     assert (record["games"], record["planned"], record["results"]) == (600, 600, whole.results)
     assert whole.finished and state.unfinished is None
     stopped = started(tmp_path / "parts.json")
-    execute(stopped, stopping=lambda: True)
+    execute(stopped, stopped=True)
     assert (stopped.finished, stopped.games) == (False, 256)
     between = library.load(stopped.path).state
     changed = replace(between, runs=({**between.runs[0], "games": 257},))
@@ -54,10 +63,12 @@ def test_a_run_that_is_stopped_and_resumed_writes_the_same_bytes(tmp_path: Path)
 def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     plain, whole, parts = (started(tmp_path / f"{name}.json") for name in ("plain", "whole", "parts"))
     execute(plain)
-    execute(whole, curve=Curve(600))
-    execute(parts, curve=Curve(600), stopping=lambda: True)
+    for run in (whole, parts):
+        run.watch(per_decade=KEPT_PER_DECADE)
+        execute(run, stopped=run is parts)
     rest = resumed_run(parts.path, library.load(parts.path).state, tmp_path)
-    execute(rest, curve=Curve(600, done=rest.before, rows=rest.curve))
+    rest.watch(per_decade=KEPT_PER_DECADE)
+    execute(rest)
     assert parts.path.read_bytes() == whole.path.read_bytes() != plain.path.read_bytes()
     (curve,) = library.load(whole.path).state.curves
     assert [row.games for row in curve] == [0, 256, 600]
@@ -65,7 +76,8 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     assert library.load(whole.path).digest == library.load(plain.path).digest == library.digest(whole.state)
     more = new_run(whole.path, whole.state, games=100, seed=2)
     assert more.record["id"] == new_run(plain.path, plain.state, games=100, seed=2).record["id"]
-    execute(more, curve=Curve(100))
+    more.watch(per_decade=KEPT_PER_DECADE)
+    execute(more)
     (curve,) = library.load(more.path).state.curves
     assert [row.games for row in curve] == [0, 256, 600, 700]
 
@@ -74,16 +86,13 @@ def test_the_seconds_of_a_run_cover_only_its_games(tmp_path: Path, monkeypatch: 
     clock = [0.0]
     monkeypatch.setattr(trainer, "monotonic", lambda: clock[0])
 
-    def look(run: TrainingRun) -> bool:
-        clock[0] += 100
-        return False
-
     def spread(work, shards):
         clock[0] += 1
         return map(work, shards)
 
     run = started(tmp_path / "td.json")
-    execute(run, after_block=look, spread=spread)
+    for _ in advance(run, spread):
+        clock[0] += 100
     assert (clock[0] >= 202, run.seconds) == (True, clock[0] % 100)
 
 
@@ -93,20 +102,11 @@ def test_waiting_games_are_learned_at_the_end(tmp_path: Path):
     assert library.load(tmp_path / "td.json").state.games == 601
 
 
-def test_an_observer_can_end_a_run(tmp_path: Path):
-    """And what it saw is saved, without the games that wait for the state."""
+def test_who_has_seen_enough_can_end_a_run(tmp_path: Path):
+    """And what was seen is saved, without the games that wait for the state."""
     run = started(tmp_path / "td.json")
     record_game(tmp_path, GameRecord((1, 4, 2, 5, 3), "x", "a", "b", Rules(2, 3), teaches=("td.json",)))
-    seen = []
-    execute(run, after_block=lambda now: not seen.append(now.record["games"]), store=tmp_path)
-    assert (seen, run.finished, library.load(run.path).state.games) == ([256], True, 256)
+    execute(run, enough=True, store=tmp_path)
+    assert (run.finished, library.load(run.path).state.games) == (True, 256)
     with pytest.raises(InvalidFileError, match="no unfinished run"):
         resumed_run(run.path, library.load(run.path).state, tmp_path)
-
-
-def test_what_cannot_be_saved_is_not_trained(tmp_path: Path):
-    (tmp_path / "loop.json").symlink_to("loop.json")
-    run = started(tmp_path / "loop.json")
-    with pytest.raises(TttError, match="cannot be written: too many levels of symbolic links"):
-        execute(run)
-    assert run.games == 0

@@ -10,12 +10,10 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import Environment
-from ttt_cli.play.hints import hint
 from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
 from ttt_cli.shell.person import Person
-from ttt_cli.views.advice import Advice, from_hint
-from ttt_cli.views.play_screen import PlayScreen
+from ttt_cli.views.advice import Advice, hint
 
 
 def placed(
@@ -31,7 +29,7 @@ def placed(
     variables = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": str(lines), "NO_COLOR": "1"}
     env = Environment(Terminal(), out := Terminal(), Terminal(), variables)
     session = Session(rules, (Player("human"), machine or Player("human")))
-    person = Person(PlayScreen(env, session), keys := Mock())
+    person = Person(env, session, keys := Mock())
     person.cursor, person.typed, person.advice = 0, typed, advice
     person.tell(person._do(key) if key else "")
     Console(file=out, width=columns, height=lines, color_system=None).print(keys.paint.call_args[0][0])
@@ -55,7 +53,7 @@ def test_a_screen_that_is_too_small_says_so():
 
 
 def test_hints_and_their_legend_appear_only_where_they_fit():
-    advice = from_hint(*hint(Position("XX.OO....")))
+    advice = hint(Position("XX.OO...."))
     whole, flat, narrow = (placed(*size, advice=advice) for size in ((80, 24), (40, 10), (18, 30)))
     assert "draw" in whole and "win 1: with perfect play you win" in whole
     assert "best: 3" in flat and "win 1" not in flat

@@ -1,44 +1,25 @@
 """``ttt curve``: learning curves, in the terminal or as a picture."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from ttt_cli.documents import Document, aside
+from ttt_cli.documents import Document
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import typed_as
 from ttt_cli.shell.common import refuse_sources, try_report, write_report
 from ttt_cli.shell.options import argument, complete, given_rules, option
 from ttt_cli.store import library
-from ttt_cli.store.curves import Point, read
+from ttt_cli.store.curves import read
 from ttt_cli.store.formats.format import DEFAULTS, FileOptions
 from ttt_cli.store.formats.records import Study
 from ttt_cli.store.source import Source
 from ttt_cli.training.study import middle
 from ttt_cli.training.study import read as read_study
 from ttt_cli.views.numbers import counted
-from ttt_cli.views.plot import picture, text_plot
-
-
-@dataclass(frozen=True)
-class Curve:
-    """The learning curve of a player, or the medians of several."""
-
-    file: Path
-    name: str
-    points: list[Point]
-    runs: Sequence[Sequence[Point]] = aside()
-
-    @property
-    def verdict(self) -> str:
-        """What became of the players, if there are several."""
-        last = [rows[-1].unbeatable for rows in self.runs]
-        if len(last) == 1:
-            return ""
-        unknown = "whether they are unbeatable is not known"
-        return unknown if None in last else f"{last.count(1)} of {len(last)} unbeatable"
+from ttt_cli.views.plot import Curve, picture, text_plot
 
 
 @dataclass(frozen=True)
@@ -52,7 +33,7 @@ class Curves(Document, name="curves"):
         if self.picture is not None:
             env.out(f"saved {self.picture} ({counted(len(self.curves), 'curve')})")
             return
-        env.out(*text_plot([(curve.name, curve.points, curve.verdict) for curve in self.curves], env.width))
+        env.out(*text_plot(self.curves, env.width))
 
 
 def curve(
@@ -83,9 +64,7 @@ def curve(
         raise UsageError("a study is drawn by itself", where=str(studies[0]), hint=alone)
     if studies:
         study = read_study(studies[0])
-        settings = {
-            study.named(group): [study.runs[key] for key in keys] for group, keys in study.groups.items()
-        }
+        settings = {study.named(keys[0]): [study.runs[key] for key in keys] for keys in study.groups}
         curves = [Curve(studies[0], name, middle(runs), runs) for name, runs in settings.items()]
         seeds = max(map(len, settings.values()))
         shown = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
@@ -94,11 +73,10 @@ def curve(
         distinct = len({path.stem for path in paths}) == len(paths)
         curves = [curve for path in paths for curve in _read(path, path.stem if distinct else str(path))]
         heading = f"How strong {curves[0].name if len(curves) == 1 else 'players'} became by training"
-    samples = {curve.name: list(zip(*curve.runs, strict=True)) for curve in curves}
     if out is not None:
         try_report(env, out)
         env.say("drawing a picture")
-        if not write_report(env, out, picture(samples, heading, kind)):
+        if not write_report(env, out, picture(curves, heading, kind)):
             return None
     return Curves(curves, out)
 

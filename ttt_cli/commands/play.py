@@ -11,7 +11,7 @@ from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.documents import put
 from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, TttError, UsageError
-from ttt_cli.play.player import exploration, players_of
+from ttt_cli.play.player import Player, players_of
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import choose
 from ttt_cli.shell.match import play_machines, play_with_people
@@ -75,8 +75,8 @@ def play(
         agent = _choose_opponent(env)
     pairing = _pairing(agent, side, x, o)
     agents = _agents(env, pairing)
-    _introduce(env, agents, learn)
     players = players_of(agents, env.store, learn=learn)
+    _introduce(env, agents, players, learn)
     session = Session(agents[0].rules, players, seed=seed, alternate=not named)
     if people:
         return play_with_people(env, session, games)
@@ -139,9 +139,10 @@ def _train(env: Environment, loaded: Loaded) -> bool:
     return True
 
 
-def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
+def _introduce(env: Environment, agents: Sequence[Agent], players: Sequence[Player], learn: bool) -> None:
     """Say how much the machines have learned, and which of them will not learn."""
-    for agent in {agent.source: agent for agent in agents}.values():
+    known = {agent.source: (agent, player) for agent, player in zip(agents, players, strict=True)}
+    for agent, player in known.values():
         if (loaded := agent.loaded) is None:
             continue
         env.remark(agent.remarks)
@@ -149,8 +150,8 @@ def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
         if loaded.path.exists():
             size = counted(loaded.state.positions, loaded.state.learner.units[0])
             env.say(f"{agent.name} knows {size}{games}")
-        if epsilon := exploration(agent, loaded.state):
-            share = f"{percent(epsilon, 0)} of its moves are random, as in its author's program"
+        if player.exploration:
+            share = f"{percent(player.exploration, 0)} of its moves are random, as in its author's program"
             env.say(f"{share}; with the option epsilon=0 it plays as evaluate judges it")
         if learn and not loaded.native:
             what = f"{loaded.path} is a {loaded.format} file, which is read-only here"

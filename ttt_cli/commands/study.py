@@ -26,7 +26,6 @@ from ttt_cli.store.locks import lock
 from ttt_cli.store.state import learner_of
 from ttt_cli.training.study import (
     Design,
-    Group,
     Key,
     Spread,
     Study,
@@ -78,8 +77,8 @@ class SettingFields:
     name: str = aside()
 
     @classmethod
-    def of(cls, study: Study, group: Group, keys: Sequence[Key]) -> "SettingFields":
-        (learner, preset), setting = group
+    def of(cls, study: Study, keys: Sequence[Key]) -> "SettingFields":
+        learner, preset, setting, _ = keys[0]
         runs = [study.runs[key] for key in keys]
         last = [rows[-1] for rows in runs]
         strengths = [name for name in MEASURES if name != "games_until_unbeatable"]
@@ -95,7 +94,7 @@ class SettingFields:
             unbeatable=len(until),
             games_until_unbeatable=Spread.of(until) if until else None,
             seconds=median(seconds) if seconds else None,
-            name=study.named(group),
+            name=study.named(keys[0]),
         )
 
     def rows(self) -> Iterator[list[str | Text]]:
@@ -126,7 +125,7 @@ class StudyResult(Document, name="study"):
     def of(cls, study: Study, rules: Rules, file: str | None) -> "StudyResult":
         verdicts = [rows[-1].unbeatable for rows in study.runs.values()]
         known = [verdict for verdict in verdicts if verdict is not None]
-        settings = [SettingFields.of(study, *group) for group in study.groups.items()]
+        settings = [SettingFields.of(study, keys) for keys in study.groups]
         share = sum(known) / len(known) if known else None
         return cls(rules, file, settings, share)
 

@@ -32,8 +32,17 @@ from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
 from ttt_cli.training.blocks import SHARDED_FROM, ShardMap
-from ttt_cli.training.curve import Curve, is_kept
-from ttt_cli.training.trainer import ENDS, TrainingRun, execute, new_run, opponent_of, resumed_run, warm_up
+from ttt_cli.training.curve import KEPT_PER_DECADE, KEPT_UP_TO, PER_DECADE
+from ttt_cli.training.trainer import (
+    ENDS,
+    TrainingRun,
+    advance,
+    finish,
+    new_run,
+    opponent_of,
+    resumed_run,
+    warm_up,
+)
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
 
@@ -290,8 +299,8 @@ def _taught(env: Environment, path: Path, state: State, games_from: str | None) 
 
 
 def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Training:
-    """Carry out the run; --until and the progress bar look at it between its blocks."""
-    learner, rules, curve = run.state.learner, run.state.rules, None
+    """Carry out the run."""
+    learner, rules = run.state.learner, run.state.rules
     name = library.StateName(learner.name, learner.choice == "article").name
     if run.opponent is not None:
         env.remark(run.opponent.remarks)
@@ -303,28 +312,21 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         # On average half of the cells are free.
         size = f"{run.state.table.move_bytes * rules.cells**2 // 2048} kB a game"
         env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
-    if options.curve or is_kept(rules):
-        curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
+    if options.curve or rules.positions_bound <= KEPT_UP_TO:
+        run.watch(options.curve, per_decade=PER_DECADE if options.curve else KEPT_PER_DECADE)
+    library.try_saving(run.state, run.path)
     warm_up(run.state)
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
         with (
             _workers(env, options, run) as spread,
             progress(env, run.plan.games, done=run.before, title=learner.name) as tick,
         ):
-
-            def after_block(run: TrainingRun) -> bool:
-                tick(run.record["games"] or 0)
-                return bool(options.until and not stopping() and is_unbeatable(run.state.policy))
-
-            execute(
-                run,
-                checkpoint=options.checkpoint,
-                curve=curve,
-                after_block=after_block,
-                stopping=stopping,
-                spread=spread,
-                store=env.store,
-            )
+            for games in advance(run, spread, checkpoint=options.checkpoint):
+                tick(games)
+                run.enough = bool(options.until and not stopping() and is_unbeatable(run.state.policy))
+                if run.enough or stopping():
+                    break
+            finish(run, env.store)
         stopped = None if run.finished else stopping.exit_code
         if stopped is not None:
             env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))

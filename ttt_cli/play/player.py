@@ -1,12 +1,14 @@
 """The players of a session: persons, policies, and states that learn while they play."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ttt_cli.agents.grammar import Agent
 from ttt_cli.agents.state_player import play_by
 from ttt_cli.engine.policy import Policy
+from ttt_cli.errors import printable
 from ttt_cli.play.online_learner import OnlineLearner
 from ttt_cli.store import library
 from ttt_cli.store.state import State
@@ -18,13 +20,17 @@ class Player:
 
     :ivar name: its name in game records.
     :ivar plays: its policy in the first game; None for a person.
-    :ivar learner: the state that learns from its games, if any, and plays as ``agent`` does.
+    :ivar called: its name on the screen.
+    :ivar learner: the state that learns from its games, if any, and plays by these ``options``.
+    :ivar exploration: how often it moves at random, as its author's program does.
     """
 
     name: str
     plays: Policy | None = None
+    called: str = ""
     learner: OnlineLearner | None = None
-    agent: Agent | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    exploration: float = 0.0
 
     @property
     def is_person(self) -> bool:
@@ -33,12 +39,7 @@ class Player:
     @property
     def policy(self) -> Policy | None:
         """Its policy now; None for a person."""
-        return policy_in_play(self.agent, self.learner.state) if self.agent and self.learner else self.plays
-
-    @property
-    def exploration(self) -> float:
-        """How often it moves at random, as its author's program does."""
-        return exploration(self.agent, self.agent.loaded.state) if self.agent and self.agent.loaded else 0.0
+        return play_by(self.learner.state, **self.options) if self.learner else self.plays
 
 
 def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Player]:
@@ -47,10 +48,14 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
     :param learn: whether native states learn from the games.
     """
     learners: dict[Path, OnlineLearner] = {}
-    players = []
+    players: list[Player] = []
     for agent in agents:
+        if agent.is_person:
+            alone = sum(other.is_person for other in agents) == 1
+            players.append(Player(agent.name, called="you" if alone else f"player {1 + len(players)}"))
+            continue
         if (loaded := agent.loaded) is None:
-            players.append(Player(agent.name, None if agent.is_person else agent.policy))
+            players.append(Player(agent.name, agent.policy, printable(agent.name)))
             continue
         name = library.display_name(store, loaded.path)
         options = ",".join(f"{key}={value}" for key, value in agent.options.items())
@@ -59,16 +64,14 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
         if learn and loaded.native:
             new = OnlineLearner(store, loaded.path, name, loaded.state)
             learner = learners.setdefault(loaded.path.resolve(), new)
-        players.append(Player(full_name, policy_in_play(agent, loaded.state), learner, agent))
+        share = _exploration(agent, loaded.state)
+        in_play = {"epsilon": share, **agent.options}
+        plays = play_by(loaded.state, **in_play)
+        players.append(Player(full_name, plays, printable(full_name), learner, in_play, share))
     return players
 
 
-def policy_in_play(agent: Agent, state: State) -> Policy:
-    """Return the policy of an agent in play, by its options and the exploration of its author's program."""
-    return play_by(state, **{"epsilon": exploration(agent, state), **agent.options})
-
-
-def exploration(agent: Agent, state: State) -> float:
+def _exploration(agent: Agent, state: State) -> float:
     """Return how often an agent moves at random as its author's program does; 0 if it has an ``epsilon``."""
     choice = agent.options.get("choice")
     learner = (state.with_choice(choice) if choice else state).learner

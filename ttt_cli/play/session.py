@@ -14,7 +14,6 @@ The caller drives it::
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -36,23 +35,18 @@ class PlayerScore:
     wins: Count = 0
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Score:
     """The results of a session's finished games.
 
     :ivar players: X of the first game, and the other player.
     """
 
-    DOCUMENT: ClassVar = ("games", "players", "x_wins", "o_wins", "draws")
-
+    games: Count = 0
     players: tuple[PlayerScore, ...]
     x_wins: Count = 0
     o_wins: Count = 0
     draws: Count = 0
-
-    @property
-    def games(self) -> Count:
-        return self.x_wins + self.o_wins + self.draws
 
 
 class Session:
@@ -69,7 +63,7 @@ class Session:
     ) -> None:
         self.rules, self.alternate = rules, alternate
         self.players = (players[0], players[1])
-        self.score = Score(tuple(PlayerScore(player.name) for player in self.players))
+        self.score = Score(players=tuple(PlayerScore(player.name) for player in self.players))
         self._seed = np.random.SeedSequence(seed).entropy
         self.next_game()
 
@@ -141,6 +135,7 @@ class Session:
         result = self.game.result
         if result is None:
             return
+        self.score.games += 1
         self.score.x_wins += result is Result.X_WINS
         self.score.o_wins += result is Result.O_WINS
         self.score.draws += result is Result.DRAW

@@ -6,20 +6,18 @@ import select
 import signal
 import termios
 import tty
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
 from ttt_cli.environment import Environment
 from ttt_cli.errors import printable
 from ttt_cli.signals import holding_terminal, leaving
-from ttt_cli.views.play_screen import menu
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.live import Live
 
 LEAVE = ("q", "quit", "exit", "escape", "ctrl-d")
 """Keys and words that leave a game; in menus letters only spell names."""
@@ -43,7 +41,7 @@ class Lines:
     def __init__(self, env: Environment) -> None:
         self.env = env
 
-    def paint(self, drawing: "RenderableType") -> None:
+    def paint(self, drawing: RenderableType) -> None:
         """Show a drawing on the whole screen, or below what is there."""
         self.env.draw(drawing)
 
@@ -69,22 +67,38 @@ class Lines:
 
 
 class Keys(Lines):
-    """Input by single keys; the prompt is part of what is painted on the ``screen``."""
+    """Input by single keys, while the terminal is taken; the prompt is part of what is painted.
+
+    :param screen: whether to paint on the whole screen.
+    """
 
     by_keys = True
 
-    def __init__(self, env: Environment, screen: "Live", suspend: Callable[[], None]) -> None:
+    def __init__(self, env: Environment, *, screen: bool) -> None:
         super().__init__(env)
-        self.screen, self._suspend = screen, suspend
+        self._screen = Live(console=env.console, screen=screen, auto_refresh=False)
         self._number, self._typed = env.stdin.fileno(), list[str]()
-        self._size = os.get_terminal_size(self._number)
+        self._size, self._mode = os.get_terminal_size(self._number), termios.tcgetattr(self._number)
 
-    def paint(self, drawing: "RenderableType") -> None:
-        self.screen.console.width = self.env.width
-        self.screen.update(drawing, refresh=True)
+    def take(self) -> None:
+        """Take the terminal, without the shell's treatment of lines, and what has been typed already."""
+        tty.setcbreak(self._number, termios.TCSADRAIN)
+        mode = termios.tcgetattr(self._number)
+        mode[6][termios.VSUSP] = b"\0"  # Ctrl-Z is a key: no signal comes while something is being written
+        termios.tcsetattr(self._number, termios.TCSADRAIN, mode)
+        self._screen.start(refresh=True)
+
+    def give(self) -> None:
+        """Give the terminal back as it was."""
+        self._screen.stop()
+        termios.tcsetattr(self._number, termios.TCSADRAIN, self._mode)
+
+    def paint(self, drawing: RenderableType) -> None:
+        self._screen.console.width = self.env.width
+        self._screen.update(drawing, refresh=True)
 
     def tell(self, text: str) -> None:
-        self.screen.console.print(text)
+        self._screen.console.print(text)
 
     def read(self, prompt: str) -> str:
         """Read a key: its character in lower case, or ``up``, ``down``, ``left``, ``right``, ``enter``,
@@ -103,7 +117,11 @@ class Keys(Lines):
                 return "resize"
         key = self._typed.pop(0)
         if key == "\x1a":  # Ctrl-Z
-            self._suspend()
+            self.give()
+            handled = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGTSTP)  # until it goes on; does nothing where no shell could make it
+            signal.signal(signal.SIGTSTP, handled)
+            self.take()
             return "resize"
         return _NAMED.get(key) or (key.lower() if key.isprintable() else "")
 
@@ -120,32 +138,10 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
     if env.json or env.dumb or not env.interactive:
         with leaving("\n" if env.stdin.isatty() else ""):
             yield Lines(env)
-        return
-    from rich.live import Live
-
-    number, live = env.stdin.fileno(), Live(console=env.console, screen=screen, auto_refresh=False)
-    before = termios.tcgetattr(number)
-
-    def take() -> None:
-        tty.setcbreak(number, termios.TCSADRAIN)  # keeps what has been typed already
-        mode = termios.tcgetattr(number)
-        mode[6][termios.VSUSP] = b"\0"  # Ctrl-Z is a key: no signal comes while something is being written
-        termios.tcsetattr(number, termios.TCSADRAIN, mode)
-        live.start(refresh=True)
-
-    def give() -> None:
-        live.stop()
-        termios.tcsetattr(number, termios.TCSADRAIN, before)
-
-    def suspend() -> None:
-        give()
-        handled = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-        signal.raise_signal(signal.SIGTSTP)  # until it goes on; nothing happens where no shell could make it
-        signal.signal(signal.SIGTSTP, handled)
-        take()
-
-    with holding_terminal(take, give), leaving(""):
-        yield Keys(env, live, suspend)
+    else:
+        keys = Keys(env, screen=screen)
+        with holding_terminal(keys.take, keys.give), leaving(""):
+            yield keys
 
 
 def press(env: Environment, answers: Mapping[str, str]) -> str:
@@ -176,9 +172,7 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
     with keyboard(env) as person:
         while True:
             at = _matching(typed, options)[0] if typed else at
-            below = typed or "arrows, a number or a name, then Enter; Esc leaves"
-            mark = (at, below, max(env.console.height - 3, 1)) if person.by_keys else ()
-            person.paint(menu(question, options, *mark))
+            person.paint(_menu(env, question, options, at if person.by_keys else None, typed))
             key = person.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
             if key == "enter":
                 return at
@@ -203,3 +197,22 @@ def _matching(text: str, options: Sequence[tuple[str, str]]) -> list[int]:
     names = [name.lower() for name, _ in options]
     exact = [number for number, name in enumerate(names) if name == text]
     return exact or [number for number, name in enumerate(names) if name.startswith(text)]
+
+
+def _menu(
+    env: Environment, question: str, options: Sequence[tuple[str, str]], at: int | None, typed: str
+) -> Group:
+    """Draw a menu: a question, and numbered options with descriptions; on a screen, with ``at`` the option to
+    mark, only as many around it as fit, and what has been typed."""
+    room = len(options) if at is None else max(env.console.height - 3, 1)
+    first = max(0, min((at or 0) - room // 2, len(options) - room))
+    table = Table.grid(padding=(0, 2, 0, 1))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column()  # what gets narrow in a narrow window
+    for number, (name, about) in [*enumerate(options)][first : first + room]:
+        mark, style = ("› ", "bold") if number == at else ("", "")
+        description = Text(about, no_wrap=at is not None, overflow="ellipsis")
+        table.add_row(f"{mark}{number + 1}", printable(name), description, style=style)
+    below = typed or "arrows, a number or a name, then Enter; Esc leaves"
+    return Group(Text(question), table, *([] if at is None else [Text(below, "dim")]))

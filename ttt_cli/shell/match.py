@@ -4,7 +4,11 @@ from contextlib import nullcontext
 from functools import partial
 from time import sleep
 
+from rich.live import Live
+from rich.text import Text
+
 from ttt_cli.documents import fields_of, json_text, put
+from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, TttError
@@ -15,11 +19,12 @@ from ttt_cli.shell.person import Person
 from ttt_cli.signals import graceful, holding, holding_terminal, leaving
 from ttt_cli.store.games import LOG, record_game
 from ttt_cli.views.numbers import counted
-from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
+from ttt_cli.views.play_screen import PlayedGame, outcome, rates, score, watched, what_was_learned
+from ttt_cli.views.review import moves_table, strip, summary
 
 
 def play_with_people(env: Environment, session: Session, games: int | None) -> int:
-    screen, recorded = PlayScreen(env, session), 0
+    screen, recorded = env.screen, 0
     last: Review | None = None
 
     def leave() -> None:
@@ -29,39 +34,30 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             _say_kept(env, recorded)
 
     with holding(leave), leaving(""):
-        while session.score.games != games and (last is None or _again(env, session, screen, last)):
-            with keyboard(screen.env) as keys:
-                person = Person(screen, keys)
+        while session.score.games != games and (last is None or _again(screen, session, last)):
+            with keyboard(screen) as keys:
+                person = Person(screen, session, keys)
                 with env.speaking(person.tell) if keys.by_keys else nullcontext():
-                    if not _play_game(session, screen, person):
+                    if not person.play():
                         return ExitCode.DONE
             _record(env, session)
             recorded += 1
-            person.finish()
+            person.show_end()
+            screen.draw(Text(outcome(session), "bold"))
+            screen.out(score(session))
             if enumerated(session.rules) is None:
                 env.say("proving what the moves were worth")
             last = review(session.game)
-            screen.show_review(last, moves=False)
+            screen.out(
+                *summary(last, {side: f"{side.name} ({session.player(side).called})" for side in Side})
+            )
             _document(env, session)
             for learner in session.learners:
                 env.say(what_was_learned(learner, learner.catch_up(), session.record))
     return ExitCode.DONE
 
 
-def _play_game(session: Session, screen: PlayScreen, person: Person) -> bool:
-    """Play a game to its end; return False if a person leaves it."""
-    while not session.over:
-        if (player := session.to_move).is_person:
-            if not person.act():
-                return False
-        else:
-            person.wait(f"{screen.called(player)} is thinking")
-            if (cell := session.machine_move()) is not None:
-                person.message = f"{screen.called(player)} plays {cell + 1}"
-    return True
-
-
-def _again(env: Environment, session: Session, screen: PlayScreen, last: Review) -> bool:
+def _again(env: Environment, session: Session, last: Review) -> bool:
     """Ask whether to begin another game, retry the last one from the mistake, see its review, or leave.
     Return whether a game has begun."""
     answers, mistake = {"n": "next game", "r": "review"}, 0
@@ -71,14 +67,14 @@ def _again(env: Environment, session: Session, screen: PlayScreen, last: Review)
     if mistake:
         answers["t"] = f"take back move {mistake}"
     while (key := press(env, answers) if env.interactive else "n") == "r":
-        screen.show_review(last, moves=True)
+        env.draw(moves_table(last.moves, env.width, last.turning_point))
     if key not in answers:
         return False
     if key == "t":
         session.retry(mistake - 1)
     else:
         session.next_game()
-    screen.env.out("")
+    env.out("")
     return True
 
 
@@ -89,11 +85,13 @@ def play_machines(
 
     :param learn: whether the games are recorded and learned from.
     """
-    screen = PlayScreen(env, session)
     boards = watch or games is None
     games = games or (None if watch else 1)
-    redraws = env.stdout.isatty() and not env.json and not env.dumb
-    live = screen.live(boards=watch) if redraws and (games != 1 or watch) else None
+    width = max(len(player.called) for player in session.players) + len(" wins as X")
+    live = None
+    if env.stdout.isatty() and not env.json and not env.dumb and (games != 1 or watch):
+        drawing = partial(watched, env, session, boards=watch, keys="Ctrl-C ends")
+        live = Live(console=env.console, screen=watch, auto_refresh=not watch, get_renderable=drawing)
     notice = "" if live else "stopping (Ctrl-C again: at once)"  # it would tear the live display
     with (
         graceful(env.say, notice) as stopping,
@@ -114,10 +112,14 @@ def play_machines(
                 for learner in session.learners:
                     learner.follow(session.record)
             if not (live or env.json):
-                screen.show_line(boards=boards, alone=games == 1)
+                if boards:
+                    env.draw(strip(env, session.game))
+                result = outcome(session)
+                line = f"{session.score.games:>6,}  {result:<{width}}  {rates(session)}"
+                env.out(result if games == 1 else line, indent=8)
             _document(env, session)
     if live and watch:
-        env.draw(live.get_renderable())
+        env.draw(watched(env, session, boards=True))
     for learner in session.learners:
         env.say(what_was_learned(learner, learner.catch_up()))
     if learn and stopping.exit_code is not None:

@@ -5,12 +5,13 @@ With single keys, one screen is redrawn; with lines, only what is new is printed
 
 from rich.text import Text
 
+from ttt_cli.environment import Environment
 from ttt_cli.errors import TttError
-from ttt_cli.play.hints import beat, hint
+from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import LEAVE, Lines
-from ttt_cli.views.advice import Advice, from_hint, from_response
+from ttt_cli.views.advice import Advice, beat, hint
 from ttt_cli.views.numbers import cells
-from ttt_cli.views.play_screen import PlayScreen, fitted
+from ttt_cli.views.play_screen import board_of, fitted, heading
 
 ARROWS = "arrows    move; Enter or Space plays\n"
 BEAT = "b         beat it: what each cell can get you against this player\n"
@@ -36,26 +37,33 @@ class Person:
     :ivar heading: the game and its players.
     """
 
-    def __init__(self, screen: PlayScreen, keys: Lines) -> None:
-        self.screen, self.keys, self.env, self.session = screen, keys, screen.env, screen.session
-        rules = self.session.rules
+    def __init__(self, env: Environment, session: Session, keys: Lines) -> None:
+        self.env, self.session, self.keys = env, session, keys
+        rules = session.rules
         enter = " with Enter" if keys.by_keys and rules.cells > 9 else ""
-        machine = not all(player.is_person for player in self.session.players)
+        machine = not all(player.is_person for player in session.players)
         arrows, beat = ARROWS if keys.by_keys else "", BEAT if machine else ""
         self.help = HELP.format(enter=enter, arrows=arrows, beat=beat)
         self.usual = USUAL.format(beat="b beat it, " if machine else "")
         self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
         self.typed = self.message = ""
-        self.heading = screen.heading()
+        self.heading = heading(session)
         self.advice: Advice | None = None
         self._shown: object = None
 
-    def act(self) -> bool:
-        """Read a key and act on it; return False if the person leaves."""
-        key = self._key()
-        if key not in LEAVE and (answer := self._do(key)):
-            self.tell(answer)
-        return key not in LEAVE
+    def play(self) -> bool:
+        """Play the game to its end; return False if a person leaves it."""
+        while not self.session.over:
+            player = self.session.to_move
+            if not player.is_person:
+                self.wait(f"{player.called} is thinking")
+                if (cell := self.session.machine_move()) is not None:
+                    self.message = f"{player.called} plays {cell + 1}"
+            elif (key := self._key()) in LEAVE:
+                return False
+            elif answer := self._do(key):
+                self.tell(answer)
+        return True
 
     def _do(self, key: str) -> str:
         """Play, take back or advise; return the answer to show, if any."""
@@ -69,18 +77,16 @@ class Person:
             return "taken back"
         if key in ("h", "hint"):
             self.wait("looking for the best moves")
-            self.advice = from_hint(*hint(position))
+            self.advice = hint(position)
         elif key in ("b", "beat"):
             machine = session.player(session.game.to_move.other)
             if machine.policy is None:
                 return "b works against machines only; your opponent is a person"
-            name = self.screen.called(machine)
-            self.wait(f"looking for a way to beat {name}")
+            self.wait(f"looking for a way to beat {machine.called}")
             try:
-                response = beat(position, machine.policy)
+                self.advice = beat(position, machine.policy, machine.called)
             except TttError as error:
-                return f"{name} {error.message}"
-            self.advice = from_response(response, hint(position)[0], name)
+                return f"{machine.called} {error.message}"
         elif not (key.isascii() and key.isdigit()):
             return f"{key[:20]!r} does nothing; ? lists the keys"
         elif (cell := int(key[:9]) - 1) in (free := session.game.legal_moves):
@@ -113,37 +119,36 @@ class Person:
         board = self.session.game.moves, self.advice
         if board != self._shown:
             self.env.out(*filter(None, (self.heading, self.message)), "")
-            self.env.draw(self.screen.board(advice=self.advice))
+            self.env.draw(board_of(self.session, advice=self.advice))
             self.env.out("")
             if self.advice:
                 self.env.out(*filter(None, (self.advice.text, self.advice.legend)), "")
             self.heading, self.message, self._shown = "", "", board
 
-    def finish(self) -> None:
-        """Print the last board of a finished game, the result, and the score."""
+    def show_end(self) -> None:
+        """Print the last board of a finished game."""
         self.advice = self._shown = None
         self.show()
-        self.screen.show_result()
 
     def _draw(self) -> None:
         if self.message == self.help:
             keys = self.env.folded(self.help, self.env.stdout, indent=10)
             self.keys.paint(Text(f"{keys}\n\npress any key to go on"))
             return
-        screen, advice = self.screen, self.advice
+        session, cursor, advice = self.session, self.cursor, self.advice
         turn = self._turn() + (f": {self.typed}, Enter plays it" if self.typed else "")
-        turn, keys = (turn, self.usual) if self.session.to_move.is_person else ("", "")
+        turn, keys = (turn, self.usual) if session.to_move.is_person else ("", "")
 
         def below(legend: str = "") -> str:
             lines = [self.message, advice.text if advice else "", legend, turn]
             return "\n".join(filter(None, lines))
 
-        boards = [(screen.board(self.cursor, advice), below(advice.legend))] if advice else []
-        boards += [(screen.board(self.cursor, compact=compact), below()) for compact in (False, True)]
+        boards = [(board_of(session, cursor, advice), below(advice.legend))] if advice else []
+        boards += [(board_of(session, cursor, compact=compact), below()) for compact in (False, True)]
         self.keys.paint(fitted(self.env, self.heading, boards, keys))
 
     def _turn(self) -> str:
-        yours = self.screen.called(self.session.to_move) == "you"
+        yours = self.session.to_move.called == "you"
         return "Your move" if yours else f"{self.session.game.to_move.name} to move"
 
     def _key(self) -> str:

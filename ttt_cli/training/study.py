@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from itertools import product
+from itertools import groupby, product
 from operator import attrgetter
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from ttt_cli.agents.grammar import Agent
 from ttt_cli.engine.rules import Rules
@@ -26,7 +26,6 @@ from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import columns_in
 from ttt_cli.store.text import to_csv as as_csv
-from ttt_cli.training.curve import due, measure, points
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, opponent_of, warm_up
 
 MEASURES = (
@@ -39,22 +38,21 @@ POINT = ("games", *MEASURES)
 """The columns of a point of a training, after those that say which it is."""
 
 Value = float | int | bool | str
-Setting = tuple[Value, ...]
-"""The values of the varied parameters."""
-
-Method = tuple[str, str]
-"""A learner and its preset: ``("q", "article")``."""
-
-Group = tuple[Method, Setting]
-"""The trainings that differ only in their seeds."""
-
-Key = tuple[Method, Setting, int]
-"""A training: its method, setting and seed."""
+"""The value of a varied parameter."""
 
 
-def title(method: Method) -> str:
+class Key(NamedTuple):
+    """Which training of a study: its method, the values of the varied parameters, and its seed."""
+
+    learner: str
+    preset: str
+    setting: tuple[Value, ...]
+    seed: int
+
+
+def title(learner: str, preset: str) -> str:
     """``q``, ``q.article``."""
-    return library.StateName(method[0], method[1] == "article").name
+    return library.StateName(learner, preset == "article").name
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +76,13 @@ class Design:
     @property
     def keys(self) -> list[Key]:
         settings = product(*self.varied.values())
-        return sorted((self.method, setting, seed) for setting in settings for seed in self.seeds)
+        return sorted(Key(*self.method, setting, seed) for setting in settings for seed in self.seeds)
 
     @property
-    def method(self) -> Method:
+    def method(self) -> tuple[str, str]:
         return self.learner.name, self.learner.choice
 
-    def start(self, setting: Setting) -> State:
+    def start(self, setting: tuple[Value, ...]) -> State:
         """The state that a training begins with.
 
         :raises UsageError: if a parameter cannot have its value.
@@ -99,15 +97,15 @@ class Design:
         return opponent_of(start, self.opponent, self.store, Path())
 
     def training(self, key: Key) -> TrainingRun:
-        method, setting, seed = key
-        path = Path("-".join([title(method), *map(str, setting), f"seed{seed}{self.learner.suffix}"]))
-        return new_run(path, self.start(setting), seed=seed, games=self.games, opponent=self.other)
+        name = "-".join([title(*self.method), *map(str, key.setting), f"seed{key.seed}"])
+        path, start = Path(name + self.learner.suffix), self.start(key.setting)
+        return new_run(path, start, seed=key.seed, games=self.games, opponent=self.other)
 
     @property
     def call(self) -> str:
         """Identifies what all trainings of the method share: from the id of one with no parameter varied."""
         own = tuple(getattr(self.learner, name) for name in self.varied)
-        return self.training((self.method, own, 0)).record["id"][:12]
+        return self.training(Key(*self.method, own, 0)).record["id"][:12]
 
 
 @dataclass(eq=False)
@@ -121,24 +119,22 @@ class Study:
     """
 
     varied: tuple[str, ...] = ()
-    calls: dict[Method, str] = field(default_factory=dict)
+    calls: dict[tuple[str, str], str] = field(default_factory=dict)
     runs: dict[Key, list[Point]] = field(default_factory=dict)
     seconds: dict[Key, float] = field(default_factory=dict)
 
     @property
-    def groups(self) -> dict[Group, list[Key]]:
-        """The trainings of each group, by seed."""
-        groups: dict[Group, list[Key]] = {}
-        for key in sorted(self.runs):
-            groups.setdefault(key[:2], []).append(key)
-        return groups
+    def groups(self) -> list[list[Key]]:
+        """The trainings that differ only in their seeds, by seed."""
+        return [[*keys] for _, keys in groupby(sorted(self.runs), lambda key: key[:3])]
 
-    def named(self, group: Group) -> str:
-        """The label of a group: ``alpha=0.1, gamma=0.9``, with the method if there are several."""
-        method, setting = group
-        pairs = zip(self.varied, setting, strict=True)
+    def named(self, key: Key) -> str:
+        """The label of a training's group: ``alpha=0.1, gamma=0.9``, with the method if there are several."""
+        pairs = zip(self.varied, key.setting, strict=True)
         words = ", ".join(f"{name}={value}" for name, value in pairs)
-        return words if words and len(self.calls) == 1 else f"{title(method)} {words}".strip()
+        return (
+            words if words and len(self.calls) == 1 else f"{title(key.learner, key.preset)} {words}".strip()
+        )
 
 
 @dataclass(frozen=True)
@@ -225,7 +221,7 @@ def carry_out(
         for run in (design.training(key) for design, key in missing):
             library.try_saving(run.state, keep / run.path.name)
     for design in {design.method: design for design, _ in missing}.values():
-        warm_up(design.start(design.keys[0][1]))
+        warm_up(design.start(design.keys[0].setting))
     study.calls |= {design.method: design.call for design in designs}
     with ThreadPoolExecutor(workers) as pool:
         trained = pool.map(lambda task: _train(task[0], task[1], keep, stopping), missing)
@@ -241,25 +237,22 @@ def _train(
     """The rows of a training, and the seconds of its games; None if it was stopped."""
     if stopping():
         return None
-    run, looks = design.training(key), points(design.games)
-    rows = [measure(0, run.state.policy)]
-    for games in advance(run):
+    run = design.training(key)
+    run.watch(strictly=True)
+    for _ in advance(run):
         if stopping():
             return None
-        if due(looks, rows[-1].games, games):
-            rows.append(measure(games, run.state.policy))
     if keep is not None:
-        run.note(rows)
         library.save(run.state, keep / run.path.name)
-    return rows, run.seconds
+    return run.curve, run.seconds
 
 
 def to_csv(study: Study) -> Iterator[bytes]:
     """The file of a study: sorted by method, setting, seed and games."""
     rows: list[Sequence[Any]] = [["learner", "preset", "call", *study.varied, "seed", *POINT]]
-    for (method, setting, seed), looks in sorted(study.runs.items()):
-        values = [str(value).lower() if isinstance(value, bool) else value for value in setting]
-        head = *method, study.calls[method], *values, seed
+    for key, looks in sorted(study.runs.items()):
+        values = [str(value).lower() if isinstance(value, bool) else value for value in key.setting]
+        head = key.learner, key.preset, study.calls[key[:2]], *values, key.seed
         rows += ((*head, *attrgetter(*POINT)(look)) for look in looks)
     return as_csv(rows)
 
@@ -283,14 +276,14 @@ def read(path: Path) -> Study:
             known = {item.name: item.default for item in fields(learner_class(learner))}  # type: ignore[arg-type]
             pairs = zip(study.varied, values, strict=True)
             setting = tuple(_parse_value(text, known[name], text) for name, text in pairs)
-            key = (learner, preset), setting, int(seed)
+            key = Key(learner, preset, setting, int(seed))
         except TttError as error:
             fault, more = f"is not a study of {learner}: {error.message}", (error.hint, error.flags)
             raise InvalidFileError(fault, where=str(path), hint=more[0], flags=more[1]) from None
         except (KeyError, ValueError) as error:
             fault = f"is not a study of {learner}: {error}"[:200]
             raise InvalidFileError(fault, where=str(path)) from None
-        study.calls[key[0]] = call
+        study.calls[key[:2]] = call
         if training not in incomplete:
             study.runs[key] = rows
     if not study.runs:

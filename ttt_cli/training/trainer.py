@@ -1,12 +1,14 @@
 """Training a state block by block, and saving it.
 
-``new_run`` and ``resumed_run`` check everything before the first game. ``execute`` then writes one file;
-each checkpoint is a whole state from which training can go on.
+``new_run`` and ``resumed_run`` check everything before the first game. ``advance`` trains, and may be left
+after any block; ``finish`` writes the file. Each checkpoint is a whole state from which training can go on.
 """
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -18,15 +20,17 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError, notices
 from ttt_cli.evaluation.matchup import within_reach
-from ttt_cli.learners.base import Learner, Shard
+from ttt_cli.evaluation.walk import OutgrownError
+from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
-from ttt_cli.store.curves import Point, from_record, to_record
+from ttt_cli.store.curves import Point, from_record, read, to_csv, to_record
+from ttt_cli.store.files import write_bytes
 from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.system import real_path
 from ttt_cli.store.teaching import teach_waiting
 from ttt_cli.training.blocks import Plan, ShardMap, train_blocks
-from ttt_cli.training.curve import Curve
+from ttt_cli.training.curve import PER_DECADE, measure, points
 
 ENDS = ("o", "draw", "x")
 """The keys, in records, of the results that ``Learner.train`` counts."""
@@ -43,11 +47,11 @@ class TrainingRun:
     :ivar before: the number of games played before this call.
     :ivar results: how many games of this call ended in each result, by the keys ``ENDS``.
     :ivar seconds: the time of the games of this call, without looks and saves.
-    :ivar enough: whether the observer has seen enough; the state is then the one that it saw.
+    :ivar enough: whether it ends here, before all planned games, since its user has seen enough.
+    :ivar curve: the learning curve so far, by the run's games, if the run is watched.
     """
 
     path: Path
-    plan: Plan
     state: State
     record: Run
     opponent: Agent | None = None
@@ -55,15 +59,21 @@ class TrainingRun:
     results: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     seconds: float = 0.0
     enough: bool = False
+    curve: list[Point] = field(default_factory=list)
+    _points: Sequence[int] = ()
+    _seen: int = -1  # the games at the last look
+    _curve_file: Path | None = None
+    _strictly: bool = False
+    _outgrown: bool = False
 
-    def note(self, rows: Sequence[Point]) -> None:
-        """Put a learning curve into the record."""
-        self.record = {**self.record, "curve": to_record(rows, self.games_before)}
-        self.state = self.state.with_run(self.record, self.state.table)
+    @cached_property
+    def plan(self) -> Plan:
+        policy = self.opponent.policy if self.opponent else None
+        return Plan(self.state.learner, self.record["planned"], self.record["seed"], policy)
 
     @property
     def finished(self) -> bool:
-        """Whether the observer has seen enough, or all planned games were played."""
+        """Whether all planned games were played, or its user has seen enough."""
         return self.enough or (self.record["games"] or 0) >= self.plan.games
 
     @property
@@ -75,11 +85,56 @@ class TrainingRun:
         """The known games of the state that were learned in other runs."""
         return sum(run["games"] or 0 for run in self.state.runs if run["id"] != self.record["id"])
 
-    @property
-    def curve(self) -> list[Point]:
-        """The run's learning curve before this call, by its games."""
-        rows = from_record(self.record["curve"]) if "curve" in self.record else []
-        return [replace(row, games=row.games - self.games_before) for row in rows]
+    def watch(
+        self, path: Path | None = None, *, per_decade: int = PER_DECADE, strictly: bool = False
+    ) -> None:
+        """Measure the player's strength along the way: the learning curve, which the record of the run keeps.
+
+        :param path: a CSV file for the curve, rewritten after each point so that it can be watched; a resumed
+            run keeps its points up to there.
+        :param per_decade: points while the number of games grows tenfold.
+        :param strictly: whether a player that cannot be judged is an error; else it has no point.
+        :raises InvalidFileError: if the file at ``path`` is not a curve.
+        """
+        recorded = self.record.get("curve")
+        rows = from_record(recorded) if recorded else []
+        self.curve = [replace(row, games=row.games - self.games_before) for row in rows]
+        if path is not None and path.exists():
+            try:
+                written = [row for row in read(path) if row.games <= self.before]
+            except InvalidFileError as error:
+                hint = "--curve another file: this one would be overwritten"
+                raise InvalidFileError(error.message, where=error.where, hint=hint) from None
+            if self.before:
+                self.curve = written or self.curve
+        self._curve_file, self._strictly = path, strictly
+        self._points = points(self.plan.games, per_decade)
+        self._seen = self.curve[-1].games if self.curve else -1
+
+    def look(self, *, now: bool = False) -> None:
+        """Add a point to the curve if one has been reached since the last look, or ``now``.
+
+        :raises OutgrownError: if the player cannot be judged, and must be.
+        """
+        games, seen = self.record["games"] or 0, self._seen
+        reached = bisect_right(self._points, games) > bisect_right(self._points, seen)
+        if not self._points or not (reached or (now and games > seen)):
+            return
+        self._seen = games
+        try:
+            self.curve.append(measure(games, self.state.policy))
+        except OutgrownError as error:
+            if self._strictly:
+                raise
+            if not self._outgrown:
+                notices.warning("no point of the curve after %s games: %s", f"{games:,}", error.message)
+            self._outgrown = True
+            return
+        if self._curve_file is not None:
+            write_bytes(self._curve_file, to_csv(self.curve))
+        curve = to_record(self.curve, self.games_before)
+        self.record = {**self.record, "curve": curve}
+        self.state = self.state.with_run(self.record, self.state.table)
 
 
 def opponent_of(start: State, agent: str | Agent | None, store: Path, path: Path) -> Agent | None:
@@ -141,12 +196,7 @@ def new_run(
     )
     if opponent and not opponent.reproducible:
         record = {**record, "reproducible": False}
-    plan = _plan(learner, record, opponent)
-    return TrainingRun(path, plan, start.in_own_units().closed(), record, opponent)
-
-
-def _plan(learner: Learner[Any], record: Run, opponent: Agent | None) -> Plan:
-    return Plan(learner, record["planned"], record["seed"], opponent.policy if opponent else None)
+    return TrainingRun(path, start.in_own_units().closed(), record, opponent)
 
 
 def resumed_run(path: Path, state: State, store: Path, typed: str | None = None) -> TrainingRun:
@@ -180,16 +230,20 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     if again["id"] != record["id"] or record["behaviour"] != watched:
         hint = "train without --resume: a new run starts from the file"
         raise refused(f"the run was started by another version of {learner.name}", hint)
-    plan, games = _plan(learner, record, opponent), record["games"] or 0
-    if plan.first_game(plan.block_at(games)) != games:  # the record has been changed
-        raise refused(f"the run cannot have stopped after {games} games: no block ends there")
-    return TrainingRun(path, plan, state, record, opponent, games)
+    run = TrainingRun(path, state, record, opponent, record["games"] or 0)
+    if run.plan.first_game(run.plan.block_at(run.before)) != run.before:  # the record has been changed
+        raise refused(f"the run cannot have stopped after {run.before} games: no block ends there")
+    return run
 
 
-def advance(run: TrainingRun, spread: ShardMap = map) -> Iterator[int]:
-    """Train block by block, updating the run and its time; yields its games so far."""
+def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = float("inf")) -> Iterator[int]:
+    """Train block by block, updating the run, its time and its curve; yields its games so far.
+
+    :param checkpoint: seconds between two saves during the run, for which its file must be locked.
+    """
+    run.look()
     before = run.record["results"] or run.results
-    since = monotonic()
+    since = last_save = monotonic()
     for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, spread=spread):
         run.seconds += monotonic() - since
         run.results = dict(zip(ENDS, map(int, results), strict=True))
@@ -197,46 +251,22 @@ def advance(run: TrainingRun, spread: ShardMap = map) -> Iterator[int]:
         run.record = {**run.record, "games": games, "results": total}
         run.state = run.state.with_run(run.record, table)
         run.plan.learner.tag_run(table, run.record["id"])
+        run.look()
         yield games
-        since = monotonic()
-
-
-def execute(
-    run: TrainingRun,
-    *,
-    checkpoint: float = float("inf"),
-    curve: Curve | None = None,
-    after_block: Callable[[TrainingRun], bool] = lambda run: False,
-    stopping: Callable[[], bool] = lambda: False,
-    spread: ShardMap = map,
-    store: Path | None = None,
-) -> None:
-    """Carry out a run and save its state; its file must be locked.
-
-    :param checkpoint: seconds between two saves during the run.
-    :param curve: the run's learning curve, if it is kept.
-    :param after_block: the observer; returns whether it has seen enough.
-    :param stopping: whether the user wants to stop after this block.
-    :param store: the store from which the state learns the waiting games at the end, unless the observer has
-        seen enough.
-    """
-    library.try_saving(run.state, run.path)
-
-    def look(games: int, *, now: bool = False) -> None:
-        if curve and curve.look(games, lambda: run.state.policy, now=now):
-            run.note(curve.rows)
-
-    look(run.before)
-    last_save = monotonic()
-    for games in advance(run, spread):
-        run.enough = after_block(run)
-        look(games, now=run.enough)
-        if run.enough or stopping():
-            break
         if monotonic() - last_save >= checkpoint and games < run.plan.games:
             library.save(run.state, run.path)
             notices.info("saved %s games", f"{games:,}")
             last_save = monotonic()
+        since = monotonic()
+
+
+def finish(run: TrainingRun, store: Path | None = None) -> None:
+    """Save the state of a run that has ended or is interrupted; its file must be locked.
+
+    :param store: the store from which the state learns the waiting games at the end, unless its user has seen
+        enough.
+    """
+    run.look(now=run.enough)
     if run.finished:
         run.state = run.state.closed()
         if store is not None and not run.enough:

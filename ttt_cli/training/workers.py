@@ -49,11 +49,8 @@ def train_alike(code: str, train: Callable[[Shard], Learnt], shard: Shard) -> Le
 
 @contextmanager
 def local_workers(count: int) -> Iterator[ShardMap]:
-    pool = ThreadPoolExecutor(count)
-    try:
+    with ThreadPoolExecutor(count) as pool:
         yield pool.map
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager

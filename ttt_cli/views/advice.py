@@ -1,15 +1,38 @@
-"""Advice on the moves of a position: notes in the cells of a board, and a line or two below."""
+"""Advice for a person on the moves of a position: what they are worth against perfect play, and against the
+actual opponent. It is notes in the cells of a board, and a line or two below."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 
+import numpy as np
 from rich.text import Text
 
-from ttt_cli.engine.position import Cell
-from ttt_cli.evaluation.analysis import Analysis
-from ttt_cli.evaluation.worst_case import Response
+from ttt_cli.engine.alpha_beta import Search
+from ttt_cli.engine.arrays import Floats
+from ttt_cli.engine.policy import Modified, Policy
+from ttt_cli.engine.position import Cell, Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.evaluation.analysis import Analysis, analyse
+from ttt_cli.evaluation.walk import OutgrownError
+from ttt_cli.evaluation.worst_case import best_response
 from ttt_cli.views.board import WORTH, worth
 from ttt_cli.views.numbers import cells_in_words, percent
+
+HINT_NODES = 40_000
+"""Nodes that the proofs of all moves may take together, on a board without a state space."""
+
+MAX_MOVES = 4_000_000
+"""The most moves in the walk of a best response."""
+
+MAX_SECONDS = 5.0
+"""Seconds that the opponent may take for all its answers."""
+
+BATCH = 64
+"""Positions that the opponent is asked about at once, which may overrun its time."""
+
+PROGRAM_BATCH = 2
+"""The same for a program, which is slow; of one position alone there is no other order, see ``Asked``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,40 +49,48 @@ class Advice:
     legend: str = ""
 
 
-def from_hint(hint: Analysis, suggested: Sequence[Cell] = ()) -> Advice:
-    """Return the advice of perfect play, with a legend if ``win 3`` or the like occurs.
-
-    :param suggested: the moves of a search, if the best moves are not proved.
-    """
-    if suggested:
+def hint(position: Position) -> Advice:
+    """Return the advice of perfect play on an open position, where it can be proved quickly, else that of a
+    search; with a legend if ``win 3`` or the like occurs."""
+    analysis = _analysis(position)
+    if not analysis.best:
+        here = Positions.batch([position], position.rules)
+        suggested = np.flatnonzero(Search(position.rules).probabilities(here)[0]).tolist()
         text = f"probably best: {cells_in_words(suggested)} (found by search, not proved)"
-    elif len(hint.best) == len(hint.moves) > 1:
+    elif len(analysis.best) == len(analysis.moves) > 1:
         text = "best: any, all are worth the same"
     else:
-        text = f"best: {cells_in_words(hint.best)}"
-    if all(move.value is None for move in hint.moves):
+        text = f"best: {cells_in_words(analysis.best)}"
+    if all(move.value is None for move in analysis.moves):
         return Advice({}, text)
     legend = ""
-    if timed := [move for move in hint.moves if move.value and move.plies]:
+    if timed := [move for move in analysis.moves if move.value and move.plies]:
         move = max(timed, key=lambda move: move.value or 0)
         moves = "1 move" if move.plies == 1 else f"{move.plies} moves, both sides counted"
         example, result = worth(move.value, move.plies).plain, "win" if move.value == 1 else "lose"
         legend = f"{example}: with perfect play you {result} in {moves}"
-    return Advice({move.cell: [worth(move.value, move.plies)] for move in hint.moves}, text, legend)
+    return Advice({move.cell: [worth(move.value, move.plies)] for move in analysis.moves}, text, legend)
 
 
-def from_response(response: Response | None, hint: Analysis, name: str) -> Advice:
-    """Return the best result each move can get against a player, with its value under perfect play."""
-    if response is None:
+def beat(position: Position, policy: Policy, name: str) -> Advice:
+    """Return the advice of a best response to a policy: for each move the best result that it can get, and
+    its value under perfect play.
+
+    :param name: what the player is called.
+    """
+    try:
+        response = best_response(_Hurried(policy), position, budget=MAX_MOVES // policy.rules.cells)
+    except (OutgrownError, TimeoutError):
         return Advice({}, f"too many continuations against {name} to go through; try b again in a few moves")
+    moves = _analysis(position).moves
     notes = {
         move.cell: [
             _chance(response.win[move.cell], response.save[move.cell]),
             Text(f"({worth(move.value).plain})", "dim"),
         ]
-        for move in hint.moves
+        for move in moves
     }
-    cells = "any cell" if len(response.best) == len(hint.moves) > 1 else cells_in_words(response.best)
+    cells = "any cell" if len(response.best) == len(notes) > 1 else cells_in_words(response.best)
     win, save = response.win[response.best[0]], response.save[response.best[0]]
     if win:
         best = f"to beat {name}, play {cells}: you then win {percent(win, 1)} of the games"
@@ -71,6 +102,11 @@ def from_response(response: Response | None, hint: Analysis, name: str) -> Advic
     return Advice(notes, best, f"cells: the best you can get against {name}, and (against perfect play)")
 
 
+def _analysis(position: Position) -> Analysis:
+    here = Positions.batch([position], position.rules)
+    return analyse(here, nodes=HINT_NODES // len(position.legal))[0]
+
+
 def _chance(win: float, save: float) -> Text:
     """Say how often a move can win, or else how often it can draw."""
     if win:
@@ -78,3 +114,19 @@ def _chance(win: float, save: float) -> Text:
     if save:
         return Text("draw" if save == 1 else f"draw {percent(save, 1)}", WORTH[0])
     return Text("loss", WORTH[-1])
+
+
+class _Hurried(Modified):
+    """A policy that answers for ``MAX_SECONDS`` and then raises TimeoutError."""
+
+    def __init__(self, policy: Policy) -> None:
+        super().__init__(policy)
+        self._deadline = monotonic() + MAX_SECONDS
+
+    def probabilities(self, positions: Positions) -> Floats:
+        answers = []
+        for part in positions.parts(PROGRAM_BATCH if self.external else BATCH):
+            if monotonic() > self._deadline:
+                raise TimeoutError
+            answers.append(self.player.probabilities(part))
+        return np.concatenate(answers)

@@ -29,24 +29,22 @@ def board(
     :param notes: lines to show below the numbers of free cells.
     :param compact: whether to leave out the lines between the rows.
     """
-    rules = position.rules
-    width = len(str(rules.cells)) + 2
-    below: Mapping[Cell, Sequence[Text]] = notes or {}
-    width = max(width, *(note.cell_len + 2 for lines in below.values() for note in lines), 0)
-    marked = [_marked(position, cell, last) for cell in range(rules.cells)]
+    rules, below = position.rules, notes or {}
+    contents = [[_marked(position, cell, last), *below.get(cell, ())] for cell in range(rules.cells)]
     if cursor is not None:
-        marked[cursor] = Text(f"[{marked[cursor].plain.strip('()')}]", "reverse")
-    drawn = Text(no_wrap=True)
-    for row in range(rules.rows):
-        if row:
-            between = "" if compact else "┼".join(["─" * width] * rules.cols) + "\n"
-            drawn.append("\n" + between)
-        cells = range(row * rules.cols, (row + 1) * rules.cols)
-        drawn.append_text(Text("│").join(_centred(marked[cell], width) for cell in cells))
-        for number in range(max(map(len, below.values()), default=0)):
-            line = [below[cell][number] if cell in below else Text() for cell in cells]
-            drawn.append("\n").append_text(Text("│").join(_centred(note, width) for note in line))
-    return drawn
+        contents[cursor][0] = Text(f"[{contents[cursor][0].plain.strip('()')}]", "reverse")
+    noted = [note.cell_len for notes in below.values() for note in notes]
+    width, depth = 2 + max(len(str(rules.cells)), *noted, 0), max(map(len, contents))
+    lines: list[Text] = []
+    for start in range(0, rules.cells, rules.cols):
+        if lines and not compact:
+            lines.append(Text("┼".join(["─" * width] * rules.cols)))
+        row = [
+            content + [Text()] * (depth - len(content)) for content in contents[start : start + rules.cols]
+        ]
+        for texts in zip(*row, strict=True):
+            lines.append(Text("│").join(_centred(text, width) for text in texts))
+    return Text("\n", no_wrap=True).join(lines)
 
 
 def _marked(position: Position, cell: Cell, last: Cell | None) -> Text:
@@ -73,17 +71,3 @@ def worth(value: int | None, plies: int | None = None) -> Text:
 
 def ended(position: Position) -> str:
     return f"{position.winner} has won" if position.winner else "a draw"
-
-
-def beside(drawings: Sequence[Text], width: int) -> Text:
-    """Place drawings of equal size side by side, as many as fit, with a blank line below each row."""
-    lines = [drawing.split("\n") for drawing in drawings]
-    across = max(1, width // (2 + max(drawing.cell_len for drawing in lines[0])))
-    joined = []
-    for start in range(0, len(lines), across):
-        for parts in zip(*lines[start : start + across], strict=True):
-            line = Text("  ", no_wrap=True).join([Text(), *parts])
-            line.rstrip()
-            joined.append(line)
-        joined.append(Text())
-    return Text("\n", no_wrap=True).join(joined)

@@ -1,15 +1,10 @@
-"""The screen of games: board, advice, results, score and rates.
-
-Boards and results go to stdout, or with ``--json`` to stderr; notices always go to stderr.
-"""
+"""What is shown of a session: the game and its players, the board, results and rates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.console import Group
-from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from ttt_cli.documents import Document, optional
@@ -18,15 +13,12 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment
 from ttt_cli.errors import printable
-from ttt_cli.evaluation.review import Review
 from ttt_cli.play.online_learner import Learned, OnlineLearner
-from ttt_cli.play.player import Player
 from ttt_cli.play.session import Score, Session
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.advice import Advice
 from ttt_cli.views.board import board
 from ttt_cli.views.numbers import counted, percent
-from ttt_cli.views.review import moves_table, strip, summary
 
 
 @dataclass(frozen=True)
@@ -39,98 +31,66 @@ class PlayedGame(Document, name="game"):
     score: Score | None = optional()
 
 
-class PlayScreen:
-    """What a session shows."""
+def heading(session: Session) -> str:
+    """Name the game and its players, with the share of their moves that is random."""
+    players = []
+    for side in Side:
+        player = session.player(side)
+        share = f" ({percent(player.exploration, 0)} random)" if player.exploration else ""
+        players.append(f"{side.name} is {player.called}{share}")
+    number = session.score.games + (not session.over)
+    game = "" if session.rules == STANDARD else f"; {session.rules.describe()}"
+    return f"Game {number:,}: {', '.join(players)}{game}"
 
-    def __init__(self, env: Environment, session: Session) -> None:
-        self.env = env.screen
-        self.session = session
 
-    def called(self, player: Player) -> str:
-        """Return the name of a player on the screen."""
-        if not player.is_person:
-            return printable(player.name)
-        people = [player for player in self.session.players if player.is_person]
-        return "you" if len(people) == 1 else f"player {1 + people.index(player)}"
+def board_of(
+    session: Session, cursor: Cell | None = None, advice: Advice | None = None, compact: bool = False
+) -> Text:
+    """Draw the board of the current game."""
+    game, notes = session.game, advice.notes if advice else None
+    last = game.moves[-1] if game.moves else None
+    return board(game.position, last=last, notes=notes, cursor=cursor, compact=compact)
 
-    def heading(self) -> str:
-        """Name the game and its players."""
-        x, o = (self._introduced(self.session.player(side)) for side in Side)
-        number = self.session.score.games + (not self.session.over)
-        rules = self.session.rules
-        game = "" if rules == STANDARD else f"; {rules.describe()}"
-        return f"Game {number:,}: X is {x}, O is {o}{game}"
 
-    def _introduced(self, player: Player) -> str:
-        """A player's name, with the share of its moves that is random."""
-        share = player.exploration
-        return f"{self.called(player)} ({percent(share, 0)} random)" if share else self.called(player)
+def outcome(session: Session) -> str:
+    """Say who has won the game."""
+    game = session.game
+    side = game.result.winner if game.result is not None else None
+    if side is None:
+        return "A draw"
+    winner, loser = session.player(side), session.player(side.other)
+    won = f"{winner.called} {'win' if winner.called == 'you' else 'wins'} as {side.name}"
+    if game.resigned:
+        return f"{loser.called} resigns: {won}"
+    return won[0].upper() + won[1:] if winner.is_person else won
 
-    def board(self, cursor: Cell | None = None, advice: Advice | None = None, compact: bool = False) -> Text:
-        game, notes = self.session.game, advice.notes if advice else None
-        last = game.moves[-1] if game.moves else None
-        return board(game.position, last=last, notes=notes, cursor=cursor, compact=compact)
 
-    def show_result(self) -> None:
-        """Print the result of a game, and the score."""
-        score, (first, second) = self.session.score, self.session.players
-        self.env.draw(Text(self._outcome(), "bold"))
-        own, others = (player.wins for player in score.players)
-        wins = f"{counted(own, 'win')} for {self.called(first)}, {others} for "
-        self.env.out(f"Score: {wins}{self.called(second)}, {counted(score.draws, 'draw')}")
+def score(session: Session) -> str:
+    """Say how many games each player has won."""
+    (first, second), (own, others) = session.players, session.score.players
+    wins = f"{counted(own.wins, 'win')} for {first.called}, {others.wins} for {second.called}"
+    return f"Score: {wins}, {counted(session.score.draws, 'draw')}"
 
-    def show_review(self, review: Review, *, moves: bool) -> None:
-        """Print the review of a game: its moves, or a summary."""
-        names = {side: f"{side.name} ({self.called(self.session.player(side))})" for side in Side}
-        if moves:
-            self.env.draw(moves_table(review.moves, self.env.width, review.turning_point))
-        else:
-            self.env.out(*summary(review, names))
 
-    def _outcome(self) -> str:
-        game = self.session.game
-        side = game.result.winner if game.result is not None else None
-        if side is None:
-            return "A draw"
-        winner = self.called(self.session.player(side))
-        won = f"{winner} {'win' if winner == 'you' else 'wins'} as {side.name}"
-        if game.resigned:
-            return f"{self.called(self.session.player(side.other))} resigns: {won}"
-        return won[0].upper() + won[1:] if self.session.player(side).is_person else won
+def rates(session: Session) -> str:
+    """Say which shares of the games two machines have won."""
+    score, (first, second) = session.score, session.players
+    names, wins = [first.called, second.called], [player.wins for player in score.players]
+    if names[0] == names[1]:  # a machine against itself
+        names, wins = ["X", "O"], [score.x_wins, score.o_wins]
+    counts = [*zip(names, wins, strict=True), ("drawn", score.draws)]
+    return "  ".join(f"{name} {percent(count / score.games, 1):>7}" for name, count in counts)
 
-    # Games between machines
 
-    def show_line(self, *, boards: bool, alone: bool) -> None:
-        """Print a game between machines: boards, the result, and the rates unless it is ``alone``."""
-        if boards:
-            self.env.draw(strip(self.env, self.session.game))
-        width = max(len(self.called(player)) for player in self.session.players) + len(" wins as X")
-        line = f"{self.session.score.games:>6,}  {self._outcome():<{width}}  {self._rates()}"
-        self.env.out(self._outcome() if alone else line, indent=8)
-
-    def live(self, *, boards: bool) -> Live:
-        """Return a live display of the rates, with ``boards`` below the board on the whole screen."""
-        live: Live | None = None
-
-        def drawing() -> Group | Text:
-            self.env.console.width = self.env.width  # as it is by now
-            games = self.session.score.games
-            total = f"{counted(games, 'game')}  {self._rates()}" if games else "no finished game yet"
-            if not boards:
-                return Text(total)
-            drawn = [(self.board(compact=compact), total) for compact in (False, True)]
-            return fitted(self.env, self.heading(), drawn, "Ctrl-C ends" if live and live.is_started else "")
-
-        live = Live(console=self.env.console, screen=boards, auto_refresh=not boards, get_renderable=drawing)
-        return live
-
-    def _rates(self) -> str:
-        score, (first, second) = self.session.score, self.session.players
-        names, wins = [self.called(first), self.called(second)], [player.wins for player in score.players]
-        if names[0] == names[1]:  # a machine against itself
-            names, wins = ["X", "O"], [score.x_wins, score.o_wins]
-        counts = [*zip(names, wins, strict=True), ("drawn", score.draws)]
-        return "  ".join(f"{name} {percent(count / score.games, 1):>7}" for name, count in counts)
+def watched(env: Environment, session: Session, *, boards: bool, keys: str = "") -> Group | Text:
+    """Draw the rates of two machines, with ``boards`` below the board of the current game."""
+    env.console.width = env.width  # as it is by now
+    games = session.score.games
+    total = f"{counted(games, 'game')}  {rates(session)}" if games else "no finished game yet"
+    if not boards:
+        return Text(total)
+    drawn = [(board_of(session, compact=compact), total) for compact in (False, True)]
+    return fitted(env, heading(session), drawn, keys)
 
 
 def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], keys: str) -> Group | Text:
@@ -166,28 +126,3 @@ def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecor
     total = "" if learner.state.games is None else f" from {counted(learner.state.games, 'game')}"
     new = counted(learned.new_positions, f"new {learner.state.learner.units[0]}")
     return f"{name} has learned from {games}: {new}; it knows {learner.state.positions:,}{total}"
-
-
-def menu(
-    question: str,
-    options: Sequence[tuple[str, str]],
-    at: int | None = None,
-    typed: str = "",
-    room: int = 1000,
-) -> Group:
-    """Draw a menu: a question, and numbered options with descriptions.
-
-    :param at: the option to mark.
-    :param typed: the line below.
-    :param room: the most options to show: those around the marked one.
-    """
-    first = max(0, min((at or 0) - room // 2, len(options) - room))
-    table = Table.grid(padding=(0, 2, 0, 1))
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column()  # what gets narrow in a narrow window
-    for number, (name, about) in [*enumerate(options)][first : first + room]:
-        mark, style = ("› ", "bold") if number == at else ("", "")
-        description = Text(about, no_wrap=at is not None, overflow="ellipsis")
-        table.add_row(f"{mark}{number + 1}", printable(name), description, style=style)
-    return Group(Text(question), table, *([Text(typed, "dim")] if typed else []))

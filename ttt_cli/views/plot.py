@@ -3,11 +3,14 @@
 import io
 import logging
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil
+from pathlib import Path
 
 import numpy as np
 
+from ttt_cli.documents import aside
 from ttt_cli.errors import TttError
 from ttt_cli.store.curves import Point
 from ttt_cli.store.text import as_text
@@ -24,18 +27,30 @@ MARKERS = "osD^vPX"
 """Markers tell lines apart in black and white. With seven markers and ten colours, seventy lines differ."""
 
 
-def text_plot(curves: Sequence[tuple[str, Sequence[Point], str]], width: int = 80) -> list[str]:
-    """Return curves as lines of text: what became of each player, and a row of bars for each measure and
-    side. All curves have their bars at the same numbers of games.
+@dataclass(frozen=True)
+class Curve:
+    """The learning curve of a player, or the medians of several.
 
-    :param curves: the name of each, its rows (at least one), and a verdict if it is not the last row's.
+    :ivar points: at least one.
+    :ivar runs: the curves of which they are the medians, or the one curve.
     """
-    looks, room = sorted({row.games for _, rows, _ in curves for row in rows}), max(width - 30, 8)
+
+    file: Path
+    name: str
+    points: Sequence[Point]
+    runs: Sequence[Sequence[Point]] = aside()
+
+
+def text_plot(curves: Sequence[Curve], width: int = 80) -> list[str]:
+    """Return curves as lines of text: what became of each player, and a row of bars for each measure and
+    side. All curves have their bars at the same numbers of games."""
+    looks, room = sorted({row.games for curve in curves for row in curve.points}), max(width - 30, 8)
     if len(looks) > room:
         looks = [looks[at * (len(looks) - 1) // (room - 1)] for at in range(room)]
     lines = []
-    for name, rows, verdict in curves:
-        lines.append(f"{name}: {_outcome(rows, verdict)}")
+    for curve in curves:
+        rows = curve.points
+        lines.append(f"{curve.name}: {_outcome(curve)}")
         games = [row.games for row in rows]
         shown = [max(bisect_right(games, look) - 1, 0) for look in looks if look <= games[-1]]
         for title, sides in PANELS.items():
@@ -48,12 +63,16 @@ def text_plot(curves: Sequence[tuple[str, Sequence[Point], str]], width: int = 8
     return [*lines, f"bars: from {looks[0]:,} to {short(looks[-1])} games, on a logarithmic scale"]
 
 
-def _outcome(rows: Sequence[Point], verdict: str) -> str:
-    first, last = rows[0], rows[-1]
-    if not verdict:
-        verdict = "whether it is unbeatable is not known" if last.unbeatable is None else "beatable"
-        if last.unbeatable:
-            verdict = f"unbeatable when judged at {unbeatable_from(rows) or 0:,} games and after"
+def _outcome(curve: Curve) -> str:
+    first, last, runs = curve.points[0], curve.points[-1], curve.runs
+    verdicts = [run[-1].unbeatable for run in runs]
+    if None in verdicts:
+        verdict = f"whether {'it is' if len(runs) == 1 else 'they are'} unbeatable is not known"
+    elif len(runs) > 1:
+        verdict = f"{verdicts.count(1)} of {len(runs)} unbeatable"
+    else:
+        since = unbeatable_from(curve.points)
+        verdict = "beatable" if since is None else f"unbeatable when judged at {since:,} games and after"
     mistakes = ""
     if first.mistakes is not None and last.mistakes is not None:
         mistakes = f", mistakes in {first.mistakes:,} → {last.mistakes:,} positions"
@@ -68,9 +87,9 @@ def short(games: int) -> str:
     return str(games)
 
 
-def picture(curves: Mapping[str, Sequence[Sequence[Point]]], heading: str, kind: str) -> bytes:
-    """Draw named curves that have a row per seed for each number of games: the median, and a band from the
-    lower to the upper quartile. The same curves give the same bytes.
+def picture(curves: Sequence[Curve], heading: str, kind: str) -> bytes:
+    """Draw curves: the medians, and a band from the lower to the upper quartile. The same curves give the
+    same bytes.
 
     :param kind: ``svg`` or ``png``.
     :raises TttError: if matplotlib is not installed.
@@ -86,15 +105,15 @@ def picture(curves: Mapping[str, Sequence[Sequence[Point]]], heading: str, kind:
         for title, sides in PANELS.items()
         for side, measure in zip("XO", sides, strict=True)
     ]
-    least = min((rows[0].games for looks in curves.values() for rows in looks if rows[0].games), default=1)
+    least = min((row.games for curve in curves for row in curve.points if row.games), default=1)
     settings = {"svg.hashsalt": "ttt", "svg.fonttype": "none", "text.parse_math": False}
     settings |= {"axes.grid": True, "grid.alpha": 0.25}
     with rc_context({**rcParamsDefault, **settings}):  # not what a file in the working folder says
         figure = Figure(figsize=(11, 7.2), layout="constrained")
         for axes, (title, measure) in zip(figure.subplots(2, 2).flatten(), measures, strict=True):
-            for number, (name, looks) in enumerate(curves.items()):
-                games = [rows[0].games for rows in looks]
-                samples = [[getattr(row, measure) for row in rows] for rows in looks]
+            for number, curve in enumerate(curves):
+                games, name = [row.games for row in curve.points], curve.name
+                samples = [[getattr(row, measure) for row in rows] for rows in zip(*curve.runs, strict=True)]
                 low, mid, high = np.transpose([np.quantile(row, (0.25, 0.5, 0.75)) for row in samples])
                 color, marker = f"C{number}", MARKERS[number % len(MARKERS)]
                 axes.fill_between(games, low, high, color=color, alpha=0.18, linewidth=0)

@@ -14,7 +14,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment
 from ttt_cli.evaluation.review import MoveReview, Review
-from ttt_cli.views.board import beside, board, worth
+from ttt_cli.views.board import board, worth
 from ttt_cli.views.numbers import cells, cells_in_words, percent
 from ttt_cli.views.tables import table
 
@@ -70,12 +70,20 @@ def moves_table(moves: Sequence[MoveReview], width: int, turning_point: int | No
 
 
 def strip(env: Environment, game: Game) -> Text:
-    """Draw the boards of a game, as many side by side as fit."""
+    """Draw the boards of a game, as many side by side as fit, with a blank line below each row."""
     boards = [
-        board(Position.reached(text, game.rules), last=last)
+        board(Position.reached(text, game.rules), last=last).split("\n")
         for text, last in zip(game.texts(), (None, *game.moves), strict=True)
     ]
-    return beside(boards, env.width)
+    across = max(1, env.width // (2 + boards[0][0].cell_len))
+    joined = []
+    for start in range(0, len(boards), across):
+        for parts in zip(*boards[start : start + across], strict=True):
+            line = Text("  ", no_wrap=True).join([Text(), *parts])
+            line.rstrip()
+            joined.append(line)
+        joined.append(Text())
+    return Text("\n", no_wrap=True).join(joined)
 
 
 def _remark(move: MoveReview) -> str:

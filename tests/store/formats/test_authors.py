@@ -255,7 +255,7 @@ def test_a_stage_is_possible_exactly_where_a_game_can_end_so():
             boards.append(after(boards[-1], cell))
         end = len(game), winner(boards[-1]) or "draw"
         rows |= {(board, cell + 1, *end) for board, cell in zip(boards, game, strict=False)}
-    data = books.moves_csv(rows)
+    data = b"".join(books.moves_csv(rows))
     found = read(data, "book.csv")
     assert written(found.state, "moves-csv") == data and not found.rejected and not found.notes
 

@@ -101,13 +101,13 @@ class MovesCsv(Format):
             "book", _entries(rows), repaired=repaired, rejected=rejected, notes=notes, odd=odd
         )
 
-    def write(self, player: ExportSource) -> list[bytes]:
+    def write(self, player: ExportSource) -> Iterable[bytes]:
         assert player.state is not None
         rows, index_of = _rows_of(player.state), StateSpace.of(STANDARD).index_of
         if player.best:
             played = player.policy.played > 0
             rows = (row for row in rows if played[index_of[row[0]], row[1] - 1])
-        return [moves_csv(rows)]
+        return moves_csv(rows)
 
 
 def _row(line: str) -> BookRow | str:
@@ -142,7 +142,7 @@ def _can_end(text: str, move: int, plies: int, result: str) -> bool:
     return bool(possible_stages(STANDARD)[after, _stage(plies, result) - shortest])
 
 
-def moves_csv(rows: Iterable[BookRow]) -> bytes:
+def moves_csv(rows: Iterable[BookRow]) -> Iterator[bytes]:
     """The file of a book's rows, sorted and without repetitions."""
     lines = set()
     for text, move, plies, result in rows:

@@ -37,7 +37,7 @@ from ttt_cli.store.formats.lines import OtherLayoutError, split, text_lines, wri
 from ttt_cli.store.npy import array_in
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LIMIT
-from ttt_cli.store.text import csv_chunks, load_json, number_in, quoted
+from ttt_cli.store.text import load_json, number_in, quoted, to_csv
 from ttt_cli.store.typed import rules_of
 
 HEADER = b"position,move,probability,value"
@@ -192,7 +192,7 @@ class PolicyCsv(Format):
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         _refuse_misere(player, self)
-        return csv_chunks(chain([HEADER.decode().split(",")], _rows(player)))
+        return to_csv(chain([HEADER.decode().split(",")], _rows(player)))
 
 
 class PolicyJson(Format):

@@ -7,6 +7,7 @@ board is full, else 0.5.
 """
 
 import io
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -89,7 +90,7 @@ class ValueTable(Format):
         rejected = [Rejected(f"index {index}", "no game reaches this board") for index in unreachable]
         return ForeignTable("td", entries, rejected=rejected, notes=notes)
 
-    def write(self, player: ExportSource) -> list[bytes]:
+    def write(self, player: ExportSource) -> Iterable[bytes]:
         assert player.state is not None
         table, values = player.state.in_own_units().table, starts()
         rows = table.rows_of(StateSpace.of(STANDARD))
@@ -98,4 +99,4 @@ class ValueTable(Format):
             file = io.BytesIO()
             np.savez(file, **dict(zip(ARRAYS, values, strict=True)))
             return [file.getvalue()]
-        return [to_csv([HEADER.split(","), *zip(range(BOARDS), *values.tolist(), strict=True)])]
+        return to_csv([HEADER.split(","), *zip(range(BOARDS), *values.tolist(), strict=True)])

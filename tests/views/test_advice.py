@@ -1,4 +1,4 @@
-"""Hints: what perfect play knows of the moves, as far as it can be proved at once."""
+"""Advice: what perfect play knows of the moves, as far as it can be proved at once."""
 
 from time import sleep
 
@@ -7,8 +7,8 @@ import pytest
 from ttt_cli import Position, Rules
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.evaluation.analysis import Analysis, MoveWorth
-from ttt_cli.play import hints
-from ttt_cli.play.hints import beat, hint
+from ttt_cli.views import advice
+from ttt_cli.views.advice import beat, hint
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,16 @@ def test_where_the_best_move_is_not_proved_a_search_suggests_one():
     position = Position.start(Rules(8, 8, 5))
     for cell in (27, 35, 28, 36, 29):  # X has three in a row, open at both ends
         position = position.play(cell)
-    found, suggested = hint(position)
-    assert not found.best and set(suggested) <= {26, 30}
+    found = hint(position)
+    cells = found.text.removeprefix("probably best: ").removesuffix(" (found by search, not proved)")
+    assert {*cells.split(" or ")} <= {"27", "31"}
 
 
 def test_on_a_large_board_the_worth_of_moves_is_proved():
     rules = Rules(5, 5, 4)
-    found, _ = hint(Position.parse("XXX../OO.../...../...../.....", rules).play(8))
-    assert 3 in found.best
-    assert [(move.value, move.plies) for move in found.moves if move.cell == 3] == [(1, None)]
+    found = hint(Position.parse("XXX../OO.../...../...../.....", rules).play(8))
+    assert found.text.startswith("best: 4")
+    assert [note.plain for note in found.notes[3]] == ["win"] and not found.legend
 
 
 def test_a_best_response_to_a_slow_player_is_not_waited_for(monkeypatch):
@@ -45,5 +46,5 @@ def test_a_best_response_to_a_slow_player_is_not_waited_for(monkeypatch):
             sleep(0.06)
             return super().probabilities(positions)
 
-    monkeypatch.setattr(hints, "MAX_SECONDS", 0.1)
-    assert beat(Position("X...O...."), Slow(Rules())) is None
+    monkeypatch.setattr(advice, "MAX_SECONDS", 0.1)
+    assert "too many continuations" in beat(Position("X...O...."), Slow(Rules()), "slow").text
