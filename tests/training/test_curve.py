@@ -32,7 +32,7 @@ def looks(run: TrainingRun, block: int, last: int | None = None) -> list[int]:
     """The points of a run that is looked at, without playing, between blocks of this size."""
     last = run.plan.games if last is None else last
     for games in [*range(run.before, last, block), last]:
-        run.record = replace(run.record, games=games)
+        run.record = {**run.record, "games": games}
         run.look()
     return [row.games for row in run.curve]
 
@@ -74,7 +74,7 @@ def test_the_file_is_written_at_every_point_and_reads_back(tmp_path):
     path.parent.mkdir()
     run = started(100, path)
     for games, seen in ((0, [0]), (0, [0]), (40, [0, 40]), (100, [0, 40, 100])):
-        run.record = replace(run.record, games=games)
+        run.record = {**run.record, "games": games}
         run.look()
         assert [row.games for row in run.curve] == seen
         assert read(path) == run.curve
