@@ -25,9 +25,9 @@ def opinion(net: Network, rules: Rules, moved: int, other: int) -> float:
     patterns = np.zeros((2, len(net.starts)), np.int32)
     for cell in range(rules.cells):
         if moved >> cell & 1:
-            place(net, patterns, 0, cell)
+            place(net, patterns, 0, cell, 1)
         elif other >> cell & 1:
-            place(net, patterns, 1, cell)
+            place(net, patterns, 1, cell, 1)
     return float(squashed(total(net, patterns[0])))
 
 

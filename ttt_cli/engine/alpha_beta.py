@@ -33,18 +33,15 @@ NODES = 2_000
 PLACES = 1 << 15
 """Places of the transposition table, a power of 2."""
 
-EXACT, AT_LEAST, AT_MOST = 0, 1, 2
-"""What the score in an entry is: the node's score, or a bound of it."""
-
 ENTRY = np.dtype(
     [
         ("mover", "u8"),  # the stones of the side to move
         ("opponent", "u8"),
-        ("score", "f8"),
+        ("lower", "f8"),  # bounds of the node's score
+        ("upper", "f8"),
         ("stamp", "i8"),  # the position whose search the entry belongs to
         ("depth", "i4"),  # plies searched
-        ("bound", "i2"),  # ``EXACT`` ...
-        ("best", "i2"),  # the best move
+        ("best", "i4"),  # the best move
     ],
     align=True,
 )
@@ -63,17 +60,16 @@ SEARCH = np.dtype(
 )
 
 Context = tuple[Board, Network, Int32s, Any, Any]
-"""The rules; the network, and its patterns at each ply, int32[cells + 1, 2, sets]; the table, an array of
+"""The rules; the network, and its patterns in the searched node, int32[2, sets]; the table, an array of
 ``ENTRY``; the state of the search, a record of ``SEARCH``."""
 
 
 @Part
 def negamax(
-    mover: Bitboard, opponent: Bitboard, last: int, depth: int, alpha: float, beta: float, context: Context
+    mover: Bitboard, opponent: Bitboard, depth: int, alpha: float, beta: float, context: Context
 ) -> float:
     """The score of a node for the side to move, exact if it lies between ``alpha`` and ``beta``.
 
-    :param last: the cell of the last stone.
     :param depth: plies to search.
     """
     board, network, patterns, table, state = context
@@ -96,12 +92,8 @@ def negamax(
     if soonest == 1:
         return 0.0
     ply = board.cells - soonest
-    side = ply & 1
-    for number in range(patterns.shape[2]):
-        patterns[ply, 0, number] = patterns[ply - 1, 0, number]
-        patterns[ply, 1, number] = patterns[ply - 1, 1, number]
-    place(network, patterns[ply], 1 - side, last)
-    pattern, highest = patterns[ply, side], -np.inf
+    side, highest = ply & 1, -np.inf
+    pattern = patterns[side]
     if depth == 1 and forced == 0:
         while free:
             highest = max(highest, gain(network, pattern, lowest_cell(free)))
@@ -110,11 +102,10 @@ def negamax(
     first_move, entry = -1, table[np.int64(hashed(mover, opponent)) & (PLACES - 1)]
     if entry.stamp == state.stamp and entry.mover == mover and entry.opponent == opponent:
         first_move = entry.best
-        if entry.depth == depth:
-            high = entry.bound != AT_MOST and entry.score >= beta
-            low = entry.bound != AT_LEAST and entry.score <= alpha
-            if entry.bound == EXACT or high or low:
-                return entry.score
+        if entry.depth == depth and (entry.lower >= beta or entry.lower == entry.upper):
+            return entry.lower
+        if entry.depth == depth and entry.upper <= alpha:
+            return entry.upper
     moves, listed = state.moves[ply], 0
     while free:
         cell = lowest_cell(free)
@@ -129,7 +120,9 @@ def negamax(
             return 0.0
         cell = np.int64(moves[at])
         stone = ONE << np.uint64(cell)
-        score = -negamax(opponent, mover | stone, cell, depth - 1 + forced, -beta, -alpha, context)
+        place(network, patterns, side, cell, 1)
+        score = -negamax(opponent, mover | stone, depth - 1 + forced, -beta, -alpha, context)
+        place(network, patterns, side, cell, -1)
         if state.cut_short:
             return 0.0
         if score > highest:
@@ -137,9 +130,10 @@ def negamax(
             alpha = max(alpha, score)
         if highest >= beta:
             break
-    bound = AT_LEAST if highest >= beta else AT_MOST if highest <= lower_bound else EXACT
-    entry.mover, entry.opponent, entry.score = mover, opponent, highest
-    entry.stamp, entry.depth, entry.bound, entry.best = state.stamp, depth, bound, chosen
+    entry.mover, entry.opponent, entry.stamp = mover, opponent, state.stamp
+    entry.lower = highest if highest > lower_bound else -np.inf
+    entry.upper = highest if highest < beta else np.inf
+    entry.depth, entry.best = depth, chosen
     return highest
 
 
@@ -148,9 +142,9 @@ def search_root(mover: Bitboard, opponent: Bitboard, depth: int, exact: bool, co
     """Fill ``root_scores`` by a search of ``depth`` plies, unless it is cut short."""
     board, network, patterns, _, state = context
     ply = popcount(mover | opponent)
-    number, moves, pattern = board.cells - ply, state.moves[ply], patterns[ply, ply & 1]
+    number, moves, side = board.cells - ply, state.moves[ply], ply & 1
     completing = completing_cells(mover, opponent, board)
-    base, best, alpha = total(network, pattern), -np.inf, -np.inf
+    base, best, alpha = total(network, patterns[side]), -np.inf, -np.inf
     for at in range(number):
         cell = np.int64(moves[at])
         stone = ONE << np.uint64(cell)
@@ -159,11 +153,13 @@ def search_root(mover: Bitboard, opponent: Bitboard, depth: int, exact: bool, co
         elif number == 1:
             score = 0.0
         elif depth > 1:
-            score = -negamax(opponent, mover | stone, cell, depth - 1, -np.inf, -alpha, context)
+            place(network, patterns, side, cell, 1)
+            score = -negamax(opponent, mover | stone, depth - 1, -np.inf, -alpha, context)
+            place(network, patterns, side, cell, -1)
         elif not board.misere and completing_cells(opponent, mover | stone, board):
             score = float(1 - number)
         else:
-            score = squashed(base + gain(network, pattern, cell))
+            score = squashed(base + gain(network, patterns[side], cell))
         if state.cut_short:
             return
         best = max(best, score)
@@ -185,12 +181,12 @@ def _search(
         state.stamp, state.nodes, state.node_limit, state.cut_short = row + 1, 0, nodes, False
         ply, number = popcount(mover | opponent), 0
         moves = state.moves[ply]
-        patterns[ply] = 0
+        patterns[:] = 0
         for cell in range(board.cells):
             if mover >> np.uint64(cell) & ONE:
-                place(network, patterns[ply], ply & 1, cell)
+                place(network, patterns, ply & 1, cell, 1)
             elif opponent >> np.uint64(cell) & ONE:
-                place(network, patterns[ply], 1 - (ply & 1), cell)
+                place(network, patterns, 1 - (ply & 1), cell, 1)
             else:
                 moves[number] = cell
                 number += 1
@@ -248,7 +244,7 @@ class Search(Policy):
         scores = np.full((len(distinct), cells), -np.inf)
         still_open = np.flatnonzero(~distinct.terminal)
         open_scores, state = scores[still_open], np.zeros(1, SEARCH).view(np.recarray)[0]
-        patterns = np.zeros((cells + 1, 2, len(network.starts)), np.int32)
+        patterns = np.zeros((2, len(network.starts)), np.int32)
         table = np.zeros(PLACES, ENTRY).view(np.recarray)
         context = board_of(self.rules), network, patterns, table, state
         nodes = UNLIMITED if self._nodes is None else self._nodes

@@ -13,21 +13,19 @@ from ttt_cli.engine.kernel import Part
 
 Bitboard = np.uint64
 
-ZERO, ONE, TWO, FOUR, TOP = (np.uint64(number) for number in (0, 1, 2, 4, 56))
-PAIRS, QUADS, NIBBLES, BYTES = (np.uint64((2**64 - 1) // divisor) for divisor in (3, 5, 17, 255))
-
-HALF = np.uint64(32)
+ZERO, ONE, HALF = np.uint64(0), np.uint64(1), np.uint64(32)
 MIX_X, MIX_O, MIX = map(np.uint64, (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9))
 """Odd numbers with random-looking bits."""
 
 
 @Part
 def popcount(board: Bitboard) -> Any:
-    """The number of set bits, in a form that compilers turn into one instruction."""
-    board = board - ((board >> ONE) & PAIRS)
-    board = (board & QUADS) + ((board >> TWO) & QUADS)
-    board = (board + (board >> FOUR)) & NIBBLES
-    return np.int64((board * BYTES) >> TOP)
+    """The number of set bits, in a loop that compilers turn into one instruction."""
+    number = 0
+    while board:
+        board &= board - ONE
+        number += 1
+    return number
 
 
 popcount.plain = lambda board: int(board).bit_count()  # several times as quick in Python

@@ -1,11 +1,15 @@
 """The link to Numba: compiles the functions of a kernel together, and loads what an earlier process compiled.
 
 All that depends on Numba's internals stands here. A new version of Numba is checked by
-``tests/engine/test_kernel.py``.
+``tests/engine/test_kernel.py``. Compiled code lies in files of the user's cache, named by a digest of
+everything it is made of. Loading it means running it, so a folder that others own or may write to is not
+used.
 """
 
+import errno
 import os
 import pickle
+import re
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
@@ -13,14 +17,18 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
+from pathlib import Path
+from time import time
 from types import FunctionType
 from typing import Any
 
-from ttt_cli.engine import code_cache
 from ttt_cli.errors import notices
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 """Kernels never divide by zero, allocate nothing, and only Python calls them."""
+
+_FILE = re.compile(r"[\w.' ]+-[0-9a-f]{16}(\.[0-9]+)?")
+"""The names of files of compiled code."""
 
 
 def unavailable() -> str:
@@ -111,17 +119,60 @@ class _Cache:
         types = [(str(kind), getattr(kind, "fields", ())) for kind in signature]
         made_of = sys.version, context.codegen().magic_tuple(), self.made_of, types
         name = f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
-        code = code_cache.read(name)
-        if code is not None:
-            try:
-                return CompileResult._rebuild(context, *pickle.loads(code))
-            except Exception as error:  # a damaged file can raise anything
-                notices.debug("the compiled code in %s cannot be read: %r", name, error)
+        try:
+            path = _folder() / name
+            with suppress(OSError):  # where nothing can be written
+                os.utime(path)  # it is in use
+            return CompileResult._rebuild(context, *pickle.loads(path.read_bytes()))
+        except Exception as error:  # a damaged file can raise anything
+            notices.debug("no compiled code is loaded from %s: %r", name, error)
         with self.compiling():
             context.refresh()  # loads all that the compiler needs, but compiled code does not
             compiled = self.dispatcher._compiler.compile(signature, None)
-        code_cache.write(name, dumps(compiled._reduce()))
+        _keep(name, dumps(compiled._reduce()))
         return compiled
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """``load_overload`` has saved it."""
+
+
+def _keep(name: str, code: bytes) -> None:
+    """Keep compiled code if possible, and delete code that has not been used for 30 days."""
+    try:
+        folder = _folder()
+        temporary = folder / f"{name}.{os.getpid()}"
+        try:
+            temporary.write_bytes(code)
+            temporary.replace(folder / name)
+        finally:
+            temporary.unlink(missing_ok=True)
+        for other in folder.iterdir():
+            with suppress(FileNotFoundError):  # another process may have renamed or deleted it
+                if _FILE.fullmatch(other.name) and time() - other.stat().st_mtime > 30 * 86_400:
+                    other.unlink()
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _say_once(f"compiled code cannot be kept ({where}{error.strerror})")
+
+
+@cache
+def _say_once(why: str) -> None:
+    notices.info("%s; NUMBA_CACHE_DIR=FOLDER names another folder", why)
+
+
+def _folder() -> Path:
+    """The folder ``ttt`` in NUMBA_CACHE_DIR or the user's cache; never in the working folder.
+
+    :raises OSError: if it cannot be made, or others own it or may write to it.
+    """
+    user = os.path.expanduser("~/.cache")  # noqa: PTH111 (Path raises an error where there is no home)
+    caches = os.environ.get("NUMBA_CACHE_DIR", ""), os.environ.get("XDG_CACHE_HOME", ""), user
+    absolute = [*filter(os.path.isabs, caches)]
+    if not absolute:
+        raise OSError(errno.ENOENT, "HOME is not an absolute path", user)
+    folder = Path(absolute[0], "ttt")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = folder.stat()
+    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        raise OSError(errno.EPERM, "others own the folder, or may write there", str(folder))
+    return folder

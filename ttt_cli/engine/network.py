@@ -78,13 +78,13 @@ def line_network(rules: Rules) -> Network:
 
 
 @Part
-def place(network: Network, patterns: Int32s, side: int, cell: int) -> None:
-    """Place a stone of a side on a cell.
+def place(network: Network, patterns: Int32s, side: int, cell: int, stones: int) -> None:
+    """Place one stone of a side on a cell, or take it off: -1.
 
     :param patterns: int32[2, t], the patterns of the sets if X has just moved, and if O has.
     """
     for at in range(network.number[cell]):
-        number, power = network.sets[cell, at], network.powers[cell, at]
+        number, power = network.sets[cell, at], stones * network.powers[cell, at]
         patterns[side, number] += power
         patterns[1 - side, number] += 2 * power
 

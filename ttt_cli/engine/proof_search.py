@@ -194,28 +194,27 @@ def pair_up(
 def force(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> bool:
     """Look for a win of the side to move, with the stones ``own``, by stones that each threaten to complete a
     line until one threatens two. If there is one, store both sides' stones at its end."""
-    to_block, lines, all_but_two = completing_cells(other, own, board), board.lines, board.length - 2
+    to_block = completing_cells(other, own, board)
     if to_block & (to_block - ONE):
         return False
-    for choice in range(2 * board.line_count):  # each of the two free cells of a line
-        line = lines[choice >> 1]
-        if line & other or popcount(line & own) != all_but_two:
+    for index in range(board.line_count):
+        free = board.lines[index] & ~own
+        if board.lines[index] & other or popcount(free) != 2:
             continue
-        free = line & ~own
-        move = free & (~free + ONE)
-        if choice & 1:
-            move ^= free
-        if to_block and move != to_block:
-            continue
-        if search.tried == TRIES:
-            return False
-        search.tried += 1
-        threats = completing_cells(own | move, other, board)
-        if threats & (threats - ONE):
-            search.final_own, search.final_other = own | move, other | threats
-            return True
-        if force(own | move, other | threats, board, search):
-            return True
+        while free:
+            move = free & (~free + ONE)
+            free ^= move
+            if to_block and move != to_block:
+                continue
+            if search.tried == TRIES:
+                return False
+            search.tried += 1
+            threats = completing_cells(own | move, other, board)
+            if threats & (threats - ONE):
+                search.final_own, search.final_other = own | move, other | threats
+                return True
+            if force(own | move, other | threats, board, search):
+                return True
     return False
 
 

@@ -234,7 +234,7 @@ def next_board(rows: Any, moves: Any, rule: Rule, parent: int, move: int, ply: i
     for either in range(2):
         for at in range(patterns.shape[2]):
             patterns[ply + 1, either, at] = patterns[ply, either, at]
-    place_stone(net, patterns[ply + 1], side, cell)
+    place_stone(net, patterns[ply + 1], side, cell, 1)
     return row
 
 
