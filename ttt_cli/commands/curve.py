@@ -86,7 +86,7 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
 
     :raises InvalidFileError: if there is none.
     """
-    if not library.holds_state(path):
+    if library.native_format(path) is None:
         rows = read(path)
         if not rows:
             raise InvalidFileError("the curve has no points yet", where=str(path))

@@ -66,7 +66,9 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     with translate_os_errors(path):
         old = _status(path)
         if old is not None and (not stat.S_ISREG(old.st_mode) or os.fspath(path).startswith(STREAMS)):
-            with open(path, "ab", opener=_at_once) as stream:
+            fd = os.open(path, os.O_WRONLY | os.O_APPEND | NO_WAITING)  # fails if nobody reads the pipe
+            os.set_blocking(fd, True)
+            with os.fdopen(fd, "ab") as stream:
                 yield stream
             return
         if old is not None:
@@ -112,13 +114,6 @@ def _replacing(target: Path, like: os.stat_result | None, *, keep_backup: bool =
         if keep_backup:
             _keep(target)
         os.replace(temporary, target)
-
-
-def _at_once(path: str, flags: int) -> int:
-    """Open a device or a pipe without waiting for its other end; it is an error if nobody reads the pipe."""
-    fd = os.open(path, flags | NO_WAITING)
-    os.set_blocking(fd, True)
-    return fd
 
 
 def append_line(path: AnyPath, line: bytes, *, wait: float = 10.0) -> None:

@@ -159,9 +159,10 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
     return Loaded(State.empty(learner, game), trained._replace(rules=game).path(store), FORMAT, "")
 
 
-def holds_state(path: Path) -> bool:
-    """Whether the file at ``path`` is a native state, sound or not."""
-    return path.is_file() and _native_format(Source(path, quiet=True)) is not None
+def native_format(path: Path) -> NativeFormat | None:
+    """The native format of the file at ``path``, sound or not; None if it is not a state."""
+    source = Source(path, quiet=True) if path.is_file() else None
+    return next((form for form in NATIVE if source and form.recognises(source, DEFAULTS)), None)
 
 
 def games_in(store: Path, name: str) -> SoundGames:
@@ -175,18 +176,14 @@ def games_in(store: Path, name: str) -> SoundGames:
         kind = InvalidFileError if is_path(name) else UsageError
         hint = f"this store's is {command_line(own)}" if own.exists() else hint
         raise kind("there is no such log of games", where=name, hint=hint)
-    if holds_state(path):
+    if native_format(path):
         raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)
     return SoundGames(path)
 
 
-def _native_format(source: Source) -> NativeFormat | None:
-    return next((form for form in NATIVE if form.recognises(source, DEFAULTS)), None)
-
-
 def refuse_loss(path: Path) -> None:
     """Raise UsageError if ``path`` is a log of games or a state."""
-    for holds, what in ((holds_games, "a log of games"), (holds_state, "a learned state")):
+    for holds, what in ((holds_games, "a log of games"), (native_format, "a learned state")):
         if holds(path):
             raise UsageError(f"is {what}, which would be lost", where=str(path), hint="name another file")
 
@@ -201,8 +198,7 @@ def needs_backup(state: State, path: Path) -> bool:
     learner, rules = state.learner, state.rules
     if rules.misere:  # which most formats cannot express
         raise UsageError(f"a state that plays {rules.describe()} cannot be saved")
-    form = _native_format(Source(path, quiet=True)) if path.is_file() else None
-    if form is None:
+    if (form := native_format(path)) is None:
         refuse_loss(path)
         if path.suffix in {*SUFFIXES, ".jsonl", ".npz", ".pkl", ".py"} - {learner.suffix}:
             what = f"a {learner.name} state is {learner.suffix[1:].upper()}"
@@ -301,7 +297,7 @@ def try_saving(state: State, path: Path) -> None:
     """Raise TttError if ``save`` would, or would replace the file of another program, before any work is lost
     by that."""
     needs_backup(state, path)  # refuses what may not be replaced
-    if path.is_file() and path.stat().st_size and not holds_state(path):
+    if path.is_file() and path.stat().st_size and not native_format(path):
         what, hint = "is not a state, and a state replaces nothing else", "name another file"
         raise InvalidFileError(what, where=str(path), hint=hint, flags="-o another file")
     if path.is_file() or not path.exists():  # the reader of a pipe would see its end
@@ -328,7 +324,7 @@ def accept(path: Path) -> bool:
     """
     with lock(path, "accepted"):
         source = Source(path)
-        if (form := _native_format(source)) is None:
+        if (form := native_format(path)) is None:
             raise InvalidFileError("is not a ttt state: there is nothing to accept", where=str(path))
         accepted = content(form.read(source, FileOptions(trust_edits=True)).state)
         changed = accepted != source.data

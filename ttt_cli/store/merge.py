@@ -57,20 +57,18 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     games = _repeated({(game, run["id"]) for run in runs_kept for game in run.get("game_ids", ())})
     mixed = {name for run in runs_kept for name in run.get("runs", ())}
     overlap = [name for name in _shared_runs(kept) if name in mixed or not learner.keeps_runs_apart]
-    if not (games or overlap):
-        closed = [run for loaded in kept for run in loaded.state.closed().runs]
-        furthest = {run["id"]: run for run in sorted(closed, key=lambda run: run["games"] or 0)}
-        runs = tuple(furthest[name] for name in sorted(furthest))
-    elif allow_overlap:
-        runs = (_overlap_run(kept),)
-    else:
-        raise _overlapping(kept, "game", games) if games else _overlapping(kept, "run", overlap)
     empty, tables = learner.empty(state.rules, state.symmetric), _Tables(kept)
     if games or overlap:
+        if not allow_overlap:
+            raise _overlapping(kept, "game", games) if games else _overlapping(kept, "run", overlap)
+        runs = [_overlap_run(kept)]
         table = learner.merge_overlapping(empty, tables, runs[0]["id"])
     else:
+        closed = [run for loaded in kept for run in loaded.state.closed().runs]
+        furthest = {run["id"]: run for run in sorted(closed, key=lambda run: run["games"] or 0)}
+        runs = [furthest[name] for name in sorted(furthest)]
         table = learner.merge(empty, tables)
-    return Merged(replace(state, table=table, runs=runs), contained, duplicates)
+    return Merged(replace(state, table=table, runs=tuple(runs)), contained, duplicates)
 
 
 class _Tables(UserList[Any]):

@@ -106,25 +106,22 @@ def train_run(learner: Learner[Any], rules: Rules, symmetric: bool, **decisive: 
     """
     own = {"params": learner.parameters(), "kernel_version": learner.kernel_version}
     details = {**dict.fromkeys(DECISIVE), **decisive, **own, "opponent": as_text(decisive["opponent"])}
-    identity = _train_id(details, learner.name, learner.choice, rules, symmetric)
+    identity = _train_ids(details, learner, rules, symmetric)[0]
     record = {"id": identity, "kind": "train", "games": 0, "results": {"x": 0, "o": 0, "draw": 0}, **details}
     return cast(Run, record)
 
 
-def _train_id(details: Mapping[str, Any], learner: str, choice: str, rules: Rules, symmetric: bool) -> str:
+def _train_ids(details: Mapping[str, Any], learner: Learner[Any], rules: Rules, symmetric: bool) -> list[str]:
+    """The ids that a training run may have: by the learner's choice rule, and by any that it may have had."""
     meaning = {
         **{key: details.get(key) for key in DECISIVE},
         "opponent": details.get("opponent_digest") or details.get("opponent"),
-        "learner": [learner, details["kernel_version"], choice],
         "rules": [rules.rows, rules.cols, rules.line, symmetric, *["misere"] * rules.misere],
     }
-    return digest_of(meaning)[:24]
-
-
-def _train_ids(details: Mapping[str, Any], learner: Learner[Any], rules: Rules, symmetric: bool) -> set[str]:
-    """The ids that a run may have, since the choice rule may be another now than in training."""
-    choices = (learner.choice, *learner.choices)
-    return {_train_id(details, learner.name, choice, rules, symmetric) for choice in choices}
+    kinds = (
+        [learner.name, details["kernel_version"], choice] for choice in (learner.choice, *learner.choices)
+    )
+    return [digest_of({**meaning, "learner": kind})[:24] for kind in kinds]
 
 
 def digest_of(value: Any) -> str:

@@ -56,9 +56,11 @@ def teach(
         return Lesson(state, 0, counts["skipped"], counts["repeated"])
     state = state.in_own_units()
     own_only = name is not None and not state.learner.learns_both_sides
-    run: Run = {"id": secrets.token_hex(12), "kind": "play", "games": 0, "results": None, "game_ids": []}
+    run: Run
     if going_on in state.runs:
         run = going_on
+    else:
+        run = {"id": secrets.token_hex(12), "kind": "play", "games": 0, "results": None, "game_ids": []}
     ids = [*run["game_ids"]]
     results: Any = {"x": 0, "o": 0, "draw": 0, **(run["results"] or {})}
     with prefer_uncompiled() if len(first) <= FEW else nullcontext():

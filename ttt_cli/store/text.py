@@ -104,15 +104,29 @@ def load_json(data: bytes, where: str, *, line: int = 1, limit: int = LIMIT, con
     if len(data) > limit:
         raise too_large(f"has {len(data):,} bytes; the limit is {limit:,}", where)
     refuse_costly(data, where, limit)
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(value := dict(pairs)) < len(pairs):
+            ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
+            raise InvalidFileError("the key is repeated", where=f"{where}, key {quoted(twice)}")
+        return value
+
+    def integer(digits: str) -> int:
+        if len(digits) >= 19 and not (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64):
+            raise InvalidFileError(f"the integer {quoted(digits)} does not fit into 64 bits", where=where)
+        return int(digits)
+
     try:
         orjson.loads(data)
     except orjson.JSONDecodeError as error:
         if not (constants and _CONSTANT.match(error.doc, error.pos)):
             _refuse_syntax(data, where, line, error)
-    value = _exactly(data, where, line)
     try:
+        value = json.loads(data, object_pairs_hook=members, parse_int=integer)
         orjson.dumps(value)  # what stands behind a NaN has not been checked
-    except TypeError as error:
+    except json.JSONDecodeError as error:
+        _refuse_syntax(data, where, line, error)
+    except (RecursionError, TypeError) as error:
         why = "holds half a surrogate pair" if "surrogate" in str(error) else _TOO_DEEP
         raise InvalidFileError(why, where=where) from None
     return value
@@ -127,28 +141,6 @@ def refuse_costly(data: bytes, where: str, limit: int) -> None:
     if needed > MEMORY * limit:
         message = f"its values would take {needed:,} bytes of memory; the limit is {MEMORY * limit:,}"
         raise too_large(message, where)
-
-
-def _exactly(data: bytes, where: str, line: int) -> Any:
-    """The value of a JSON text without duplicate keys and huge integers."""
-
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(value := dict(pairs)) < len(pairs):
-            ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-            raise InvalidFileError("the key is repeated", where=f"{where}, key {quoted(twice)}")
-        return value
-
-    def integer(digits: str) -> int:
-        if len(digits) >= 19 and not (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64):
-            raise InvalidFileError(f"the integer {quoted(digits)} does not fit into 64 bits", where=where)
-        return int(digits)
-
-    try:
-        return json.loads(data, object_pairs_hook=members, parse_int=integer)
-    except json.JSONDecodeError as error:
-        _refuse_syntax(data, where, line, error)
-    except RecursionError:
-        raise InvalidFileError(_TOO_DEEP, where=where) from None
 
 
 def _refuse_syntax(data: bytes, where: str, line: int, error: json.JSONDecodeError) -> NoReturn:
