@@ -307,9 +307,8 @@ def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: 
     try:
         table = learner.from_entries(foreign.rules, False, foreign.entries.items())
     except InvalidFileError as error:
-        raise InvalidFileError(
-            error.message, where=f"{source.where}: {error.where}", hint=error.hint
-        ) from None
+        error.where = f"{source.where}: {error.where}"
+        raise
     digest = sha256(source.data).hexdigest()
     games = None if foreign.results is None else sum(foreign.results.values())
     record = {"id": digest[:24], "kind": "import", "games": games, "results": foreign.results}

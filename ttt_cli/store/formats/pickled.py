@@ -64,12 +64,12 @@ def _a_model(package: str, where: str) -> InvalidFileError:
     return InvalidFileError(message, where=where, hint=hint)
 
 
-def _table(found: Document, source: Source, options: FileOptions, form: Format, *notes: str) -> ForeignTable:
+def _table(found: Document, source: Source, options: FileOptions, *notes: str) -> ForeignTable:
     value, classes = found
     objects = ", ".join(classes[:NAMED]) + (", …" if len(classes) > NAMED else "")
     try:
         tables = tables_of_json(value, source.where, options.rules or STANDARD)
-        loaded = read_tables(tables, source, options, form)
+        loaded = read_tables(tables, source, options)
     except InvalidFileError as error:
         for package in (known.partition(".")[0] for known in classes):
             if package in MODELS:
@@ -107,7 +107,7 @@ class Pickled(Format):
         if source.start.startswith(b"PK\x03\x04"):
             raise _a_model("torch", source.where)
         document = read_pickle(_unpacked(source), source.where)
-        return _table(document, source, options, self, "a pickle, of which nothing was executed")
+        return _table(document, source, options, "a pickle, of which nothing was executed")
 
 
 class Npy(Format):
@@ -127,7 +127,7 @@ class Npy(Format):
         value, classes = load_npz(source) if source.arrays else load_npy(source.data, source.where)
         if isinstance(value, np.ndarray):
             value = _rows(value, source.where, options.rules or STANDARD)
-        return _table((value, classes), source, options, self)
+        return _table((value, classes), source, options)
 
 
 def _rows(array: Array, where: str, rules: Rules) -> Any:

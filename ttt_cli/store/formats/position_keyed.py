@@ -6,6 +6,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class PositionKeyed(Format):
         content = source.json if source.is_json else source.rows
         try:
             tables = (tables_of_json if source.is_json else tables_of_rows)(content, source.where, rules)
-            return read_tables(tables, source, options, self)
+            return read_tables(tables, source, options)
         except InvalidFileError as error:
             if not (error.hint or source.is_json):
                 error.hint = "ttt show --formats lists what can be read"
@@ -78,6 +79,9 @@ class QTable(PositionKeyed):
         rows = all(isinstance(row, list) and len(row) == STANDARD.cells for row in table.values())
         return rows and all(re.fullmatch("[012]{9}", key) for key in table)
 
+    def read(self, source: Source, options: FileOptions) -> ForeignTable:
+        return replace(super().read(source, options), choice="article")
+
     def write(self, player: ExportSource) -> list[bytes]:
         """The values of all open positions."""
         assert player.state is not None
@@ -90,9 +94,7 @@ class QTable(PositionKeyed):
         return [b"{\n" + as_lines(sorted(zip(keys, rows.tolist(), strict=True))) + b"\n}\n"]
 
 
-def read_tables(
-    candidates: Iterator[Candidate], source: Source, options: FileOptions, form: Format
-) -> ForeignTable:
+def read_tables(candidates: Iterator[Candidate], source: Source, options: FileOptions) -> ForeignTable:
     """Read the first table that can be read of those that a file may hold.
 
     :raises InvalidFileError: if no reading fits, or several may be meant.
@@ -104,7 +106,7 @@ def read_tables(
             if (candidate := next(candidates, None)) is None:
                 break
             keys = len(candidate.keys)
-            return _read_table(candidate, source, options, form)
+            return _read_table(candidate, source, options)
         except InvalidFileError as error:  # also of what is not even a candidate
             if isinstance(error, UndecidedError) and error.fits:
                 raise
@@ -116,7 +118,7 @@ def read_tables(
     raise max(failures, key=lambda failure: failure[:2])[2]  # that of the largest table matters
 
 
-def _read_table(table: Candidate, source: Source, options: FileOptions, form: Format) -> ForeignTable:
+def _read_table(table: Candidate, source: Source, options: FileOptions) -> ForeignTable:
     """The entries of a table's reading, with what is left out and what the user should know."""
     rules = options.rules or STANDARD
     table = _learned(table, rules, source.where)
@@ -146,10 +148,9 @@ def _read_table(table: Candidate, source: Source, options: FileOptions, form: Fo
             notes.append(f"boards without {beads}, where it resigns: {empty:,}")
     else:
         notes.append(plays.about_unknown())
-    learner = "q" if reading.of_moves else "td"
-    choice = "article" if form.learner == "q" else "default"  # q-table: its author's own
-    lost, rule = _left_out(reading, table), None if is_usual else plays
-    return ForeignTable(learner, entries, choice, rules, plays=rule, rejected=lost, notes=notes)
+    learner, lost = "q" if reading.of_moves else "td", _left_out(reading, table)
+    rule = None if is_usual else plays
+    return ForeignTable(learner, entries, "default", rules, plays=rule, rejected=lost, notes=notes)
 
 
 def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:
