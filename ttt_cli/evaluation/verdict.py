@@ -154,9 +154,10 @@ def judge(
             games.play(positions, layer)
             layers.append(layer)
             if layer.ply % 2 == side:
-                sizes[side] += int(layer.open.sum())
+                still_open = ~positions.terminal
+                sizes[side] += int(still_open.sum())
                 known += [] if layer.known is None else [layer.known]
-                own = [*own, positions[layer.open]] if max(sizes) <= most_examined else []
+                own = [*own, positions[still_open]] if max(sizes) <= most_examined else []
             del positions  # their memory is needed for the next ply
         cases.append(worst_case(layers, side))
         rates.append([one if side is Side.X else one.turned() for one in games.rates])
