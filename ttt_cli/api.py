@@ -21,7 +21,7 @@ import numpy as np
 
 from ttt_cli.agents.grammar import Agent, file_and_reading, resolve_all
 from ttt_cli.agents.python_object import player_of
-from ttt_cli.agents.registry import OPPONENTS, usual_opponents
+from ttt_cli.agents.registry import OPPONENTS
 from ttt_cli.agents.registry import AgentType as AgentType
 from ttt_cli.agents.registry import one_of as one_of
 from ttt_cli.engine.game import Game as Game
@@ -182,8 +182,8 @@ def evaluate(
     :raises TttError: if more positions can be reached, or the choices of a function or a program vary.
     """
     agents = _agents([player, *(opponents or OPPONENTS)], rules, store)
-    if not opponents:
-        agents = agents[: 1 + len(usual_opponents(agents[0].rules))]
+    if not opponents and enumerated(agents[0].rules) is None:
+        agents.pop()  # minimax, which takes proofs there
     own, *others = agents
     budget = _whole("budget", budget, 1) or BUDGET
     verdict = verdicts.judge(own.policy, [(other.name, other.policy) for other in others], budget=budget)

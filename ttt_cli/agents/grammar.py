@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttt_cli.agents.python_object import player_of
 from ttt_cli.agents.registry import ALIASES, AgentType, hard, parse_options, players
@@ -25,10 +25,9 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
+from ttt_cli.store import library
+from ttt_cli.store.formats.format import DEFAULTS, FileOptions, Loaded
 from ttt_cli.user_code import AGENT_PLUGINS, guarded, plugin
-
-if TYPE_CHECKING:
-    from ttt_cli.store.formats.format import FileOptions, Loaded
 
 INTERPRETERS = {".py": "python3", ".js": "node", ".sh": "sh", ".rb": "ruby", ".pl": "perl", ".awk": "awk -f"}
 """What runs a program, by the suffix of its file."""
@@ -52,7 +51,7 @@ class Agent:
     make: Callable[[Rules], Policy] | None = None
     source: Path | None = None
     fingerprint: Callable[[], str] | None = None
-    loaded: "Loaded | None" = None
+    loaded: Loaded | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     reproducible: bool = True
 
@@ -156,8 +155,6 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
     name, options = (head, tail) if colon else (text, None)
     if (built_in := players().get(name)) is not None:
         return _of_type(text, built_in, options)
-    from ttt_cli.store import library  # the built-in players do without it
-
     if colon and library.find(store, text, rules) is not None:  # a file whose name holds a colon
         name, options = text, None
     if name and (path := library.find(store, name, rules)) is not None:
@@ -186,8 +183,6 @@ def _of_type(text: str, player: AgentType, options: str | None, **argument: str)
 
 
 def _of_file(text: str, path: Path, options: str | None, rules: Rules | None) -> Agent:
-    from ttt_cli.store import library
-
     values = parse_options(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS)
     playing, reading = _split(values, rules)
     try:
@@ -210,7 +205,7 @@ def _of_file(text: str, path: Path, options: str | None, rules: Rules | None) ->
     )
 
 
-def _of_state(text: str, loaded: "Loaded", playing: dict[str, Any]) -> Agent:
+def _of_state(text: str, loaded: Loaded, playing: dict[str, Any]) -> Agent:
     try:
         policy = play_by(loaded.state, **playing)
     except TttError as error:
@@ -226,7 +221,7 @@ def _of_state(text: str, loaded: "Loaded", playing: dict[str, Any]) -> Agent:
     )
 
 
-def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "FileOptions"]:
+def file_and_reading(text: str, rules: Rules | None) -> tuple[str, FileOptions]:
     """Parse ``PATH`` or ``PATH:option=value,…``; a path that exists wins as a whole. Options hold no slash.
 
     :returns: the path or name, and how to read it.
@@ -241,10 +236,8 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[str, "FileOptions"
     return path, replace(reading, playing=playing)
 
 
-def _split(values: Mapping[str, Any], rules: Rules | None) -> tuple[dict[str, Any], "FileOptions"]:
+def _split(values: Mapping[str, Any], rules: Rules | None) -> tuple[dict[str, Any], FileOptions]:
     """Split the options after the colon: how the player plays, and how its file is to be read."""
-    from ttt_cli.store.formats.format import DEFAULTS, FileOptions
-
     playing = {key: value for key, value in values.items() if key in STATE_OPTIONS}
     stated = {key: value for key, value in values.items() if key not in STATE_OPTIONS}
     visits = stated.pop("visits", DEFAULTS.visits)
@@ -268,8 +261,6 @@ def plugged_player(name: str, player: Any) -> AgentType:
 
 
 def _unknown(name: str, store: Path, rules: Rules | None) -> TttError:
-    from ttt_cli.store import library
-
     if library.is_path(name):
         return library.not_found(store, name, rules, what="file")
     if re.fullmatch(r"[XOxo./_-]{4,}", name):

@@ -13,10 +13,12 @@ from contextlib import suppress
 from functools import partial
 from hashlib import file_digest, sha256
 from pathlib import Path
+from select import select
 from shutil import which
+from subprocess import PIPE, Popen, TimeoutExpired
 from threading import Thread
 from time import monotonic
-from typing import IO, TYPE_CHECKING
+from typing import IO
 from weakref import finalize
 
 from ttt_cli.agents.asked import Asked, NoAnswerError
@@ -25,9 +27,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.signals import held
 from ttt_cli.store.system import translate_os_errors
-
-if TYPE_CHECKING:
-    from subprocess import Popen
 
 PATIENCE = 10.0
 """Seconds that a program may take for each answer, unless ``exec,patience=S:COMMAND`` says otherwise."""
@@ -73,8 +72,7 @@ class Program:
                 raise
             raise NoAnswerError(f"{self._last_words}{error.message}", hint=error.hint) from None
 
-    def _start(self) -> "Popen[bytes]":
-        from subprocess import PIPE, Popen
+    def _start(self) -> Popen[bytes]:
         from tempfile import TemporaryFile
 
         with translate_os_errors("a temporary file"):
@@ -109,11 +107,11 @@ class Program:
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f"said {last[:200]!r} on stderr, and " if last else ""
 
-    def _answers(self, process: "Popen[bytes]", texts: Sequence[str]) -> Iterator[str]:
+    def _answers(self, process: Popen[bytes], texts: Sequence[str]) -> Iterator[str]:
         stdin, stdout = process.stdin, process.stdout
         assert stdin and stdout
         rest, missing = b"", len(texts)
-        unasked = _ready(stdout, 0) and bool(stdout.read(1))  # it wrote before it was asked
+        unasked = bool(select([stdout], [], [], 0)[0] and stdout.read(1))  # it wrote before it was asked
         questions = "".join(f"{text}\n" for text in texts).encode()
         try:
             Thread(target=_send, args=(stdin, questions), daemon=True).start()
@@ -123,7 +121,7 @@ class Program:
         while missing > 0 and not unasked:
             if len(rest) > LONGEST_LINE:
                 raise NoAnswerError(f"wrote no end of line within {LONGEST_LINE:,} bytes", hint=ONE_LINE)
-            if not _ready(stdout, max(0.0, deadline - monotonic())):
+            if not select([stdout], [], [], max(0.0, deadline - monotonic()))[0]:
                 what = "wrote no end of line" if rest else "gave no answer"
                 raise NoAnswerError(f"{what} within {self._patience:g} s", hint=FLUSHING)
             if not (chunk := stdout.read(1 << 16)):
@@ -138,10 +136,8 @@ class Program:
             raise NoAnswerError(what, hint=ONE_LINE)
 
 
-def _end(process: "Popen[bytes]", kill: Callable[[], object]) -> None:
+def _end(process: Popen[bytes], kill: Callable[[], object]) -> None:
     """End a process and its children."""
-    from subprocess import TimeoutExpired
-
     assert process.stdin and process.stdout
     with suppress(OSError):
         process.stdin.close()
@@ -155,10 +151,8 @@ def _end(process: "Popen[bytes]", kill: Callable[[], object]) -> None:
     process.stdout.close()
 
 
-def _how_ended(process: "Popen[bytes]") -> str:
+def _how_ended(process: Popen[bytes]) -> str:
     """In words, how a process came to close its output."""
-    from subprocess import TimeoutExpired
-
     with suppress(TimeoutExpired):
         code = process.wait(FAREWELL)
         return f"ended ({signal.strsignal(-code) if code < 0 else f'exit status {code}'})"
@@ -169,13 +163,6 @@ def _send(stdin: IO[bytes], questions: bytes) -> None:
     with suppress(OSError, ValueError):  # the program may end, or be ended, before it has read everything
         while questions:
             questions = questions[stdin.write(questions) :]
-
-
-def _ready(pipe: IO[bytes], patience: float) -> bool:
-    """Whether a pipe has something to read, or ends, within ``patience`` seconds."""
-    from select import select
-
-    return bool(select([pipe], [], [], patience)[0])
 
 
 def words_of(command: str) -> list[str]:

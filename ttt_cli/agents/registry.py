@@ -30,7 +30,7 @@ ALIASES = {**LEVELS, "minimax.article": "minimax:speed=false,ties=last"}
 """Names of players with options: the levels, and the article's minimax."""
 
 OPPONENTS = ("random", "heuristic", "minimax")
-"""The opponents of an evaluation by default."""
+"""The opponents of an evaluation by default, without minimax on boards where it takes proofs."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,11 @@ def players() -> dict[str, AgentType]:
     return {name: import_module(f"ttt_cli.agents.{module}").AGENT for name, module in BUILT_IN.items()}
 
 
-def usual_opponents(rules: Rules) -> tuple[str, ...]:
-    """Return those of ``OPPONENTS`` that answer at once: minimax does only on boards with a state space."""
-    from ttt_cli.engine.state_space import enumerated  # the names alone load nothing
-
-    return OPPONENTS if enumerated(rules) is not None else OPPONENTS[:2]
-
-
 def hard(rules: Rules) -> "Policy":
     """``hard``: perfect play, or a search on boards where perfect play takes proofs."""
-    player = players()["minimax" if "minimax" in usual_opponents(rules) else "search"]
+    from ttt_cli.engine.state_space import enumerated  # the names alone load nothing
+
+    player = players()["search" if enumerated(rules) is None else "minimax"]
     assert player.make
     return player.make(rules)
 

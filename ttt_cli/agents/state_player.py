@@ -1,19 +1,17 @@
 """The policy of a state: what the options of an AGENT say about how it plays and how its file is read."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttt_cli.agents.registry import PROBABILITY, WHOLE, Option, number, one_of
+from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Exploring, Modified, OneSided, Policy, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.side import Side
 from ttt_cli.errors import UsageError
-
-if TYPE_CHECKING:
-    from ttt_cli.store.state import State
+from ttt_cli.store.plays import BreakingTies
+from ttt_cli.store.state import State
 
 STATE_OPTIONS = {
     "epsilon": PROBABILITY,
@@ -39,7 +37,7 @@ visits of an entry without a count."""
 
 
 def play_by(
-    state: "State",
+    state: State,
     *,
     choice: str | None = None,
     side: str | None = None,
@@ -71,10 +69,7 @@ def limited(policy: Policy, side: str | None = None, epsilon: float = 0.0) -> Po
     return Exploring(policy, epsilon) if epsilon else policy
 
 
-def _searching(state: "State", depth: int, ties: str) -> Policy:
-    from ttt_cli.engine.alpha_beta import Search
-    from ttt_cli.store.plays import BreakingTies
-
+def _searching(state: State, depth: int, ties: str) -> Policy:
     own = state.policy
     scale = None if state.plays else state.learner.value_scale
     if scale is None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from ttt_cli.agents.asked import UnsteadyError
 from ttt_cli.agents.grammar import Agent
-from ttt_cli.agents.registry import OPPONENTS, usual_opponents
+from ttt_cli.agents.registry import OPPONENTS
 from ttt_cli.agents.state_player import play_by
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
@@ -73,8 +73,8 @@ def evaluate(
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
     if (file := mistakes or games_to) is not None:
         try_report(env, file)
-    if not opponents:
-        others = others[: len(usual_opponents(player.rules))]
+    if not opponents and enumerated(player.rules) is None:
+        others.pop()  # minimax, which takes proofs there
     always_exact = enumerated(player.rules) and not any(one.policy.external for one in (player, *others))
     if seed is not None and games is None and positions is None and always_exact:
         raise UsageError("needs --games", where="--seed")

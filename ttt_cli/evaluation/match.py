@@ -5,7 +5,7 @@ greedy players repeat a few games, so distinct games are counted. Intervals are 
 hold for rates of 0 and 1 too.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Annotated, Any, ClassVar, Literal
@@ -55,10 +55,15 @@ class Games:
     results: Int8s
     resigned: Bools
 
+    def as_side(self, side: Side) -> "Games":
+        """The games that the agent plays as ``side``: every other one; every batch begins with one as X."""
+        own = slice(side, None, 2)
+        return Games(self.first + side, self.moves[own], self.results[own], self.resigned[own])
+
     def losing_line(self, side: Side) -> tuple[int, ...] | None:
         """Return the cells (from 1) of the first game that the agent lost as ``side`` without resigning."""
-        own = slice(side, None, 2)
-        lost = self.moves[own][(self.results[own] * side.sign < 0) & ~self.resigned[own]]
+        own = self.as_side(side)
+        lost = own.moves[(own.results * side.sign < 0) & ~own.resigned]
         return tuple(cell + 1 for cell in lost[0].tolist() if cell >= 0) if len(lost) else None
 
 
@@ -162,50 +167,40 @@ def play_match(
     agent, opponent = (player.tabulated().forfeiting() for player in (agent, opponent))
     cells, rng = agent.rules.cells, np.random.default_rng(seed)
     counts = np.zeros((2, 3), np.int64)  # wins, draws and losses of the agent as each side
-    seen: tuple[set[bytes], set[bytes]] = set(), set()
+    seen, ended = (set[bytes](), set[bytes]()), 0
     for first in range(0, games, MATCH_BATCH):
         number = min(MATCH_BATCH, games - first)
         moves, results = np.full((number, cells), -1, np.int8), np.zeros(number, np.int8)
         batch = Games(first, moves, results, np.zeros(number, np.bool_))
         uniforms = rng.random((number, cells))
-        for side in Side:  # the agent's; every batch begins with a game in which it is X
-            own = np.arange(side, number, 2)
-            xo = (agent, opponent) if side is Side.X else (opponent, agent)
-            _play(xo, batch, own, uniforms, tick=tick, before=first + side * (number - len(own)))
-            np.add.at(counts[side], 1 - side.sign * batch.results[own], 1)
-            seen[side].update((moves[own] + 1).view(f"S{cells}").ravel().tolist())  # games as bytes
+        for side in Side:
+            own, xo = batch.as_side(side), (agent, opponent) if side is Side.X else (opponent, agent)
+            for over in _play(xo, own, uniforms[side::2]):
+                tick(ended + over)
+            ended += len(own.results)
+            np.add.at(counts[side], 1 - side.sign * own.results, 1)
+            seen[side].update((own.moves + 1).view(f"S{cells}").ravel().tolist())  # games as bytes
         watch(batch)
     as_x, as_o = map(SampledRates.of, counts.tolist())
     return Match(name, as_x, as_o, games, sum(map(len, seen)))
 
 
-def _play(
-    xo: tuple[Policy, Policy],
-    batch: Games,
-    open_games: NDArray[np.intp],
-    uniforms: Floats,
-    *,
-    tick: Callable[[int], None],
-    before: int,
-) -> None:
-    """Play these games of a batch between X and O, asking them once about each distinct position.
-
-    :param before: the number of games that have ended before.
-    """
-    rules, until = xo[0].rules, before + len(open_games)
-    positions = Positions.start(rules)
-    rows: NDArray[Any] = np.zeros(len(open_games), np.intp)  # the position of each open game
-    for ply in range(rules.cells):
+def _play(xo: tuple[Policy, Policy], games: Games, uniforms: Floats) -> Iterator[int]:
+    """Play games between X and O, asking them once about each distinct position; yield after each ply how
+    many have ended."""
+    positions, open_games = Positions.start(xo[0].rules), np.arange(len(games.results))
+    rows: NDArray[Any] = np.zeros_like(open_games)  # the position of each open game
+    for ply in range(positions.cells):
         cells = xo[ply % 2].choose(positions, rows, uniforms[open_games, ply])
         plays = cells >= 0
-        batch.resigned[open_games[~plays]] = True
-        batch.results[open_games[~plays]] = -1 if ply % 2 == 0 else 1
+        games.resigned[open_games[~plays]] = True
+        games.results[open_games[~plays]] = -1 if ply % 2 == 0 else 1
         open_games, cells = open_games[plays], cells[plays]
-        batch.moves[open_games, ply] = cells
+        games.moves[open_games, ply] = cells
         positions, rows = positions.after(rows[plays], cells)
         over = positions.terminal[rows]
-        batch.results[open_games[over]] = positions.results[rows[over]]
+        games.results[open_games[over]] = positions.results[rows[over]]
         open_games, rows = open_games[~over], rows[~over]
-        tick(until - len(open_games))
+        yield len(games.results) - len(open_games)
         if not len(open_games):
             break

@@ -53,14 +53,14 @@ class ExactGames:
 
     def play(self, positions: Positions, layer: Layer) -> None:
         """Play one ply. A player without a move in an open position resigns, and loses."""
-        after = np.zeros((len(self.reach), layer.following))
+        after = np.zeros((len(self.reach), int(layer.targets.max(initial=-1)) + 1))
         for rows, part in layer.parts():
-            batch, over = positions[rows], ~part.open
+            batch, over = positions[rows], positions.terminal[rows]
             for game, opponent in enumerate(self._opponents):
                 reach, probabilities = self.reach[game, rows], part.probabilities
-                resigning = part.open & (part.counts == 0)
+                resigning = ~over & (part.counts == 0)
                 if probabilities is None:
-                    asked = part.open & (reach > 0)
+                    asked = ~over & (reach > 0)
                     played = np.zeros((len(batch), batch.cells))
                     played[asked] = opponent.probabilities(batch[asked])
                     resigning = asked & ~played.any(axis=1)
@@ -109,7 +109,8 @@ def own_play(
         games = ExactGames(opponents)
         for positions, layer in walk(policy, side, budget=budget, tick=tick):
             if layer.ply % 2 == side:
-                plies[layer.ply] = positions[layer.open], games.reach[:, layer.open].T
+                still_open = ~positions.terminal
+                plies[layer.ply] = positions[still_open], games.reach[:, still_open].T
             games.play(positions, layer)
     own, reach = zip(*(plies[ply] for ply in sorted(plies)), strict=True)
     return Positions.concatenate(own), np.concatenate(reach)

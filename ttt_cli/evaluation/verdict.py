@@ -154,9 +154,10 @@ def judge(
             games.play(positions, layer)
             layers.append(layer)
             if layer.ply % 2 == side:
-                sizes[side] += int(layer.open.sum())
+                still_open = ~positions.terminal
+                sizes[side] += int(still_open.sum())
                 known += [] if layer.known is None else [layer.known]
-                own = [*own, positions[layer.open]] if max(sizes) <= most_examined else []
+                own = [*own, positions[still_open]] if max(sizes) <= most_examined else []
             del positions  # their memory is needed for the next ply
         cases.append(worst_case(layers, side))
         rates.append([one if side is Side.X else one.turned() for one in games.rates])
@@ -293,11 +294,9 @@ def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> 
     chosen = np.column_stack([played, ~played.any(axis=1)])  # with a column for resigning
     rows, cells = np.nonzero(chosen)
     moves = cells < positions.cells
-    left = values_of(positions.play(rows[moves], cells[moves]), nodes=nodes)
-    choices = np.zeros(len(rows), BLUNDER)
-    choices["row"], choices["cell"] = rows, np.where(moves, cells, RESIGNS)
-    choices["probability"], choices["before"] = chosen[rows, cells], values[rows]
-    choices["after"] = -1
-    choices["after"][moves] = negated(left)
-    wrong = (choices["before"] != UNPROVEN) & (choices["after"] < choices["before"])
-    return choices[wrong], not ((values == UNPROVEN).any() or (left == UNPROVEN).any())
+    after = np.full(len(rows), -1, np.int8)
+    after[moves] = negated(values_of(positions.play(rows[moves], cells[moves]), nodes=nodes))
+    before, named = values[rows], np.where(moves, cells, RESIGNS)
+    choices = np.rec.fromarrays([rows, named, chosen[rows, cells], before, after], BLUNDER)
+    known = UNPROVEN not in values and UNPROVEN not in after
+    return choices[(before != UNPROVEN) & (after < before)], known

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s
+from ttt_cli.engine.arrays import Floats, Int8s, Int32s, Int64s
 from ttt_cli.engine.policy import Policy, numbers
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
@@ -57,7 +57,6 @@ class Layer:
 
     :ivar ply: the number of stones.
     :ivar results: int8[k], as ``Positions.results``; where the policy to move resigns, it has lost.
-    :ivar open: bool[k], the positions in which the game goes on.
     :ivar counts: int8[k], the number of moves in each position.
     :ivar cells: int8[m], the cell of each move.
     :ivar targets: int32[m], the position of the next layer that each move leads to.
@@ -69,7 +68,6 @@ class Layer:
 
     ply: int
     results: Int8s
-    open: Bools
     counts: Int8s
     cells: Int8s
     targets: Int32s
@@ -78,11 +76,6 @@ class Layer:
 
     def __len__(self) -> int:
         return len(self.results)
-
-    @property
-    def following(self) -> int:
-        """The number of positions in the next layer."""
-        return int(self.targets.max(initial=-1)) + 1
 
     @cached_property
     def starts(self) -> Int64s:
@@ -104,7 +97,6 @@ class Layer:
             part = replace(
                 self,
                 results=self.results[rows],
-                open=self.open[rows],
                 counts=self.counts[rows],
                 cells=self.cells[moves],
                 targets=self.targets[moves],
@@ -201,7 +193,6 @@ def step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]
     layer = Layer(
         ply=int(positions.plies[0]),
         results=np.where(still_open & (counts == 0), -positions.movers[0], positions.results),
-        open=still_open,
         counts=counts,
         cells=played_cells,
         targets=targets,
