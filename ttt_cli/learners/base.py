@@ -115,6 +115,8 @@ class Learner(ABC, Generic[T]):
     values_of: ClassVar[Literal["moves", "positions", ""]] = ""
     """What its ``Table`` holds the values of, if they may be another program's: ``moves``, to the mover, or
     ``positions``, to X and to O; empty if they may not."""
+    read_with: ClassVar[tuple[str, ...]] = ()
+    """The parameters that its table cannot be read without, besides its choice rule."""
     value_scale: ClassVar[tuple[float, float] | None] = (-1.0, 1.0)
     """The policy's values of a sure loss and of a sure win; None if its values do not rate results."""
     suffix: ClassVar[str] = ".json"
@@ -144,8 +146,14 @@ class Learner(ABC, Generic[T]):
         """
 
     def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
-        """The learner that reads a file's table, given the parameters of each run that trained it."""
-        return self
+        """The learner that reads a file's table, given the parameters of each run that trained it: with the
+        values of ``read_with`` on which those agree that have them."""
+        agreed = {}
+        for name in self.read_with:
+            values = [known[name] for known in parameters if name in known]
+            if values and values.count(values[0]) == len(values):
+                agreed[name] = values[0]
+        return self.with_params(**agreed)
 
     @abstractmethod
     def train(self, table: T, shard: Shard) -> Int64s:

@@ -42,8 +42,8 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import (
     ENTRY_BATCH,
-    are_lists,
     as_counts,
+    columns_of,
     flatten,
     parse_keys,
     places_of_members,
@@ -306,11 +306,9 @@ def _read_rows(
     rules, result_codes = table.rules, dict(zip(RESULTS, (-1, 0, 1), strict=True))
     positions = parse_keys(keys, rules, table.symmetric)
     legal = table.legal(positions)
-    require(are_lists(entries))
+    require({*map(type, entries)} == {list} and all(entries))
     rows, at = flatten(entries), places_of_members(entries)
-    require(are_lists(rows, 5))
-    members = flatten(rows)
-    moves, plies, results, names, counts = (members[column::5] for column in range(5))
+    moves, plies, results, names, counts = columns_of(rows, 5)
     cells = as_counts(moves, 1, rules.cells) - 1
     require(legal[at, cells])
     require({*map(type, results), *map(type, names)} == {str} and {*results} <= {*RESULTS})
