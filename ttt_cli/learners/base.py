@@ -97,8 +97,8 @@ class Learner(ABC, Generic[T]):
     article_games: ClassVar[int] = 0
     article_opponent: ClassVar[str] = "self"
     """The agent that the author trained against."""
-    article_watches: ClassVar[bool] = False
-    """Whether the author's learner watches games in which the opponent plays both sides."""
+    watches: ClassVar[bool] = False
+    """Whether it learns by watching games in which its opponent plays both sides."""
     keeps_runs_apart: ClassVar[bool] = False
     """Whether a table knows which run each entry comes from, so that overlapping tables can be merged; then
     ``merge_overlapping`` is overridden."""
@@ -106,8 +106,6 @@ class Learner(ABC, Generic[T]):
     """Whether resigned games teach anything."""
     symmetric_only: ClassVar[bool] = False
     """Whether its tables are always over classes of symmetric positions."""
-    explores_in_play: ClassVar[bool] = False
-    """Whether the author's program explores against people too."""
     learns_both_sides: ClassVar[bool] = True
     """Whether a game from play or a record teaches the moves of both sides, whoever made them."""
     without_ties: ClassVar[tuple[str, ...]] = ()
@@ -131,11 +129,6 @@ class Learner(ABC, Generic[T]):
         if "title" not in vars(cls):
             text = " ".join((cls.__doc__ or cls.__name__).partition("\n\n")[0].split())
             cls.title = text.partition(". ")[0].rstrip(".")
-
-    @property
-    def watches(self) -> bool:
-        """Whether it learns by watching games in which its opponent plays both sides."""
-        return self.article_watches and self.choice == "article"
 
     @abstractmethod
     def empty(self, rules: Rules, symmetric: bool = False) -> T:

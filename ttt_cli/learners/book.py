@@ -171,7 +171,6 @@ class Book(TableLearner[BookTable]):
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0, "epsilon_end": 0.0}
     article_games: ClassVar[int] = 50_000
     article_opponent: ClassVar[str] = "heuristic:ties=first"
-    article_watches: ClassVar[bool] = True
     keeps_runs_apart: ClassVar[bool] = True
     one_number: ClassVar[bool] = True
     half_way: ClassVar[float] = 20_000.0
@@ -181,6 +180,10 @@ class Book(TableLearner[BookTable]):
     choice: str = parameter("default", "article: the shortest game", choices=choices)
     epsilon: float = parameter(0.8, "exploration rate in the first game", least=0, most=1)
     epsilon_end: float = parameter(0.13, "exploration rate that it decays to", least=0, most=1)
+
+    @property
+    def watches(self) -> bool:  # type: ignore[override]
+        return self.choice == "article"
 
     def move_columns(self) -> Sequence[Column]:
         """All derived: the ``points`` won with the move, two for a win and one for a draw; its ``games``; and

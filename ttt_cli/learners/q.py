@@ -68,7 +68,6 @@ class Q(TableLearner[Table]):
     kernel_version: ClassVar[int] = 4
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 1_000_000
-    explores_in_play: ClassVar[bool] = True
     values_of: ClassVar[Literal["moves", "positions", ""]] = "moves"
     rule_kind: ClassVar[Any] = Rule
     article: ClassVar[dict[str, Any]] = {"choice": "article", "alpha": 0.1, "gamma": 0.9, "epsilon": 0.1}

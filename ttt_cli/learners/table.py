@@ -103,9 +103,8 @@ class Table:
             bare = complete_table(rules, symmetric)
             self._rows = enlarged(self._rows, len(bare.rows))
             self._moves = enlarged(self._moves, len(bare.moves))
-            for own, copied in ((self._rows, bare.rows), (self._moves, bare.moves)):
-                for name in copied.dtype.names or ():
-                    own[name] = copied[name]
+            self._rows[[name for name, _ in ROW]] = bare.rows
+            self._moves[[name for name, _ in MOVE]] = bare.moves
             self.slots, self.used = bare.slots, bare.used
             self._set_unseen(FIRST)
 

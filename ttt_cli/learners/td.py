@@ -64,7 +64,6 @@ class Td(TableLearner[Table]):
     kernel_version: ClassVar[int] = 4
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 300_000
-    explores_in_play: ClassVar[bool] = True
     without_ties: ClassVar[tuple[str, ...]] = ("article",)
     values_of: ClassVar[Literal["moves", "positions", ""]] = "positions"
     value_scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
