@@ -9,11 +9,11 @@ import pytest
 
 from ttt_cli import PlainLearner, Rules, Table, conformance
 from ttt_cli.conformance import CHECKS, fault
-from ttt_cli.learners import from_file
+from ttt_cli.learners import offer_file
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 EXAMPLE = f"{EXAMPLES / 'my_learner.py'}:MonteCarlo"
-MonteCarlo = from_file(EXAMPLE)
+MonteCarlo = offer_file(EXAMPLE)
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +117,7 @@ def test_sums_of_plain_tables_are_exact_and_never_minus_zero():
 @pytest.mark.long
 def test_learners_of_means_conform():
     """Those of the example plug-in's learner."""
-    learner = from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep")()
+    learner = offer_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep")()
     checks = (conformance.entries_come_back, conformance.merging_knows_no_order)
     assert [found for check in checks if (found := fault(check, learner))] == []
 

@@ -24,7 +24,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import TttError
-from ttt_cli.learners import from_file, learner_class
+from ttt_cli.learners import learner_class, offer_file
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.learners.entries import alike
 from ttt_cli.store.merge import TOLERANCE
@@ -292,7 +292,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         name = arguments[0]
         with guarded(name, ""):
-            learner = (from_file(name) if ":" in name else learner_class(name)).from_params()
+            learner = (offer_file(name) if ":" in name else learner_class(name)).from_params()
     except TttError as error:
         print(f"Error: {error}", file=sys.stderr)
         return error.exit_code

@@ -8,7 +8,7 @@ import pytest
 from tests.ttt import Run
 from ttt_cli import Rules, train
 from ttt_cli.agents.registry import BUILT_IN, LEVELS
-from ttt_cli.learners import RESERVED, from_file
+from ttt_cli.learners import RESERVED, offer_file
 from ttt_cli.store import library
 
 FILE = Path(__file__).parent.parent.parent / "examples" / "my_learner.py"
@@ -50,7 +50,7 @@ def mc(ttt: Run) -> Run:
 
 def test_the_example_learns(mc: Run):
     content = Path(f"state_store/{NAME}.json").read_bytes()
-    library_s = library.content(train(from_file(LEARNER), games=300, seed=1, rules=SMALL))
+    library_s = library.content(train(offer_file(LEARNER), games=300, seed=1, rules=SMALL))
     ours, theirs = map(orjson.loads, (content, library_s))
     assert ours["entries"] == theirs["entries"] and ours["runs"][0]["id"] == theirs["runs"][0]["id"]
     assert b'"learner":"mc",\n"kernel_version":1,' in content and b"my_learner" not in content

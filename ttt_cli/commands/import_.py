@@ -65,7 +65,7 @@ def import_(
     """
     name, reading = file_and_reading(file, given_rules(env))
     source = library.existing(env.store, name, what="file")
-    learner = offer_file(learner) if learner and ":" in learner else learner
+    learner = offer_file(learner).name if learner and ":" in learner else learner
     loaded = library.load(source, replace(reading, strict=strict, learner=learner))
     if loaded.native:
         message = "is already a ttt state: there is nothing to import"

@@ -176,7 +176,8 @@ def study(
         raise UsageError("name a method", where="LEARNER", hint=f"one of {', '.join(LEARNERS)}, or --presets")
     rules, designs = given_rules(env) or STANDARD, []
     seeds = seeds or (10 if learners else 1)
-    for name in dict.fromkeys(offer_file(name) if ":" in name else name for name in learners or LEARNERS):
+    names = (offer_file(name).name if ":" in name else name for name in learners or LEARNERS)
+    for name in dict.fromkeys(names):
         kind = learner_class(name)
         settings, symmetric = variations(kind, vary or []), symmetry or kind.symmetric_only
         article = ["article"] if presets and "article" in kind.choices else []

@@ -194,7 +194,7 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
         raise UsageError("is a player that needs no training", where=name, hint=f"ttt play {name}")
     for typed in re.findall(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
         offer_file(typed)
-    kind = learner_class(offer_file(name) if ":" in name else name)
+    kind = offer_file(name) if ":" in name else learner_class(name)
     if name not in LEARNERS:
         offer(kind)
     return f"train {name}", make_subcommand(name, kind), arguments[1:]

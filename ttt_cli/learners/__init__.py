@@ -65,17 +65,6 @@ def plugged_learner(name: str, kind: Any) -> "type[Learner[Any]]":
     return learner
 
 
-def from_file(argument: str) -> "type[Learner[Any]]":
-    """The learner that ``FILE.py:CLASS`` names.
-
-    :raises UsageError: if it is not a learner, or cannot have its name.
-    :raises InvalidFileError: if the file cannot be run.
-    """
-    learner = checked(load_object(argument, "such as ./mine.py:MyLearner"), argument)
-    learner.typed = argument
-    return learner
-
-
 def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
     """A class from outside, once it is known to be a learner.
 
@@ -101,19 +90,22 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
     return kind
 
 
-def offer(kind: "type[Learner[Any]]") -> str:
-    """Make a learner known by its name from now on; returns the name."""
+def offer(kind: "type[Learner[Any]]") -> "type[Learner[Any]]":
+    """Make a learner known by its name from now on; returns it."""
     OFFERED[kind.name] = kind
-    return kind.name
+    return kind
 
 
-def offer_file(argument: str) -> str:
-    """Make the learner of ``FILE.py:CLASS`` known for the rest of this call; returns its name.
+def offer_file(argument: str) -> "type[Learner[Any]]":
+    """Run the file that ``FILE.py:CLASS`` names, once in a call, and make its learner known from then on.
 
-    :raises TttError: as ``from_file``; a file is run only once in a call.
+    :raises UsageError: if it is not a learner, or cannot have its name.
+    :raises InvalidFileError: if the file cannot be run.
     """
-    known = (name for name, kind in OFFERED.items() if kind.typed == argument)
-    return next(known, None) or offer(from_file(argument))
+    known = next((kind for kind in OFFERED.values() if kind.typed == argument), None)
+    learner = known or checked(load_object(argument, "such as ./mine.py:MyLearner"), argument)
+    learner.typed = argument
+    return offer(learner)
 
 
 def typed_as(name: str) -> str:

@@ -97,8 +97,8 @@ class Learner(ABC, Generic[T]):
     article_games: ClassVar[int] = 0
     article_opponent: ClassVar[str] = "self"
     """The agent that the author trained against."""
-    article_watches: ClassVar[bool] = False
-    """Whether the author's learner watches games in which the opponent plays both sides."""
+    watches: ClassVar[bool] = False
+    """Whether it learns by watching games in which its opponent plays both sides."""
     keeps_runs_apart: ClassVar[bool] = False
     """Whether a table knows which run each entry comes from, so that overlapping tables can be merged; then
     ``merge_overlapping`` is overridden."""
@@ -106,8 +106,6 @@ class Learner(ABC, Generic[T]):
     """Whether resigned games teach anything."""
     symmetric_only: ClassVar[bool] = False
     """Whether its tables are always over classes of symmetric positions."""
-    explores_in_play: ClassVar[bool] = False
-    """Whether the author's program explores against people too."""
     learns_both_sides: ClassVar[bool] = True
     """Whether a game from play or a record teaches the moves of both sides, whoever made them."""
     without_ties: ClassVar[tuple[str, ...]] = ()
@@ -115,6 +113,8 @@ class Learner(ABC, Generic[T]):
     values_of: ClassVar[Literal["moves", "positions", ""]] = ""
     """What its ``Table`` holds the values of, if they may be another program's: ``moves``, to the mover, or
     ``positions``, to X and to O; empty if they may not."""
+    read_with: ClassVar[tuple[str, ...]] = ()
+    """The parameters that its table cannot be read without, besides its choice rule."""
     value_scale: ClassVar[tuple[float, float] | None] = (-1.0, 1.0)
     """The policy's values of a sure loss and of a sure win; None if its values do not rate results."""
     suffix: ClassVar[str] = ".json"
@@ -130,11 +130,6 @@ class Learner(ABC, Generic[T]):
             text = " ".join((cls.__doc__ or cls.__name__).partition("\n\n")[0].split())
             cls.title = text.partition(". ")[0].rstrip(".")
 
-    @property
-    def watches(self) -> bool:
-        """Whether it learns by watching games in which its opponent plays both sides."""
-        return self.article_watches and self.choice == "article"
-
     @abstractmethod
     def empty(self, rules: Rules, symmetric: bool = False) -> T:
         """The table of a player that has learned nothing.
@@ -144,8 +139,14 @@ class Learner(ABC, Generic[T]):
         """
 
     def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
-        """The learner that reads a file's table, given the parameters of each run that trained it."""
-        return self
+        """The learner that reads a file's table, given the parameters of each run that trained it: with the
+        values of ``read_with`` on which those agree that have them."""
+        agreed = {}
+        for name in self.read_with:
+            values = [known[name] for known in parameters if name in known]
+            if values and values.count(values[0]) == len(values):
+                agreed[name] = values[0]
+        return self.with_params(**agreed)
 
     @abstractmethod
     def train(self, table: T, shard: Shard) -> Int64s:

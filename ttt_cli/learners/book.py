@@ -42,8 +42,8 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import (
     ENTRY_BATCH,
-    are_lists,
     as_counts,
+    columns_of,
     flatten,
     parse_keys,
     places_of_members,
@@ -171,7 +171,6 @@ class Book(TableLearner[BookTable]):
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0, "epsilon_end": 0.0}
     article_games: ClassVar[int] = 50_000
     article_opponent: ClassVar[str] = "heuristic:ties=first"
-    article_watches: ClassVar[bool] = True
     keeps_runs_apart: ClassVar[bool] = True
     one_number: ClassVar[bool] = True
     half_way: ClassVar[float] = 20_000.0
@@ -181,6 +180,10 @@ class Book(TableLearner[BookTable]):
     choice: str = parameter("default", "article: the shortest game", choices=choices)
     epsilon: float = parameter(0.8, "exploration rate in the first game", least=0, most=1)
     epsilon_end: float = parameter(0.13, "exploration rate that it decays to", least=0, most=1)
+
+    @property
+    def watches(self) -> bool:  # type: ignore[override]
+        return self.choice == "article"
 
     def move_columns(self) -> Sequence[Column]:
         """All derived: the ``points`` won with the move, two for a win and one for a draw; its ``games``; and
@@ -306,11 +309,9 @@ def _read_rows(
     rules, result_codes = table.rules, dict(zip(RESULTS, (-1, 0, 1), strict=True))
     positions = parse_keys(keys, rules, table.symmetric)
     legal = table.legal(positions)
-    require(are_lists(entries))
+    require({*map(type, entries)} == {list} and all(entries))
     rows, at = flatten(entries), places_of_members(entries)
-    require(are_lists(rows, 5))
-    members = flatten(rows)
-    moves, plies, results, names, counts = (members[column::5] for column in range(5))
+    moves, plies, results, names, counts = columns_of(rows, 5)
     cells = as_counts(moves, 1, rules.cells) - 1
     require(legal[at, cells])
     require({*map(type, results), *map(type, names)} == {str} and {*results} <= {*RESULTS})

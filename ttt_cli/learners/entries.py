@@ -139,11 +139,11 @@ def members(entries: Sequence[Any], names: Mapping[str, int]) -> tuple[Int64s, I
     return places_of_members(entries), numbers, flatten(map(dict.values, entries))
 
 
-def are_lists(values: Sequence[Any], length: int | None = None) -> bool:
-    """Whether there are values and all are lists of this length; by default, lists that are not empty."""
-    if {*map(type, values)} != {list}:
-        return False
-    return all(values) if length is None else {*map(len, values)} == {length}
+def columns_of(values: Sequence[Any], number: int) -> list[list[Any]]:
+    """The columns of these values, which are required to be lists of this many items."""
+    require({*map(type, values)} == {list} and {*map(len, values)} == {number})
+    items = flatten(values)
+    return [items[column::number] for column in range(number)]
 
 
 def places_of_members(entries: Sequence[Any]) -> Int64s:

@@ -217,11 +217,6 @@ def choose_best(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Ch
     return option, u
 
 
-def shares(weight: float, cells: int) -> Floats:
-    """float64[cells]: each free cell's share of a weight, by the plies played."""
-    return weight / np.arange(cells, 0, -1)
-
-
 @lru_cache(maxsize=4)
 def answers(rules: Rules, symmetric: bool, opponent: Policy) -> Floats:
     """float64[rows, cells]: the thresholds of a policy's moves in the rows of a complete table, legal moves
@@ -300,11 +295,10 @@ class BatchLearner(Learner[T]):
             self.play(table, batch._replace(waiting=waiting))
 
     def learn(self, table: Any, game: Game, sides: str = "xo") -> None:
-        if self.learns_resigned or not game.resigned:
-            history = np.full((1, table.rules.cells), RESIGNED, np.int8)
-            history[0, : len(game.moves)] = own_cells(game, table.symmetric)
-            bits = ("x" in sides) + 2 * ("o" in sides)
-            self.play(table, Batch(bits, 0, history, np.zeros(3, np.int64)))
+        history = np.full((1, table.rules.cells), RESIGNED, np.int8)
+        history[0, : len(game.moves)] = own_cells(game, table.symmetric)
+        bits = ("x" in sides) + 2 * ("o" in sides)
+        self.play(table, Batch(bits, 0, history, np.zeros(3, np.int64)))
 
 
 def own_cells(game: Game, symmetric: bool) -> Int8s:

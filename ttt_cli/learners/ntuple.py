@@ -49,7 +49,7 @@ from ttt_cli.engine.network import place as place_stone
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import Entry, mean_of, parameter
-from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_batches, require
+from ttt_cli.learners.entries import as_counts, as_floats, columns_of, read_batches, require
 from ttt_cli.learners.growth import FIRST, OPEN
 from ttt_cli.learners.loop import Batch, BatchLearner, Chance, Chosen, Played, choose_best, game_loop
 from ttt_cli.learners.table import MOVE, ROW
@@ -329,8 +329,7 @@ class NTuple(BatchLearner[NTupleTable]):
             keys = np.array(texts, known.dtype)
             at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
             require(known[at] == keys)
-            require(are_lists(entries, 4))
-            weights, visits, sums, sizes = map(list, zip(*entries, strict=True))
+            weights, visits, sums, sizes = columns_of(entries, 4)
             table.weights[at], table.visits[at] = as_floats(weights), as_counts(visits, 1)
             table.sums[at], table.sizes[at] = as_floats(sums), as_floats(sizes)
             # Both add the same numbers but for the signs, so only rounding can make the sum larger.

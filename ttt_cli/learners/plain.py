@@ -4,14 +4,14 @@ values a move. How such a learner plays and trains, and how tables are merged an
 
 from abc import abstractmethod
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import zip_longest
 from math import isfinite, nan
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -23,7 +23,15 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter
-from ttt_cli.learners.entries import as_counts, as_floats, flatten, parse_keys, read_batches, require
+from ttt_cli.learners.entries import (
+    as_counts,
+    as_floats,
+    columns_of,
+    flatten,
+    parse_keys,
+    read_batches,
+    require,
+)
 
 KEPT_ANSWERS = 1 << 17
 """The most answers of an opponent that are cached."""
@@ -142,15 +150,9 @@ class PlainLearner(Learner[Table]):
                 shard.journal.append(game)
         return results
 
-    def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
-        """With the values on which all runs agree: ``value`` may depend on any of them."""
-        first, *others = parameters or [{}]
-        agreed = {
-            name: value
-            for name, value in first.items()
-            if name in self.parameters() and all(known.get(name) == value for known in others)
-        }
-        return self.with_params(**agreed)
+    @property
+    def read_with(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(self.parameters())  # ``value`` may depend on any of them
 
     def policy(self, table: Table) -> Policy:
         return Answering(table.rules, partial(self._answer, table))
@@ -208,8 +210,7 @@ class PlainLearner(Learner[Table]):
             as_floats(numbers := flatten(listed))
             require(not any(isinstance(number, int) and abs(number) >> 63 for number in numbers))
             if self.numbers == "means":
-                require({*map(len, listed)} == {2})
-                as_counts([visits for _, visits in listed])
+                as_counts(columns_of(listed, 2)[1])
             table.update(zip(keys, values, strict=True))
 
         number = "[value, visits]" if self.numbers == "means" else "a number, or a list of numbers,"

@@ -40,31 +40,24 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Part, u32
 from ttt_cli.engine.policy import Answer, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
-from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of, choose_best, shares
+from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of, choose_best
 from ttt_cli.learners.table import Column, Table, chunks, largest_of
 from ttt_cli.learners.table_learner import TableLearner
 
 
 class Rule(NamedTuple):
-    """The constants of ``learn``.
-
-    :ivar early: the number of visits up to which steps are larger than ``alpha``.
-    :ivar worst: the weight of the worst reply in a target.
-    :ivar means: float64[cells], the weight of each single reply in a target's mean, by the plies played.
-    """
+    """The parameters that ``learn`` takes."""
 
     alpha: float
     pace: float
-    early: float
     gamma: float
-    worst: float
-    means: Floats
+    slips: float
 
 
 @dataclass(frozen=True)
@@ -75,8 +68,8 @@ class Q(TableLearner[Table]):
     kernel_version: ClassVar[int] = 4
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 1_000_000
-    explores_in_play: ClassVar[bool] = True
     values_of: ClassVar[Literal["moves", "positions", ""]] = "moves"
+    rule_kind: ClassVar[Any] = Rule
     article: ClassVar[dict[str, Any]] = {"choice": "article", "alpha": 0.1, "gamma": 0.9, "epsilon": 0.1}
     article_games: ClassVar[int] = 50_000
     article_opponent: ClassVar[str] = "random"
@@ -110,17 +103,6 @@ class Q(TableLearner[Table]):
     @property
     def parts(self) -> tuple[Part, Part]:
         return (choose_best, learn_article) if self.choice == "article" else (choose, learn)
-
-    def rule(self, table: Table) -> Rule:
-        alpha, pace, gamma = float(self.alpha), float(self.pace), float(self.gamma)
-        return Rule(
-            alpha=alpha,
-            pace=pace,
-            early=1.0 - pace + pace / alpha if alpha > 0.0 else np.inf,
-            gamma=gamma,
-            worst=gamma * (1.0 - self.slips),
-            means=shares(gamma * self.slips, table.rules.cells),
-        )
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
         settling = self.settling * table.game_size
@@ -175,6 +157,10 @@ def find_top(rows: Any, moves: Any, row: int) -> None:
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move each value towards the mix of the worst and the mean reply."""
     path, taken, plies = game
+    alpha, pace, gamma, slips = rule
+    early = (
+        1.0 - pace + pace / alpha if alpha > 0.0 else np.inf
+    )  # up to this visit steps are larger than alpha
     target = -rows[path[plies]].top
     for ply in range(plies - 1, -1, -1):
         row, move = path[ply], taken[ply]
@@ -182,7 +168,7 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
         if sides >> (ply & 1) & 1:
             visits = moves[move].visits + 1
             value = moves[move].value
-            step = rule.alpha if visits > rule.early else rule.pace / (rule.pace - 1.0 + visits)
+            step = alpha if visits > early else pace / (pace - 1.0 + visits)
             value += step * (target - value)
             moves[move].visits, moves[move].value = visits, value
             option, top, choice = move - first, rows[row].top, rows[row].choice
@@ -198,7 +184,7 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
             value = rows[moves[move].after].top
             total += value * moves[move].shared_by
             least = value if value < least else least
-        target = rule.worst * least + float(rule.means[ply]) * total
+        target = gamma * (1.0 - slips) * least + gamma * slips / (path.shape[0] - 1 - ply) * total
 
 
 @Part

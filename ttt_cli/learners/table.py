@@ -46,12 +46,11 @@ linking = Kernel(link_rows, "table")
 class Column:
     """A column that a method adds to the rows or the moves of its table.
 
-    :ivar kind: its type, in NumPy's notation.
+    :ivar kind: its type, in NumPy's notation: ``(2,)f8`` for two floats, for X and for O.
     :ivar unseen: the value in rows about which nothing has been learned: one number, or four, for positions
         that are open, won by X, won by O, and drawn. In moves it is 0.
     :ivar learned: whether it is learned, not derived: a count, which a merge adds up, or a mean, declared
         before the count that weights it.
-    :ivar shape: of an entry that holds several numbers: (2,) for X and O.
     :ivar span: the smallest and the largest value that learning can lead to, if there are bounds.
     """
 
@@ -59,7 +58,6 @@ class Column:
     kind: str = "f8"
     unseen: Any = 0
     learned: bool = False
-    shape: tuple[int, ...] = ()
     span: tuple[float, float] | None = None
 
 
@@ -105,9 +103,8 @@ class Table:
             bare = complete_table(rules, symmetric)
             self._rows = enlarged(self._rows, len(bare.rows))
             self._moves = enlarged(self._moves, len(bare.moves))
-            for own, copied in ((self._rows, bare.rows), (self._moves, bare.moves)):
-                for name in copied.dtype.names or ():
-                    own[name] = copied[name]
+            self._rows[[name for name, _ in ROW]] = bare.rows
+            self._moves[[name for name, _ in MOVE]] = bare.moves
             self.slots, self.used = bare.slots, bare.used
             self._set_unseen(FIRST)
 
@@ -387,8 +384,7 @@ def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:
 
 def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column]) -> np.dtype[Any]:
     """The type of records with these fields."""
-    own = [(column.name, column.kind, column.shape) for column in columns]
-    return np.dtype([*base, *own], align=True)
+    return np.dtype([*base, *((column.name, column.kind) for column in columns)], align=True)
 
 
 @lru_cache(maxsize=16)

@@ -20,11 +20,10 @@ from ttt_cli.learners import loop
 from ttt_cli.learners.base import Entry, mean_of
 from ttt_cli.learners.entries import (
     MAX_COUNT,
-    are_lists,
     as_counts,
     as_floats,
+    columns_of,
     entry_error,
-    flatten,
     members,
     parse_keys,
     read_batches,
@@ -59,6 +58,8 @@ class TableLearner(BatchLearner[AnyTable]):
     """A method by its columns and its parts of the game loop."""
 
     table_kind: ClassVar[type[Table]] = Table
+    rule_kind: ClassVar[Any]
+    """A NamedTuple of the parameters that the parts take, all floats, unless ``rule`` is overridden."""
     unseen_up_to: ClassVar[int] = OPEN
     """Which positions get rows in a growing table: ``OPEN``, those that are open; ``DRAWN``, all."""
     half_way: ClassVar[float] = 1.0
@@ -78,9 +79,10 @@ class TableLearner(BatchLearner[AnyTable]):
     def parts(self) -> tuple[Part, Part]:
         """``choose`` and ``learn``; see ``learners.loop``."""
 
-    @abstractmethod
     def rule(self, table: AnyTable) -> tuple[Any, ...]:
-        """The constants and arrays that the parts take."""
+        """What the parts take: parameters, and whatever arrays the method needs."""
+        values = (float(getattr(self, name)) for name in self.rule_kind._fields)
+        return cast(tuple[Any, ...], self.rule_kind(*values))
 
     def exploration(self, table: AnyTable, number: int) -> tuple[float, float, float]:
         """Epsilon in the first game, epsilon in the end, and the number of games after which it is half way.
@@ -173,14 +175,13 @@ class TableLearner(BatchLearner[AnyTable]):
         at, slots, values = members(entries, slot_of)
         require(not by_move or legal[at, slots])
         if len(table.learned) == 2:
-            require(are_lists(values, 2))
-            pairs = flatten(values)
-            columns = [as_floats(pairs[::2]), as_counts(pairs[1::2], 1)]
+            means, counts = columns_of(values, 2)
+            learned = [as_floats(means), as_counts(counts, 1)]
         else:
             require(all(values))
-            columns = [as_counts(values, 1 - MAX_COUNT, MAX_COUNT - 1)]
+            learned = [as_counts(values, 1 - MAX_COUNT, MAX_COUNT - 1)]
         rows = table.include(positions)
-        for name, column in zip(table.learned, columns, strict=True):
+        for name, column in zip(table.learned, learned, strict=True):
             if by_move:
                 table.moves[name][table.moves_on(rows, legal, at, slots)] = column
             else:

@@ -27,40 +27,33 @@ and the author's rule, explore at random. Of equal moves training takes the firs
 others; the policy plays all of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Part, u32
 from ttt_cli.engine.policy import Answer, best, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.growth import DRAWN
-from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of, shares
+from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of
 from ttt_cli.learners.table import Column, Table, predecessors
 from ttt_cli.learners.table_learner import TableLearner
 
 
 class Rule(NamedTuple):
-    """The constants of ``choose`` and ``learn``.
-
-    :ivar worst: the weight of the opponent's worst reply in a target.
-    :ivar means: float64[cells], the weight of each of its replies in a target's mean, by the plies played.
-    :ivar rare: the number of visits below which exploring looks for the least visited position.
-    """
+    """The parameters that ``learn`` takes."""
 
     alpha: float
     alpha_end: float
     draw: float
     gamma: float
-    worst: float
-    means: Floats
-    rare: int
+    slips: float
 
 
 @dataclass(frozen=True)
@@ -71,14 +64,15 @@ class Td(TableLearner[Table]):
     kernel_version: ClassVar[int] = 4
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 300_000
-    explores_in_play: ClassVar[bool] = True
     without_ties: ClassVar[tuple[str, ...]] = ("article",)
     values_of: ClassVar[Literal["moves", "positions", ""]] = "positions"
     value_scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
     units: ClassVar[tuple[str, str]] = ("position", "value")
     unseen_up_to: ClassVar[int] = DRAWN
     one_number: ClassVar[bool] = True
+    rule_kind: ClassVar[Any] = Rule
     half_way: ClassVar[float] = 10_000.0
+    read_with: ClassVar[tuple[str, ...]] = ("draw",)  # what drawn boards not yet seen are worth
     article: ClassVar[dict[str, Any]] = {
         "choice": "article",
         "alpha": 0.5,
@@ -108,31 +102,13 @@ class Td(TableLearner[Table]):
         """``value``: what a position is worth to X and to O; ``visits``: the updates of each."""
         draw = float(self.draw)
         unseen = ((0.5, 0.5), (1.0, 0.0), (0.0, 1.0), (draw, draw))
-        value = Column("value", unseen=unseen, learned=True, shape=(2,), span=(0.0, 1.0))
-        return value, Column("visits", "i8", learned=True, shape=(2,))
-
-    def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
-        """With the value of a draw on which the runs agree, if they do: unseen drawn boards have it."""
-        draws = [known["draw"] for known in parameters if "draw" in known]
-        if not draws or any(draw != draws[0] for draw in draws):
-            return self
-        return self.with_params(draw=draws[0])
+        value = Column("value", "(2,)f8", unseen, learned=True, span=(0.0, 1.0))
+        return value, Column("visits", "(2,)i8", learned=True)
 
     @property
     def parts(self) -> tuple[Part, Part]:
-        return choose, learn if self.target == "best" else learn_next
-
-    def rule(self, table: Table) -> Rule:
-        alpha, slips = float(self.alpha), float(self.slips)
-        return Rule(
-            alpha=alpha,
-            alpha_end=min(alpha, float(self.alpha_end)),
-            draw=float(self.draw),
-            gamma=float(self.gamma),
-            worst=1.0 - slips,
-            means=shares(slips, table.rules.cells),
-            rare=0 if self.choice == "article" else RARE,
-        )
+        chooses = choose_article if self.choice == "article" else choose
+        return chooses, learn if self.target == "best" else learn_next
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         at, cells = np.nonzero(legal)
@@ -175,7 +151,7 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
     free, first, side = rows[row].number, rows[row].first, ply & 1
     if u < epsilon:
         option, u = any_of(below * free, u)
-        if rows[row].visits[side] < rule.rare:
+        if rows[row].visits[side] < RARE:
             fewest = rows[moves[first + option].after].visits[side]
             for place in range(free):
                 visits = rows[moves[first + place].after].visits[side]
@@ -194,10 +170,18 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
 
 
 @Part
-def update(row: Any, side: int, target: float, rule: Rule) -> float:
+def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
+    """The author's: when exploring, any move."""
+    if u < chance[0]:
+        return any_of(chance[1] * rows[row].number, u)
+    return choose(rows, moves, rule, row, ply, chance, u)
+
+
+@Part
+def update(row: Any, side: int, target: float, alpha: float, end: float) -> float:
     """Move a side's value of a position towards a target, and return it."""
     visits, value = row.visits[side], row.value[side]
-    step = rule.alpha_end + (rule.alpha - rule.alpha_end) / (1.0 + visits)
+    step = end + (alpha - end) / (1.0 + visits)
     value += step * (target - value)
     row.value[side], row.visits[side] = value, visits + 1
     return value
@@ -215,11 +199,12 @@ def reward(result: int, side: int, draw: float) -> tuple[float, float]:
 @Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move the values towards what the table expects to come next."""
-    path, _, plies = game
+    (path, _, plies), (alpha, alpha_end, draw, gamma, slips) = game, rule
+    end = min(alpha, alpha_end)
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
         if ply == plies:
-            mine, theirs = reward(result, side, rule.draw)
+            mine, theirs = reward(result, side, draw)
         else:
             free, first = row.number, row.first
             after = rows[moves[first].after]
@@ -231,25 +216,26 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
                 mine = value if value > mine else mine
                 least = other if other < least else least
                 total += other * moves[move].shared_by
-            mine *= rule.gamma
-            theirs = rule.worst * least + float(rule.means[ply]) * total
+            mine *= gamma
+            theirs = (1.0 - slips) * least + slips / (path.shape[0] - 1 - ply) * total
         if sides >> side & 1:
-            update(row, side, mine, rule)
+            update(row, side, mine, alpha, end)
         if sides >> (1 - side) & 1:
-            update(row, 1 - side, theirs, rule)
+            update(row, 1 - side, theirs, alpha, end)
 
 
 @Part
 def learn_next(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """The author's: backwards through the game, move the values towards that of the next position."""
-    path, _, plies = game
-    mine, theirs = reward(result, 1 - (plies & 1), rule.draw)
+    (path, _, plies), (alpha, alpha_end, draw, gamma, _) = game, rule
+    end = min(alpha, alpha_end)
+    mine, theirs = reward(result, 1 - (plies & 1), draw)
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
         mine, theirs = theirs, mine
         if ply < plies:
-            mine *= rule.gamma
+            mine *= gamma
         if sides >> side & 1:
-            mine = update(row, side, mine, rule)
+            mine = update(row, side, mine, alpha, end)
         if sides >> (1 - side) & 1:
-            theirs = update(row, 1 - side, theirs, rule)
+            theirs = update(row, 1 - side, theirs, alpha, end)

@@ -75,6 +75,6 @@ def _exploration(agent: Agent, state: State) -> float:
     """Return how often an agent moves at random as its author's program does; 0 if it has an ``epsilon``."""
     choice = agent.options.get("choice")
     learner = (state.with_choice(choice) if choice else state).learner
-    if "epsilon" in agent.options or not learner.explores_in_play or learner.choice != "article":
+    if "epsilon" in agent.options or learner.choice != "article":
         return 0.0
-    return float(learner.parameters()["epsilon"])
+    return float(learner.parameters().get("epsilon", 0))
