@@ -134,7 +134,7 @@ def _train(env: Environment, loaded: Loaded) -> bool:
     board, line = f"{rules.rows}x{rules.cols}", rules.line
     on_stderr = replace(env, stdout=env.stderr, json=False, board=board, line=line)  # stdout is for games
     training = train(on_stderr, learner.name, {}, TrainOptions(preset=preset))
-    if put(on_stderr, replace(training, then="")) != ExitCode.DONE:
+    if put(replace(on_stderr, quiet=True), training) != ExitCode.DONE:  # without what to do next
         raise typer.Exit(training.code)
     return True
 

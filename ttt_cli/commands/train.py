@@ -96,23 +96,20 @@ class Training(Document, name="training"):
     positions: Count | None
     file: str
     unbeatable: bool | None
-    name: str = aside()
-    then: str = aside("")
-    ended: ExitCode = aside(ExitCode.DONE)
-
-    @property
-    def code(self) -> ExitCode:
-        return self.ended
+    code: ExitCode = aside(ExitCode.DONE)
 
     def show(self, env: Environment) -> None:
+        name = library.display_name(env.store, Path(self.file))
         if self.games:
             took = f" in {self.seconds:.1f} s" if self.seconds >= 0.1 else ""
             results = f"X won {self.x_wins:,}, O won {self.o_wins:,}, {self.draws:,} drawn"
             env.out(f"{counted(self.games, 'game')}{took}: {results}")
-        where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"
-        env.out(f"{self.name}{VERDICTS[self.unbeatable]}; saved{where}")
-        if self.then:
-            env.say("next:", self.then)
+        where = "" if name.removeprefix("./") == self.file else f" to {self.file}"
+        env.out(f"{name}{VERDICTS[self.unbeatable]}; saved{where}")
+        if self.code in (ExitCode.DONE, ExitCode.FAILED):  # not stopped
+            words = [name, *store_option(env.store), *learner_options(self.learner)]
+            play, evaluate = (command_line("ttt", command, *words) for command in ("play", "evaluate"))
+            env.say("next:", f"{play}, or {evaluate}")
 
 
 def train(env: Environment, learner: str, given: dict[str, Any], options: TrainOptions) -> Training:
@@ -146,7 +143,7 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
         state = _taught(env, path, start, options.games_from)
         if options.only_recorded:
             library.save(state, path)
-            return _result(env, path, state)
+            return _result(path, state)
         seed = secrets.randbits(32) if options.seed is None else options.seed
         opponent = opponent_of(state, options.opponent, env.store, path)
         run = new_run(path, state, seed=seed, games=options.games, opponent=opponent)
@@ -330,12 +327,12 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
             env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
         # All is saved: only a second signal ends the proof. It may be as long as those along the way were.
         budget = 20_000 if stopped is not None else BUDGET if options.until or options.curve else 200_000
-        result = _result(env, run.path, run.state, run, budget)
+        result = _result(run.path, run.state, run, budget)
     if stopped is not None:
-        return replace(result, then="", ended=stopped)
+        return replace(result, code=stopped)
     if options.until and not result.unbeatable:
         env.say(f"not unbeatable after {counted(run.record.games or 0, 'game')}")
-        return replace(result, ended=ExitCode.FAILED)
+        return replace(result, code=ExitCode.FAILED)
     return result
 
 
@@ -351,18 +348,13 @@ def _workers(env: Environment, options: TrainOptions, run: TrainingRun) -> Abstr
     return nullcontext(map)
 
 
-def _result(
-    env: Environment, path: Path, state: State, run: TrainingRun | None = None, budget: int = 200_000
-) -> Training:
+def _result(path: Path, state: State, run: TrainingRun | None = None, budget: int = 200_000) -> Training:
     """Return the result of the call, with the games of a run; ``budget``: positions that the proof may
     visit."""
-    learner, name = state.learner.name, library.display_name(env.store, path)
-    words = [name, *store_option(env.store), *learner_options(learner)]
-    play, evaluate = (command_line("ttt", command, *words) for command in ("play", "evaluate"))
     games, seconds = (run.games, run.seconds) if run else (0, 0.0)
     won = run.results if run else dict.fromkeys(ENDS, 0)
     return Training(
-        learner=learner,
+        learner=state.learner.name,
         games=games,
         total_games=state.games,
         seconds=seconds,
@@ -374,8 +366,6 @@ def _result(
         positions=state.positions,
         file=str(path),
         unbeatable=(run is not None and run.enough) or is_unbeatable(state.policy, budget=budget),
-        name=name,
-        then=f"{play}, or {evaluate}",
     )
 
 
