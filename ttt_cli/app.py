@@ -29,15 +29,6 @@ from ttt_cli.user_code import describe_error, place_at_fault
 class Commands(TyperGroup):
     """The commands of ``ttt``; only the module of the called command is imported."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [name for commands in HEADINGS.values() for name in commands]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        for heading, commands in HEADINGS.items():
-            if cmd_name in commands:
-                return TyperCommand(cmd_name, help=commands[cmd_name], rich_help_panel=heading)
-        return None
-
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the options of ``ttt`` itself; ``ttt help play`` means ``ttt play --help``."""
         if args[:1] == ["help"]:
@@ -134,7 +125,10 @@ def _options(
         raise typer.Exit()
 
 
-_program = typer.main.get_command(app)
+_program: Any = typer.main.get_command(app)
+for _heading, _commands in HEADINGS.items():
+    for _name, _about in _commands.items():  # for the help; the called command is loaded
+        _program.commands[_name] = TyperCommand(_name, help=_about, rich_help_panel=_heading)
 
 
 def run(arguments: Sequence[str], env: Environment) -> int:

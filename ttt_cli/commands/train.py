@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
+from inspect import Signature
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -201,9 +202,10 @@ def make_subcommand(name: str, kind: Any) -> Any:
         return train(env, kind.name, given, TrainOptions(**values))
 
     title = kind.title[0].upper() + kind.title[1:]
-    doc = HELP.format(title=title, games=kind.default_games, name=typed_as(kind.name), suffix=kind.suffix)
-    hidden = () if "article" in kind.choices else ("preset",)
-    return make_command(name, run, [*options_of(TrainOptions), *parameters], doc=doc, hidden=hidden)
+    about = {"title": title, "games": kind.default_games, "suffix": kind.suffix}
+    run.__doc__ = HELP.format(name=typed_as(kind.name), **about)
+    run.__signature__ = Signature([*options_of(TrainOptions), *parameters])  # type: ignore[attr-defined]
+    return make_command(name, run, hidden=() if "article" in kind.choices else ("preset",))
 
 
 def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> None:
