@@ -74,7 +74,11 @@ def play(
     if agent is None and not named and env.interactive:
         agent = _choose_opponent(env)
     pairing = _pairing(agent, side, x, o)
-    agents = _agents(env, pairing)
+    agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
+    files = {agent.source: agent.loaded for agent in agents if agent.loaded}
+    trained = [_train(env, loaded) for loaded in files.values() if not loaded.path.exists()]
+    if any(trained):
+        agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
     _introduce(env, agents, learn)
     players = players_of(agents, env.store, learn=learn)
     session = Session(agents[0].rules, players, seed=seed, alternate=not named)
@@ -107,14 +111,6 @@ def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) 
         raise UsageError(f"{agent!r} is a third player: --x and --o name both")
     other = agent or ("q" if "human" in (x, o) else "human")
     return x or other, o or other
-
-
-def _agents(env: Environment, pairing: tuple[str, str]) -> list[Agent]:
-    """Resolve both players; offer to train a learner that has no file yet."""
-    agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
-    files = {agent.source: agent.loaded for agent in agents if agent.loaded}
-    trained = [_train(env, loaded) for loaded in files.values() if not loaded.path.exists()]
-    return resolve_all(pairing, env.store, given_rules(env), fresh=True) if any(trained) else agents
 
 
 def _train(env: Environment, loaded: Loaded) -> bool:

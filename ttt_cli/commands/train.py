@@ -131,15 +131,9 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
         where = f"--curve {options.curve}"
         raise UsageError("is the file of the state", where=where, hint="name another file")
     with locked(env, path, "trained"):
-        if options.resume:
-            state = library.load(path, FileOptions(rules=given_rules(env))).state
-            if state.learner.name != learner:
-                raise InvalidFileError(f"holds a {state.learner.name} state, not {learner}", where=str(path))
-            if options.preset not in (None, state.learner.choice):
-                what = f"has the choice rule {state.learner.choice}"
-                raise InvalidFileError(what, where=str(path), hint="leave out --preset")
-            return _carry_out(env, options, resumed_run(path, state, env.store, options.opponent))
         start = _start(env, learner, given, path, options)
+        if options.resume:
+            return _carry_out(env, options, resumed_run(path, start, env.store, options.opponent))
         library.try_saving(start, path)
         state = _taught(env, path, start, options.games_from)
         if options.only_recorded:
@@ -235,7 +229,8 @@ def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> Non
 def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, options: TrainOptions) -> State:
     """Return the state to start from: that of the file or of --from, or an empty one."""
     rules, preset = given_rules(env), options.preset
-    origin, reading = path if path.exists() and not options.fresh else None, FileOptions()
+    continues = options.resume or (path.exists() and not options.fresh)
+    origin, reading = path if continues else None, FileOptions()
     if options.source is not None:
         name, reading = file_and_reading(options.source, rules)
         origin = library.existing(env.store, name, rules)
@@ -243,9 +238,11 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
         empty = learner_of(learner, preset or "default").with_params(**given)
         return State.empty(empty, rules or STANDARD, symmetric=options.symmetry)
     # An empty file can only be read as the table of a learner that is named: an empty graph.
-    loaded = library.load(origin, replace(reading, learner=None if origin.stat().st_size else learner))
+    is_empty = origin.is_file() and not origin.stat().st_size
+    loaded = library.load(origin, replace(reading, learner=learner if is_empty else None))
     env.remark(loaded.remarks)
-    state, fault, hint = loaded.state, "", f"{'-o' if origin == path else '--from'} another file"
+    state, fault = loaded.state, ""
+    hint = "" if options.resume else f"{'-o' if origin == path else '--from'} another file"
     if not loaded.native and origin == path:
         fault = f"is a {loaded.format} file, which training never writes to"
         hint = f"{command_line('ttt', 'import', origin)} first"
@@ -253,15 +250,17 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
         fault = f"holds a {state.learner.name} state, not {learner}"
     elif rules not in (None, state.rules):
         fault = f"is for {state.rules.describe()}, not {rules.describe()}"
+        hint = hint or "leave out --board and --line"
     elif options.symmetry and not state.symmetric:
         fault = "was trained without --symmetry"
     elif preset and state.learner.choice != preset:
         fault = f"has the choice rule {state.learner.choice}"
+        hint = hint or "leave out --preset"
     if fault:
         raise InvalidFileError(fault, where=str(origin), hint=hint)
     if options.source is not None and state.learner.choice != (preset or "default"):
         env.say(f"{origin} has the choice rule {state.learner.choice}, and so will {path}")
-    if (unfinished := state.unfinished) is not None and origin == path:
+    if (unfinished := state.unfinished) is not None and origin == path and not options.resume:
         stopped = f"after {unfinished.games:,} of {unfinished.details['planned']:,} games"
         env.say(f"the run that stopped {stopped} can no longer be resumed")
     return replace(state, learner=state.learner.with_params(**given))
