@@ -20,7 +20,7 @@ from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import resolved, try_report, write_report
-from ttt_cli.shell.options import AgentName, Seed, Walked, argument, complete, file_help, flag, number, option
+from ttt_cli.shell.options import AgentName, Seed, Walked, file_help, flag, named, number, option
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.runs import digest_of
@@ -34,8 +34,7 @@ def evaluate(
     env: Environment,
     agent: AgentName,
     opponents: Annotated[
-        list[str] | None,
-        argument("[OPPONENT]...", f"By default {', '.join(OPPONENTS)}.", autocompletion=complete),
+        list[str] | None, named("[OPPONENT]...", f"By default {', '.join(OPPONENTS)}.")
     ] = None,
     explain: Annotated[bool, flag("--explain", "Show board by board how it loses.")] = False,
     mistakes: Annotated[

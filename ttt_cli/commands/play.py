@@ -15,7 +15,7 @@ from ttt_cli.play.player import exploration, players_of
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import choose
 from ttt_cli.shell.match import play_machines, play_with_people
-from ttt_cli.shell.options import Seed, argument, complete, flag, given_rules, number, option, stored_files
+from ttt_cli.shell.options import Seed, flag, given_rules, named, number, option, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions, Loaded
 from ttt_cli.store.games import try_log
@@ -33,13 +33,10 @@ MENU = {
 
 def play(
     env: Environment,
-    agent: Annotated[
-        str | None,
-        argument("[AGENT]", "The opponent; by default a menu, or q in a pipe.", autocompletion=complete),
-    ] = None,
+    agent: Annotated[str | None, named("[AGENT]", "The opponent; by default a menu, or q in a pipe.")] = None,
     side: Annotated[Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as")] = None,
-    x: Annotated[str | None, option("AGENT", "The player of X.", autocompletion=complete)] = None,
-    o: Annotated[str | None, option("AGENT", "The player of O.", autocompletion=complete)] = None,
+    x: Annotated[str | None, option("AGENT", "The player of X.")] = None,
+    o: Annotated[str | None, option("AGENT", "The player of O.")] = None,
     games: Annotated[int | None, number("Stop after N games.", "--games", "-n")] = None,
     watch: Annotated[bool, flag("--watch", "Show the board while machines play.")] = False,
     delay: Annotated[

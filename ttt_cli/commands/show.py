@@ -19,7 +19,7 @@ from ttt_cli.environment import Environment, store_option
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
 from ttt_cli.learners import plugged_learner
-from ttt_cli.shell.options import argument, complete, flag, given_rules, stored_files
+from ttt_cli.shell.options import flag, given_rules, named, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_format
 from ttt_cli.store.formats.format import Loaded
@@ -203,10 +203,7 @@ class Formats(Document, name="formats"):
 
 def show(
     env: Environment,
-    file: Annotated[
-        str | None,
-        argument("[FILE]", "A state, a player, or a table of another program.", autocompletion=complete),
-    ] = None,
+    file: Annotated[str | None, named("[FILE]", "A state, a player, or a table of another program.")] = None,
     formats: Annotated[bool, flag("--formats", "List the formats that can be read and written.")] = False,
 ) -> Document:
     """Show what a state holds: learner, rules, games, runs and their results, sizes.
