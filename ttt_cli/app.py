@@ -17,7 +17,7 @@ from ttt_cli import __version__
 from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, command_module
 from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError, did_you_mean, printable
+from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import OFFERED
 from ttt_cli.shell.command import make_command, split_examples
 from ttt_cli.signals import end_by_signals, ending
@@ -64,8 +64,7 @@ class Commands(TyperGroup):
         if load := getattr(module, "load", None):
             return load(arguments, runs)
         function = getattr(module, module.__name__.rpartition(".")[2])
-        ignored = [option for option, names in IGNORED.items() if name in names]
-        command = make_command(name, function, hidden=ignored)
+        command = make_command(name, function, hidden=IGNORED.get(name, ()))
         if more_help := getattr(module, "more_help", None):
             command.epilog = "\n\n".join(filter(None, [command.epilog, more_help(arguments)]))
         return name, command, arguments
@@ -163,7 +162,7 @@ def _report(error: BaseException, env: Environment) -> int:
         if known.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
             env.stderr.write("\n")  # the terminal shows ^C
         if known.exit_code is not ExitCode.CLOSED_PIPE:
-            text = env.folded(printable(f"Error: {known}"), env.stderr)
+            text = env.folded(f"Error: {known}", env.stderr)
             if env.json:
                 text = dumped(Error.of(known), indent=env.stderr.isatty())
             env.stderr.write(text + "\n")

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
+import numpy as np
 from rich.text import Text
 
 from ttt_cli.agents.grammar import file_and_reading, plugged_player, resolve
@@ -264,8 +265,6 @@ def _formats() -> Formats:
 
 
 def _summary(env: Environment, loaded: Loaded) -> StateSummary:
-    import numpy as np
-
     state = loaded.state
     imported = bool(state.runs) and all(run.kind == "import" for run in state.runs)
     if imported or state.seen is None:
