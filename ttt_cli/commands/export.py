@@ -78,34 +78,34 @@ def export(
     given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
     if wrong := [option for option, is_given in given.items() if is_given and option not in form.options]:
         raise UsageError(f"does not go with --format {form.name}", where=wrong[0])
-    if form.name != FORMAT:
-        try_report(env, out)
-    if shortened := form.name == "svg" and start is None and depth is None:
+    if form.name == FORMAT and state is not None:
+        if lost := sorted(agent.options.keys() - {"choice", "ties"}):
+            raise UsageError(f"a state does not hold {lost[0]}", where=agent.name, hint="leave it out")
+        state = state.with_play(ties=agent.options.get("ties"))
+        if out != "-":
+            refuse_sources(env, out)
+            path = output_file(env, out)
+            with locked(env, path, "exported to"):
+                library.try_saving(state, path)
+                library.save(state, path)
+            return Export(agent.name, form.name, out, path.stat().st_size)
+        player = replace(player, state=state)
+    try_report(env, out)
+    if form.name == "svg" and start is None and depth is None:
+        env.say(f"drawn to a depth of {PICTURE_DEPTH} plies; --depth N and --from POSITION draw other parts")
         player = replace(player, depth=PICTURE_DEPTH)
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
         env.say(f"{agent.name}: only the {len(reached):,} open positions that its own play can reach")
         player = replace(player, reached=reached)
     elif form.holds == "policy" and enumerated(agent.rules) is None:
         env.say(f"{agent.name}: only the positions that it has seen; the file has no move for any other")
-    if form.name == FORMAT and state is not None:
-        if lost := sorted(agent.options.keys() - {"choice", "ties"}):
-            raise UsageError(f"a state does not hold {lost[0]}", where=agent.name, hint="leave it out")
-        player = replace(player, state=state.with_play(ties=agent.options.get("ties")))
     chunks = form.write(player)
-    if shortened:
-        env.say(f"drawn to a depth of {PICTURE_DEPTH} plies; --depth N and --from POSITION draw other parts")
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
         env.remark(_otherwise(agent, form, chunks[0]))
-    if form.name == FORMAT and player.state is not None and out != "-":
-        refuse_sources(env, out)
-        path = output_file(env, out)
-        with locked(env, path, "exported to"):
-            library.try_saving(player.state, path)
-            library.save(player.state, path)
-    elif not write_report(env, out, chunks):
+    if not write_report(env, out, chunks):
         return None
-    elif form.name in FORMATS and form.holds == "policy" and Path(out).is_file():  # no device, no pipe
+    if form.name in FORMATS and form.holds == "policy" and Path(out).is_file():  # no device, no pipe
         try:
             recognise(Source(Path(out), quiet=True))
         except InvalidFileError as error:
