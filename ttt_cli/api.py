@@ -32,7 +32,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.rules import Rules as Rules
 from ttt_cli.engine.side import Result as Result
 from ttt_cli.engine.side import Side as Side
-from ttt_cli.engine.state_space import StateSpace, enumerated
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import DEFAULT_STORE
 from ttt_cli.errors import TttError as TttError
 from ttt_cli.errors import UsageError, expect, notices
@@ -114,9 +114,8 @@ def positions(rules: Rules = STANDARD) -> Positions:
     :raises TttError: if there are more.
     """
     rules = _game(rules) or STANDARD
-    if enumerated(rules) is None:
+    if (space := enumerated(rules)) is None:
         raise UsageError(f"{rules.describe()} has too many positions to list them")
-    space = StateSpace.of(rules)
     return space[np.arange(len(space))]  # a copy: the state space itself is shared
 
 

@@ -17,7 +17,7 @@ from ttt_cli import __version__
 from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, command_module
 from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError, did_you_mean, printable
+from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import OFFERED
 from ttt_cli.shell.command import make_command, split_examples
 from ttt_cli.signals import end_by_signals, ending
@@ -28,15 +28,6 @@ from ttt_cli.user_code import describe_error, place_at_fault
 
 class Commands(TyperGroup):
     """The commands of ``ttt``; only the module of the called command is imported."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [name for commands in HEADINGS.values() for name in commands]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        for heading, commands in HEADINGS.items():
-            if cmd_name in commands:
-                return TyperCommand(cmd_name, help=commands[cmd_name], rich_help_panel=heading)
-        return None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the options of ``ttt`` itself; ``ttt help play`` means ``ttt play --help``."""
@@ -73,8 +64,7 @@ class Commands(TyperGroup):
         if load := getattr(module, "load", None):
             return load(arguments, runs)
         function = getattr(module, module.__name__.rpartition(".")[2])
-        ignored = [option for option, names in IGNORED.items() if name in names]
-        command = make_command(name, function, hidden=ignored)
+        command = make_command(name, function, hidden=IGNORED.get(name, ()))
         if more_help := getattr(module, "more_help", None):
             command.epilog = "\n\n".join(filter(None, [command.epilog, more_help(arguments)]))
         return name, command, arguments
@@ -134,7 +124,10 @@ def _options(
         raise typer.Exit()
 
 
-_program = typer.main.get_command(app)
+_program: Any = typer.main.get_command(app)
+for _heading, _commands in HEADINGS.items():
+    for _name, _about in _commands.items():  # for the help; the called command is loaded
+        _program.commands[_name] = TyperCommand(_name, help=_about, rich_help_panel=_heading)
 
 
 def run(arguments: Sequence[str], env: Environment) -> int:
@@ -169,7 +162,7 @@ def _report(error: BaseException, env: Environment) -> int:
         if known.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
             env.stderr.write("\n")  # the terminal shows ^C
         if known.exit_code is not ExitCode.CLOSED_PIPE:
-            text = env.folded(printable(f"Error: {known}"), env.stderr)
+            text = env.folded(f"Error: {known}", env.stderr)
             if env.json:
                 text = dumped(Error.of(known), indent=env.stderr.isatty())
             env.stderr.write(text + "\n")

@@ -79,8 +79,7 @@ class Environment:
     @property
     def width(self) -> int:
         """The number of columns: from ``COLUMNS``, but not more than the terminal has; by default 80."""
-        columns = self.variables.get("COLUMNS", "")
-        given = int(columns) if columns.isascii() and columns.isdigit() and len(columns) < 5 else 0
+        given = int(self.variables.get("COLUMNS") or 0)
         own = _columns(self.stdout) or (0 if given else _columns(self.stderr))
         return min(filter(None, (given, own)), default=80)
 

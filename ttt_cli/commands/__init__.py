@@ -34,11 +34,11 @@ HEADINGS = {
 }
 
 IGNORED = {
-    "store": ("schema", "solve"),
-    **dict.fromkeys(["board", "line"], ("review", "schema")),
-    "learner": ("review", "schema", "solve"),
+    "review": ("board", "line", "learner"),
+    "schema": ("store", "board", "line", "learner"),
+    "solve": ("store", "learner"),
 }
-"""Common options that some commands accept but ignore, and therefore leave out of their help."""
+"""Common options that a command accepts but ignores, and therefore leaves out of its help."""
 
 HIDDEN = ("schema",)
 """Commands that the help does not list."""

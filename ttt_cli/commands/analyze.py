@@ -17,7 +17,7 @@ from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.analysis import Analysis, Opinion, analyse, consult
 from ttt_cli.shell.common import resolved
 from ttt_cli.shell.line_filter import answer_lines, read_position
-from ttt_cli.shell.options import PositionGiven, complete, given_rules, option
+from ttt_cli.shell.options import PositionGiven, given_rules, option
 from ttt_cli.views.board import board, ended, worth
 from ttt_cli.views.numbers import OUTCOMES, percent
 from ttt_cli.views.tables import draw_table
@@ -87,8 +87,7 @@ def analyze(
     env: Environment,
     position: PositionGiven,
     agent: Annotated[
-        list[str] | None,
-        option("AGENT", "Add the moves and values of a player; repeatable.", autocompletion=complete),
+        list[str] | None, option("AGENT", "Add the moves and values of a player; repeatable.")
     ] = None,
 ) -> AnalysisResult | ExitCode:
     """Show the perfect value of every move of a position, and after how many plies the game ends.

@@ -1,7 +1,7 @@
 """``ttt evaluate``: how strong a player is, exactly."""
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,12 +16,11 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.evaluation.match import GAMES, Games, Match, Sample, play_match
 from ttt_cli.evaluation.matchup import both_sides
-from ttt_cli.evaluation.review import MoveReview
 from ttt_cli.evaluation.review import explain as explained
-from ttt_cli.evaluation.verdict import find_blunders, holds, judge, losing_lines
+from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import resolved, try_report, write_report
-from ttt_cli.shell.options import AgentName, Seed, Walked, argument, complete, file_help, flag, number, option
+from ttt_cli.shell.options import AgentName, Seed, Walked, file_help, flag, named, number, option
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.runs import digest_of
@@ -35,8 +34,7 @@ def evaluate(
     env: Environment,
     agent: AgentName,
     opponents: Annotated[
-        list[str] | None,
-        argument("[OPPONENT]...", f"By default {', '.join(OPPONENTS)}.", autocompletion=complete),
+        list[str] | None, named("[OPPONENT]...", f"By default {', '.join(OPPONENTS)}.")
     ] = None,
     explain: Annotated[bool, flag("--explain", "Show board by board how it loses.")] = False,
     mistakes: Annotated[
@@ -79,50 +77,46 @@ def evaluate(
     if seed is not None and games is None and positions is None and always_exact:
         raise UsageError("needs --games", where="--seed")
     lines: dict[Side, tuple[int, ...]] = {}
+    result: Verdict | Sample | None = None
     if not matched:
         against = [(other.name, other.policy) for other in others]
         try:
             with progress(env, budget, title="walk", unit="positions") as tick:
-                verdict = judge(player.policy, against, budget=budget, tick=tick)
+                result = judge(player.policy, against, budget=budget, tick=tick)
         except (OutgrownError, UnsteadyError) as error:
             if exact or mistakes is not None:
                 raise
             who = f"{error.where}: " if error.where else ""
             fewer = "" if games else " (--games N plays fewer)"
             env.say(f"{who}{error.message}; {games or GAMES:,} games are played instead{fewer}")
+            with suppress(UnsteadyError):
+                lines = dict(losing_lines(player.policy))
+            if explain and not lines:
+                env.say("--explain: a quick search found no line of play that beats it, which proves nothing")
         else:
+            lines = result.lines
             _remark_ties(env, player, others[0])
-            explanation = _explain(player, verdict.lines) if explain else None
-            result = Evaluation(player.fields(), verdict, player.rules, check is not None, explanation)
-            if mistakes is not None:
-                policies = [other.policy for other in others]
-                with progress(env, budget, title="walk", unit="positions") as tick:
-                    blunders = find_blunders(player.policy, policies, budget=budget, tick=tick)
-                rows = blunder_rows(blunders, [other.name for other in others])
-                if not write_report(env, mistakes, to_csv(rows)):
-                    return result.code
-                env.say(f"mistakes written to {mistakes}")
-            return result
-        with suppress(UnsteadyError):
-            lines = dict(losing_lines(player.policy))
-        if explain and not lines:
-            env.say("--explain: a quick search found no line of play that beats it, which proves nothing")
-    seed = secrets.randbits(32) if seed is None else seed
-    matches = _matches(env, player, others, games or GAMES, seed, games_to, lines)
-    sample = Sample(matches, seed, dict(sorted(lines.items())))
-    explanation = _explain(player, lines) if explain else None
-    return Evaluation(player.fields(), sample, player.rules, check is not None, explanation)
+    if result is None:
+        seed = secrets.randbits(32) if seed is None else seed
+        matches = _matches(env, player, others, games or GAMES, seed, games_to, lines)
+        result = Sample(matches, seed, dict(sorted(lines.items())))
+    explanation = None
+    if explain:
+        played = {side: explained(player.policy, side, line) for side, line in lines.items()}
+        explanation = {f"as_{side.key}": played.get(side) for side in Side}
+    evaluation = Evaluation(player.fields(), result, player.rules, check is not None, explanation)
+    if mistakes is not None:
+        policies = [other.policy for other in others]
+        with progress(env, budget, title="walk", unit="positions") as tick:
+            blunders = find_blunders(player.policy, policies, budget=budget, tick=tick)
+        rows = blunder_rows(blunders, [other.name for other in others])
+        if not write_report(env, mistakes, to_csv(rows)):
+            return evaluation.code
+        env.say(f"mistakes written to {mistakes}")
+    return evaluation
 
 
 more_help = file_help
-
-
-def _explain(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> dict[str, list[MoveReview] | None]:
-    """Return each losing line move by move, by role."""
-    return {
-        f"as_{side.key}": explained(player.policy, side, lines[side]) if side in lines else None
-        for side in Side
-    }
 
 
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:

@@ -47,10 +47,6 @@ class Export(Document, name="export"):
         env.out(f"saved {self.file} ({self.format}, {self.bytes:,} bytes)")
 
 
-def names(formats: Iterable[Format]) -> list[str]:
-    return list(dict.fromkeys(form.name for form in formats))
-
-
 def export(
     env: Environment,
     source: AgentName,
@@ -82,44 +78,39 @@ def export(
     given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
     if wrong := [option for option, is_given in given.items() if is_given and option not in form.options]:
         raise UsageError(f"does not go with --format {form.name}", where=wrong[0])
-    if form.name != FORMAT:
-        try_report(env, out)
-    if shortened := form.name == "svg" and start is None and depth is None:
+    if form.name == FORMAT and state is not None:
+        if lost := sorted(agent.options.keys() - {"choice", "ties"}):
+            raise UsageError(f"a state does not hold {lost[0]}", where=agent.name, hint="leave it out")
+        state = state.with_play(ties=agent.options.get("ties"))
+        if out != "-":
+            refuse_sources(env, out)
+            path = output_file(env, out)
+            with locked(env, path, "exported to"):
+                library.try_saving(state, path)
+                library.save(state, path)
+            return Export(agent.name, form.name, out, path.stat().st_size)
+        player = replace(player, state=state)
+    try_report(env, out)
+    if form.name == "svg" and start is None and depth is None:
+        env.say(f"drawn to a depth of {PICTURE_DEPTH} plies; --depth N and --from POSITION draw other parts")
         player = replace(player, depth=PICTURE_DEPTH)
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
         env.say(f"{agent.name}: only the {len(reached):,} open positions that its own play can reach")
         player = replace(player, reached=reached)
     elif form.holds == "policy" and enumerated(agent.rules) is None:
         env.say(f"{agent.name}: only the positions that it has seen; the file has no move for any other")
-    if form.name == FORMAT and state is not None:
-        if lost := sorted(agent.options.keys() - {"choice", "ties"}):
-            raise UsageError(f"a state does not hold {lost[0]}", where=agent.name, hint="leave it out")
-        player = replace(player, state=state.with_play(ties=agent.options.get("ties")))
     chunks = form.write(player)
-    if shortened:
-        env.say(f"drawn to a depth of {PICTURE_DEPTH} plies; --depth N and --from POSITION draw other parts")
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
         env.remark(_otherwise(agent, form, chunks[0]))
-    if form.name == FORMAT and player.state is not None and out != "-":
-        refuse_sources(env, out)
-        path = output_file(env, out)
-        with locked(env, path, "exported to"):
-            library.try_saving(player.state, path)
-            library.save(player.state, path)
-    elif not write_report(env, out, chunks):
+    if not write_report(env, out, chunks):
         return None
-    elif form.name in FORMATS and form.holds == "policy" and Path(out).is_file():  # no device, no pipe
-        _say_if_too_large(env, Path(out))
+    if form.name in FORMATS and form.holds == "policy" and Path(out).is_file():  # no device, no pipe
+        try:
+            recognise(Source(Path(out), quiet=True))
+        except InvalidFileError as error:
+            env.say(f"{Path(out)} is larger than what ttt reads ({error.hint})")
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
-
-
-def _say_if_too_large(env: Environment, path: Path) -> None:
-    """Say so if a policy is larger than what is read."""
-    try:
-        recognise(Source(path, quiet=True))
-    except InvalidFileError as error:
-        env.say(f"{path} is larger than what ttt reads ({error.hint})")
 
 
 def _reached(env: Environment, agent: Agent) -> Positions | None:
@@ -160,30 +151,36 @@ def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
 
 
 def _format(player: ExportSource, out: str, asked: str | None) -> Format:
-    """Return the format asked for, or the one that the ending of the file's name means.
+    """Return the format asked for, or the one that the ending of the file's name means. Plug-ins are loaded
+    only if it is none of the built-in ones.
 
     :raises UsageError: if there is none, or several.
     """
-    built_in = [form for form in all_formats() if form.written and form.holds not in ("games", "measures")]
-    forms = [form for form in built_in if form.fits(player.state)]
-    forms.sort(key=lambda form: not form.learner)  # those of a single method first
-    if asked is not None:
-        plugged = None if asked in FORMATS else plugin(FORMAT_PLUGINS, asked, plugged_format)
-        if plugged and plugged.written and plugged.fits(player.state):
-            return plugged
-        if chosen := [form for form in forms if form.name in (asked, f"ttt-{asked}")]:
-            return chosen[0]
-        near = "" if asked in (*FORMATS, "state") else did_you_mean(asked, names(forms))
-        hint = near or f"it has {', '.join(names(forms))}"
+
+    def fitting(known: Iterable[Format | None]) -> list[Format]:
+        written = (
+            form for form in known if form and form.written and form.holds not in ("games", "measures")
+        )
+        return [form for form in written if form.fits(player.state)]
+
+    def meant(forms: list[Format]) -> list[Format]:
+        if asked is None:
+            return [form for form in forms if player.ending in form.endings]
+        return [form for form in forms if form.name in (asked, f"ttt-{asked}")][:1]
+
+    forms = sorted(fitting(all_formats()), key=lambda form: not form.learner)  # those of one method first
+    found = meant(forms)
+    if not found and asked not in FORMATS:
+        own = plugins(FORMAT_PLUGINS, plugged_format)
+        forms += fitting(own if asked is None else [plugin(FORMAT_PLUGINS, asked, plugged_format)])
+        found = meant(forms)
+    names = ", ".join(dict.fromkeys(form.name for form in found or forms))
+    if asked is not None and not found:
+        near = "" if asked in (*FORMATS, "state") else did_you_mean(asked, [form.name for form in forms])
+        hint = near or f"it has {names}"
         raise UsageError(f"{player.name} has no {asked} form", where="--format", hint=hint)
-    ending = None if out == "-" else Path(out).suffix.lower()
-    fitting = [form for form in forms if ending in form.endings]
-    if not fitting:
-        plug_ins = plugins(FORMAT_PLUGINS, plugged_format)
-        forms += [form for form in plug_ins if form.written and form.fits(player.state)]
-        fitting = [form for form in forms if ending in form.endings]
-    if len(fitting) != 1:
-        what = "could be several formats" if fitting else "cannot tell the format from the file's name"
-        hint = f"--format with one of {', '.join(names(fitting or forms))}; ttt show --formats describes them"
+    if len(found) != 1:
+        what = "could be several formats" if found else "cannot tell the format from the file's name"
+        hint = f"--format with one of {names}; ttt show --formats describes them"
         raise UsageError(what, where=out, hint=hint)
-    return fitting[0]
+    return found[0]

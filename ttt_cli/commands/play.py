@@ -15,7 +15,7 @@ from ttt_cli.play.player import Player, players_of
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import choose
 from ttt_cli.shell.match import play_machines, play_with_people
-from ttt_cli.shell.options import Seed, argument, complete, flag, given_rules, number, option, stored_files
+from ttt_cli.shell.options import Seed, flag, given_rules, named, number, option, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions, Loaded
 from ttt_cli.store.games import try_log
@@ -33,13 +33,10 @@ MENU = {
 
 def play(
     env: Environment,
-    agent: Annotated[
-        str | None,
-        argument("[AGENT]", "The opponent; by default a menu, or q in a pipe.", autocompletion=complete),
-    ] = None,
+    agent: Annotated[str | None, named("[AGENT]", "The opponent; by default a menu, or q in a pipe.")] = None,
     side: Annotated[Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as")] = None,
-    x: Annotated[str | None, option("AGENT", "The player of X.", autocompletion=complete)] = None,
-    o: Annotated[str | None, option("AGENT", "The player of O.", autocompletion=complete)] = None,
+    x: Annotated[str | None, option("AGENT", "The player of X.")] = None,
+    o: Annotated[str | None, option("AGENT", "The player of O.")] = None,
     games: Annotated[int | None, number("Stop after N games.", "--games", "-n")] = None,
     watch: Annotated[bool, flag("--watch", "Show the board while machines play.")] = False,
     delay: Annotated[
@@ -74,7 +71,11 @@ def play(
     if agent is None and not named and env.interactive:
         agent = _choose_opponent(env)
     pairing = _pairing(agent, side, x, o)
-    agents = _agents(env, pairing)
+    agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
+    files = {agent.source: agent.loaded for agent in agents if agent.loaded}
+    trained = [_train(env, loaded) for loaded in files.values() if not loaded.path.exists()]
+    if any(trained):
+        agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
     players = players_of(agents, env.store, learn=learn)
     _introduce(env, agents, players, learn)
     session = Session(agents[0].rules, players, seed=seed, alternate=not named)
@@ -109,14 +110,6 @@ def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) 
     return x or other, o or other
 
 
-def _agents(env: Environment, pairing: tuple[str, str]) -> list[Agent]:
-    """Resolve both players; offer to train a learner that has no file yet."""
-    agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
-    files = {agent.source: agent.loaded for agent in agents if agent.loaded}
-    trained = [_train(env, loaded) for loaded in files.values() if not loaded.path.exists()]
-    return resolve_all(pairing, env.store, given_rules(env), fresh=True) if any(trained) else agents
-
-
 def _train(env: Environment, loaded: Loaded) -> bool:
     """Offer to train a learner that has no file yet; return whether it was trained."""
     learner, rules, name = loaded.state.learner, loaded.state.rules, loaded.path.stem
@@ -134,7 +127,7 @@ def _train(env: Environment, loaded: Loaded) -> bool:
     board, line = f"{rules.rows}x{rules.cols}", rules.line
     on_stderr = replace(env, stdout=env.stderr, json=False, board=board, line=line)  # stdout is for games
     training = train(on_stderr, learner.name, {}, TrainOptions(preset=preset))
-    if put(on_stderr, replace(training, then="")) != ExitCode.DONE:
+    if put(replace(on_stderr, quiet=True), training) != ExitCode.DONE:  # without what to do next
         raise typer.Exit(training.code)
     return True
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode
-from ttt_cli.shell.options import argument, complete, given_rules
+from ttt_cli.shell.options import given_rules, named
 from ttt_cli.store import library
 from ttt_cli.store.files import Backup, backups, original
 from ttt_cli.views.numbers import counted
@@ -39,10 +39,7 @@ class Backups(Document, name="backups"):
 
 def restore(
     env: Environment,
-    file: Annotated[
-        str | None,
-        argument("[FILE]", "A state, a log, or a backup of one.", autocompletion=complete),
-    ] = None,
+    file: Annotated[str | None, named("[FILE]", "A state, a log, or a backup of one.")] = None,
 ) -> Backups:
     """List the backups of a state or log (without FILE, of all in the store), or bring one back.
 

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
+import numpy as np
 from rich.text import Text
 
 from ttt_cli.agents.grammar import file_and_reading, plugged_player, resolve
@@ -19,13 +20,13 @@ from ttt_cli.environment import Environment, store_option
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
 from ttt_cli.learners import plugged_learner
-from ttt_cli.shell.options import argument, complete, flag, given_rules, stored_files
+from ttt_cli.shell.options import flag, given_rules, named, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_format
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.plays import Plays
 from ttt_cli.store.runs import Run
-from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugin, plugins
+from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table, print_facts, table
@@ -98,6 +99,11 @@ class BuiltIn(Document, name="player"):
     kind: Literal["built-in", "alias", "plug-in", "learner"]
     about: str
     options: dict[str, str]
+
+    @classmethod
+    def of(cls, agent: AgentType, kind: Literal["built-in", "plug-in"]) -> "BuiltIn":
+        options = {key: option.accepts for key, option in agent.options.items()}
+        return cls(agent.name, agent.usage, kind, agent.about, options)
 
     def show(self, env: Environment) -> None:
         options = (("option", f"{name}={values}") for name, values in self.options.items())
@@ -198,10 +204,7 @@ class Formats(Document, name="formats"):
 
 def show(
     env: Environment,
-    file: Annotated[
-        str | None,
-        argument("[FILE]", "A state, a player, or a table of another program.", autocompletion=complete),
-    ] = None,
+    file: Annotated[str | None, named("[FILE]", "A state, a player, or a table of another program.")] = None,
     formats: Annotated[bool, flag("--formats", "List the formats that can be read and written.")] = False,
 ) -> Document:
     """Show what a state holds: learner, rules, games, runs and their results, sizes.
@@ -228,7 +231,7 @@ def show(
         return Store(str(env.store.absolute()), states, [*_players()])
     name = re.split("[:,]", file)[0]
     is_file = name not in BUILT_IN and any(library.find(env.store, text, rules) for text in (file, name))
-    if not is_file and (player := _player(name)) is not None:
+    if not is_file and (player := next((each for each in _players() if each.name == name), None)):
         if file != name:
             resolve(file, env.store, rules)  # raises UsageError for an unknown option
         return player
@@ -241,32 +244,15 @@ def show(
 
 
 def _players() -> Iterator[BuiltIn]:
-    yield from (_built_in(agent, "built-in") for agent in players().values())
-    yield from (_built_in(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, plugged_player))
-    yield from map(_alias, ALIASES)
+    """Describe the players that need no file: those of plug-ins last, so that others are found without."""
+    yield from (BuiltIn.of(agent, "built-in") for agent in players().values())
+    for name, meant in ALIASES.items():
+        same = meant.replace(":", " with ").replace(",", " and ")
+        yield BuiltIn(name, name, "alias", f"the same as {same}", {})
+    yield from (BuiltIn.of(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, plugged_player))
     for learner in plugins(LEARNER_PLUGINS, plugged_learner):
         name = f"ttt train {learner.name}"
         yield BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {})
-
-
-def _player(name: str) -> BuiltIn | None:
-    """Describe a player that needs no file; plug-ins are loaded only if nothing built in has the name."""
-    if name in BUILT_IN:
-        return _built_in(players()[name], "built-in")
-    if name in ALIASES:
-        return _alias(name)
-    plugged = plugin(AGENT_PLUGINS, name, plugged_player)
-    return None if plugged is None else _built_in(plugged, "plug-in")
-
-
-def _alias(name: str) -> BuiltIn:
-    same = ALIASES[name].replace(":", " with ").replace(",", " and ")
-    return BuiltIn(name, name, "alias", f"the same as {same}", {})
-
-
-def _built_in(agent: AgentType, kind: Literal["plug-in", "built-in"]) -> BuiltIn:
-    options = {key: option.accepts for key, option in agent.options.items()}
-    return BuiltIn(agent.name, agent.usage, kind, agent.about, options)
 
 
 def _formats() -> Formats:
@@ -279,8 +265,6 @@ def _formats() -> Formats:
 
 
 def _summary(env: Environment, loaded: Loaded) -> StateSummary:
-    import numpy as np
-
     state = loaded.state
     imported = bool(state.runs) and all(run["kind"] == "import" for run in state.runs)
     if imported or state.seen is None:

@@ -23,10 +23,8 @@ from ttt_cli.views.progress import progress
 
 @dataclass(frozen=True)
 class Solution(Document, name="solution"):
-    """The proved value of a position and a line of best play; null and no cells if the limits were reached.
-
-    :ivar ended_by: the exit code if nothing has been proved.
-    """
+    """The proved value of a position and a line of best play; null and no cells if the limits were
+    reached."""
 
     position: Board
     rules: Rules
@@ -37,11 +35,7 @@ class Solution(Document, name="solution"):
     nodes: Count
     seconds: Annotated[float, note(minimum=0)]
     ruled_out: bool = aside()
-    ended_by: ExitCode = aside()
-
-    @property
-    def code(self) -> ExitCode:
-        return ExitCode.DONE if self.proven else self.ended_by
+    code: ExitCode = aside()
 
     def show(self, env: Environment) -> None:
         position = end = self.position
@@ -51,7 +45,7 @@ class Solution(Document, name="solution"):
         if position.terminal:
             env.out(ended(position))
         elif self.value is None:
-            how = "within these limits" if self.ended_by == ExitCode.FAILED else "yet: it was interrupted"
+            how = "within these limits" if self.code == ExitCode.FAILED else "yet: it was interrupted"
             env.out(f"{position.mover} to move: not known {how} ({effort})")
             if self.ruled_out:
                 env.out(f"ruled out so far: a win by {position.mover}")
@@ -102,5 +96,5 @@ def solve(
         nodes=proof.nodes,
         seconds=round(proof.seconds, 3),
         ruled_out=proof.ruled_out,
-        ended_by=stopping.exit_code or ExitCode.FAILED,
+        code=ExitCode.DONE if proof.value is not None else stopping.exit_code or ExitCode.FAILED,
     )

@@ -12,7 +12,7 @@ from ttt_cli.evaluation.match import GAMES
 from ttt_cli.evaluation.tournament import Tournament, play_tournament
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.shell.common import resolved
-from ttt_cli.shell.options import Walked, argument, complete
+from ttt_cli.shell.options import Walked, named
 from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table
 
@@ -44,7 +44,7 @@ class Standings(Document, name="tournament"):
 
 def tournament(
     env: Environment,
-    agents: Annotated[list[str], argument("AGENT AGENT...", "The players.", autocompletion=complete)],
+    agents: Annotated[list[str], named("AGENT AGENT...", "The players.")],
     positions: Walked = None,
 ) -> Standings:
     """Let everyone play everyone, as X and as O, exactly, and show a cross-table of expected points and a

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
+from inspect import Signature
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -105,23 +106,20 @@ class Training(Document, name="training"):
     positions: Count | None
     file: str
     unbeatable: bool | None
-    name: str = aside()
-    then: str = aside("")
-    ended: ExitCode = aside(ExitCode.DONE)
-
-    @property
-    def code(self) -> ExitCode:
-        return self.ended
+    code: ExitCode = aside(ExitCode.DONE)
 
     def show(self, env: Environment) -> None:
+        name = library.display_name(env.store, Path(self.file))
         if self.games:
             took = f" in {self.seconds:.1f} s" if self.seconds >= 0.1 else ""
             results = f"X won {self.x_wins:,}, O won {self.o_wins:,}, {self.draws:,} drawn"
             env.out(f"{counted(self.games, 'game')}{took}: {results}")
-        where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"
-        env.out(f"{self.name}{VERDICTS[self.unbeatable]}; saved{where}")
-        if self.then:
-            env.say("next:", self.then)
+        where = "" if name.removeprefix("./") == self.file else f" to {self.file}"
+        env.out(f"{name}{VERDICTS[self.unbeatable]}; saved{where}")
+        if self.code in (ExitCode.DONE, ExitCode.FAILED):  # not stopped
+            words = [name, *store_option(env.store), *learner_options(self.learner)]
+            play, evaluate = (command_line("ttt", command, *words) for command in ("play", "evaluate"))
+            env.say("next:", f"{play}, or {evaluate}")
 
 
 def train(env: Environment, learner: str, given: dict[str, Any], options: TrainOptions) -> Training:
@@ -142,20 +140,14 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
         where = f"--curve {options.curve}"
         raise UsageError("is the file of the state", where=where, hint="name another file")
     with locked(env, path, "trained"):
-        if options.resume:
-            state = library.load(path, FileOptions(rules=given_rules(env))).state
-            if state.learner.name != learner:
-                raise InvalidFileError(f"holds a {state.learner.name} state, not {learner}", where=str(path))
-            if options.preset not in (None, state.learner.choice):
-                what = f"has the choice rule {state.learner.choice}"
-                raise InvalidFileError(what, where=str(path), hint="leave out --preset")
-            return _carry_out(env, options, resumed_run(path, state, env.store, options.opponent))
         start = _start(env, learner, given, path, options)
+        if options.resume:
+            return _carry_out(env, options, resumed_run(path, start, env.store, options.opponent))
         library.try_saving(start, path)
         state = _taught(env, path, start, options.games_from)
         if options.only_recorded:
             library.save(state, path)
-            return _result(env, path, state)
+            return _result(path, state)
         seed = secrets.randbits(32) if options.seed is None else options.seed
         opponent = opponent_of(state, options.opponent, env.store, path)
         run = new_run(path, state, seed=seed, games=options.games, opponent=opponent)
@@ -213,9 +205,10 @@ def make_subcommand(name: str, kind: Any) -> Any:
         return train(env, kind.name, given, TrainOptions(**values))
 
     title = kind.title[0].upper() + kind.title[1:]
-    doc = HELP.format(title=title, games=kind.default_games, name=typed_as(kind.name), suffix=kind.suffix)
-    hidden = () if "article" in kind.choices else ("preset",)
-    return make_command(name, run, [*options_of(TrainOptions), *parameters], doc=doc, hidden=hidden)
+    about = {"title": title, "games": kind.default_games, "suffix": kind.suffix}
+    run.__doc__ = HELP.format(name=typed_as(kind.name), **about)
+    run.__signature__ = Signature([*options_of(TrainOptions), *parameters])  # type: ignore[attr-defined]
+    return make_command(name, run, hidden=() if "article" in kind.choices else ("preset",))
 
 
 def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> None:
@@ -245,7 +238,8 @@ def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> Non
 def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, options: TrainOptions) -> State:
     """Return the state to start from: that of the file or of --from, or an empty one."""
     rules, preset = given_rules(env), options.preset
-    origin, reading = path if path.exists() and not options.fresh else None, FileOptions()
+    continues = options.resume or (path.exists() and not options.fresh)
+    origin, reading = path if continues else None, FileOptions()
     if options.source is not None:
         name, reading = file_and_reading(options.source, rules)
         origin = library.existing(env.store, name, rules)
@@ -253,9 +247,11 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
         empty = learner_of(learner, preset or "default").with_params(**given)
         return State.empty(empty, rules or STANDARD, symmetric=options.symmetry)
     # An empty file can only be read as the table of a learner that is named: an empty graph.
-    loaded = library.load(origin, replace(reading, learner=None if origin.stat().st_size else learner))
+    is_empty = origin.is_file() and not origin.stat().st_size
+    loaded = library.load(origin, replace(reading, learner=learner if is_empty else None))
     env.remark(loaded.remarks)
-    state, fault, hint = loaded.state, "", f"{'-o' if origin == path else '--from'} another file"
+    state, fault = loaded.state, ""
+    hint = "" if options.resume else f"{'-o' if origin == path else '--from'} another file"
     if not loaded.native and origin == path:
         fault = f"is a {loaded.format} file, which training never writes to"
         hint = f"{command_line('ttt', 'import', origin)} first"
@@ -263,15 +259,17 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
         fault = f"holds a {state.learner.name} state, not {learner}"
     elif rules not in (None, state.rules):
         fault = f"is for {state.rules.describe()}, not {rules.describe()}"
+        hint = hint or "leave out --board and --line"
     elif options.symmetry and not state.symmetric:
         fault = "was trained without --symmetry"
     elif preset and state.learner.choice != preset:
         fault = f"has the choice rule {state.learner.choice}"
+        hint = hint or "leave out --preset"
     if fault:
         raise InvalidFileError(fault, where=str(origin), hint=hint)
     if options.source is not None and state.learner.choice != (preset or "default"):
         env.say(f"{origin} has the choice rule {state.learner.choice}, and so will {path}")
-    if (unfinished := state.unfinished) is not None and origin == path:
+    if (unfinished := state.unfinished) is not None and origin == path and not options.resume:
         stopped = f"after {unfinished['games']:,} of {unfinished['planned']:,} games"
         env.say(f"the run that stopped {stopped} can no longer be resumed")
     return replace(state, learner=state.learner.with_params(**given))
@@ -332,12 +330,12 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
             env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
         # All is saved: only a second signal ends the proof. It may be as long as those along the way were.
         budget = 20_000 if stopped is not None else BUDGET if options.until or options.curve else 200_000
-        result = _result(env, run.path, run.state, run, budget)
+        result = _result(run.path, run.state, run, budget)
     if stopped is not None:
-        return replace(result, then="", ended=stopped)
+        return replace(result, code=stopped)
     if options.until and not result.unbeatable:
         env.say(f"not unbeatable after {counted(run.record['games'] or 0, 'game')}")
-        return replace(result, ended=ExitCode.FAILED)
+        return replace(result, code=ExitCode.FAILED)
     return result
 
 
@@ -353,18 +351,13 @@ def _workers(env: Environment, options: TrainOptions, run: TrainingRun) -> Abstr
     return nullcontext(map)
 
 
-def _result(
-    env: Environment, path: Path, state: State, run: TrainingRun | None = None, budget: int = 200_000
-) -> Training:
+def _result(path: Path, state: State, run: TrainingRun | None = None, budget: int = 200_000) -> Training:
     """Return the result of the call, with the games of a run; ``budget``: positions that the proof may
     visit."""
-    learner, name = state.learner.name, library.display_name(env.store, path)
-    words = [name, *store_option(env.store), *learner_options(learner)]
-    play, evaluate = (command_line("ttt", command, *words) for command in ("play", "evaluate"))
     games, seconds = (run.games, run.seconds) if run else (0, 0.0)
     won = run.results if run else dict.fromkeys(ENDS, 0)
     return Training(
-        learner=learner,
+        learner=state.learner.name,
         games=games,
         total_games=state.games,
         seconds=seconds,
@@ -376,8 +369,6 @@ def _result(
         positions=state.positions,
         file=str(path),
         unbeatable=(run is not None and run.enough) or is_unbeatable(state.policy, budget=budget),
-        name=name,
-        then=f"{play}, or {evaluate}",
     )
 
 

@@ -8,7 +8,7 @@ an iterator of several, an exit code, or None; errors are raised.
 
 import inspect
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from contextlib import redirect_stdout, suppress
 from dataclasses import MISSING, fields, replace
 from math import isfinite
@@ -42,21 +42,12 @@ class Command(TyperCommand):
             raise
 
 
-def make_command(
-    name: str,
-    function: Callable[..., Any],
-    options: Sequence[inspect.Parameter] | None = None,
-    *,
-    doc: str = "",
-    hidden: Collection[str] = (),
-) -> Any:
+def make_command(name: str, function: Callable[..., Any], *, hidden: Collection[str] = ()) -> Any:
     """Return the Typer command of a function.
 
-    :param options: its options; by default the parameters of the function.
-    :param doc: the help; by default the function's docstring.
     :param hidden: options to leave out of the help.
     """
-    options = options_of(function) if options is None else options
+    options = options_of(function)
     own_names = {option.name for option in options}
     common = [option for option in _common_options() if option.name not in own_names]
 
@@ -80,7 +71,7 @@ def make_command(
     parameters = [inspect.Parameter("context", KEYWORD, annotation=typer.Context), *options, *common]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    text, examples = split_examples(doc or function.__doc__ or "")
+    text, examples = split_examples(function.__doc__ or "")
     single = typer.Typer(add_completion=False)
     single.command(name, cls=Command, help=text, epilog=examples)(call)
     command: Any = typer.main.get_command(single)

@@ -7,17 +7,15 @@ from contextlib import suppress
 from decimal import Decimal
 from itertools import filterfalse
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from ttt_cli.agents.registry import ALIASES, BUILT_IN
+from ttt_cli.agents.registry import ALIASES, BUILT_IN, usages
+from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import DEFAULT_STORE, Environment
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.system import translated
-
-if TYPE_CHECKING:
-    from ttt_cli.engine.rules import Rules
 
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})?)\s*([kmg]?)", re.IGNORECASE)
 _BETWEEN_THOUSANDS = re.compile(r"(?<=[0-9])[,_ ](?=[0-9]{3}(?![0-9]))")
@@ -69,9 +67,16 @@ def argument(metavar: str, help: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=help, readable=False, **more)
 
 
+def named(metavar: str, help: str) -> Any:
+    """Return an argument that names players or states, which the shell completes."""
+    return argument(metavar, help, autocompletion=complete)
+
+
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
-    """Return an option with a value, named after its parameter unless ``names`` are given."""
-    return typer.Option(*names, metavar=metavar, help=help, readable=False, **more)
+    """Return an option with a value, named after its parameter unless ``names`` are given. The shell
+    completes an ``AGENT``."""
+    completes = complete if metavar == "AGENT" else None
+    return typer.Option(*names, metavar=metavar, help=help, readable=False, autocompletion=completes, **more)
 
 
 def number(help: str, *names: str, least: int = 1, most: int = MAX_WHOLE, **more: Any) -> Any:
@@ -82,21 +87,14 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help)
 
 
-AgentName = Annotated[
-    str, argument("AGENT", "A player: a name, a file or a program.", autocompletion=complete)
-]
-FileNames = Annotated[
-    list[str], argument("FILE...", "States, or any files that ttt reads.", autocompletion=complete)
-]
+AgentName = Annotated[str, named("AGENT", "A player: a name, a file or a program.")]
+FileNames = Annotated[list[str], named("FILE...", "States, or any files that ttt reads.")]
 PositionGiven = Annotated[
     str, argument("POSITION", "Such as X...O....; - reads stdin; put -- before a leading dash.")
 ]
 Games = Annotated[int | None, number("Number of games; by default the method's own.", "--games", "-n")]
 Opponent = Annotated[
-    str | None,
-    option(
-        "AGENT", "Train against AGENT; by default itself, or the article's opponent.", autocompletion=complete
-    ),
+    str | None, option("AGENT", "Train against AGENT; by default itself, or the article's opponent.")
 ]
 Out = Annotated[str | None, option("FILE", "The state to write.", "--out", "-o")]
 Report = Annotated[str, option("FILE", "The file to write; - is stdout.", "--out", "-o")]
@@ -107,7 +105,6 @@ Walked = Annotated[int | None, number("Visit at most N positions; by default 10,
 
 def file_help(arguments: Sequence[str]) -> str:
     """The ``more_help`` of commands that read other programs' files: options that say how to read them."""
-    from ttt_cli.agents.registry import usages
     from ttt_cli.agents.state_player import FILE_OPTIONS, STATE_OPTIONS
     from ttt_cli.store.foreign.questions import FACETS, KEY_FACETS
 
@@ -117,13 +114,11 @@ def file_help(arguments: Sequence[str]) -> str:
     return "\n".join(["What a file leaves open can be stated after a colon (FILE:values=x):", *lines])
 
 
-def given_rules(env: Environment) -> "Rules | None":
+def given_rules(env: Environment) -> Rules | None:
     """Return the rules that ``--board`` and ``--line`` describe, None if neither is given.
 
     :raises UsageError: if they make no sense.
     """
     if env.board is None and env.line is None:
         return None
-    from ttt_cli.engine.rules import Rules
-
     return Rules.parse("3x3" if env.board is None else env.board, env.line)
