@@ -76,9 +76,7 @@ def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     if isinstance(value, dict) and not records:
         columns, records = _records_inside(value)
     if records:
-        rows, notes = _value_last(columns, records, where)
-        numbered = [*enumerate(([*map(str, row[:-1]), row[-1]] for row in rows), 1)]
-        yield from tables_of_rows(numbered, where, rules, unit="record", notes=notes, headed=not columns)
+        yield from tables_of_rows([*enumerate(records, 1)], where, rules, unit="record", names=columns)
 
 
 def _records(value: Any) -> tuple[list[str], list[list[Any]]]:
@@ -185,27 +183,26 @@ def tables_of_rows(
     rules: Rules,
     *,
     unit: str = "line",
-    notes: tuple[str, ...] = (),
-    headed: bool = True,
+    names: Sequence[str] = (),
 ) -> Iterator[Candidate]:
     """The tables that CSV rows may be: with a value for each cell, or with a value or a list of values in the
     last column.
 
-    :param numbered: the rows with their numbers; texts, but for a last field that is a value already.
-    :param unit: what the numbers count; notes: those of the tables; headed: whether a header may come first.
+    :param numbered: the rows with their numbers.
+    :param unit: what the numbers count; names: those of the columns, if they are not in the first row.
     :raises InvalidFileError: naming the line that has another number of fields.
     """
     rows = [row for _, row in numbered]
-    separators = _SEPARATORS if {*map(len, rows)} == {1} else _ARROWS
-    lines = [",".join(map(str, row)) for row in rows]
-    rows = _listed(lines, rules) or _parted(lines, separators, rules) or rows
+    if not names:
+        separators = _SEPARATORS if {*map(len, rows)} == {1} else _ARROWS
+        lines = [",".join(map(str, row)) for row in rows]
+        rows = _listed(lines, rules) or _parted(lines, separators, rules) or rows
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
             fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
             message = f"has {fields}, but the first {unit} has {len(rows[0])}"
             raise InvalidFileError(message, where=f"{where}, {unit} {number}")
-    rows, more_notes = _body(rows, where, rules, headed)
-    notes = (*notes, *more_notes)
+    rows, notes = _body(rows, where, rules, names)
     if all(re.fullmatch(rf"[0-9]{{{rules.cells}}}", str(row[-1])) for row in rows):  # a digit for each cell
         rows = [[*row[:-1], [*map(int, str(row[-1]))]] for row in rows]
     values = [[_parse(field) for field in row[-rules.cells :]] for row in rows]
@@ -263,12 +260,13 @@ def _halves(line: str, separator: str) -> tuple[str, str, str]:
     return before, mark, after + line[end:]
 
 
-def _body(rows: list[list[Any]], where: str, rules: Rules, headed: bool) -> RowsAndNotes:
+def _body(rows: list[list[Any]], where: str, rules: Rules, names: Sequence[str]) -> RowsAndNotes:
     """Rows without their header, with the value last, numbered by board if they are those of all boards, and
     without a column that only counts them; raises InvalidFileError if there are no keys."""
-    notes: tuple[str, ...] = ()
-    if headed and rows and isinstance(rows[0][-1], str) and _is_heading(rows[0], rules):
-        rows, notes = _value_last([*map(str.strip, rows[0])], rows[1:], where)
+    if not names and rows and isinstance(rows[0][-1], str) and _is_heading(rows[0], rules):
+        names, rows = [*map(str.strip, rows[0])], rows[1:]
+    rows, notes = _value_last(names, rows, where)
+    rows = [[*map(str, row[:-1]), row[-1]] for row in rows]
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
     width, counted = len(rows[0]), [str(number) for number in range(len(rows) + 1)]

@@ -7,7 +7,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, cycle, permutations
 from typing import NamedTuple
@@ -344,22 +344,25 @@ def images(space: StateSpace, indexes: Int64s, group: Images) -> Iterator[tuple[
         yield image, space.find(stones[:, list(image)] @ space.powers)
 
 
-def representatives(space: StateSpace, indexes: Int64s, group: Images) -> Int64s | None:
-    """int64[images, k], the images of those positions that have any but themselves; None if the positions
-    cannot stand for their images, since too many have two of them in the file."""
-    every = np.stack([rows for _, rows in images(space, np.unique(indexes), group)])
-    every = every[:, (every != every[0]).any(axis=0)]
-    classes = len(np.unique(every.min(axis=0)))
-    return every if classes >= CANONICAL_SHARE * every.shape[1] else None
+def representatives(spelling: Spelling) -> dict[str, Int64s]:
+    """For each group whose images the positions may stand for, since the file has hardly any two of these:
+    int64[images, k], the images of those positions that have any but themselves."""
+    result, known = {}, np.unique(spelling.indexes)
+    for name, group in groups(spelling.space.rules).items():
+        every = np.stack([rows for _, rows in images(spelling.space, known, group)])
+        every = every[:, (every != every[0]).any(axis=0)]
+        if len(np.unique(every.min(axis=0))) >= CANONICAL_SHARE * every.shape[1]:
+            result[name] = every
+    return result
 
 
-def symmetry_of(spelling: Spelling) -> str:
-    """The symmetries that a file's keys stand for (``yes``, ``rotations``), or ``no``: those under which
-    nearly all keys are canonical forms, for some order of cells and symbols."""
+def symmetry_of(spelling: Spelling, possible: Mapping[str, Int64s]) -> str:
+    """The symmetries that a file's keys seem to stand for (``yes``, ``rotations``), or ``no``: of those that
+    are ``possible``, the ones under which nearly all keys are canonical forms, for some order of cells and
+    symbols."""
     space = spelling.space
-    for name, group in groups(space.rules).items():
-        every = representatives(space, spelling.indexes, group)
-        if every is None or every.shape[1] < (MIN_CANONICAL if name == "yes" else MIN_TURNED):
+    for name, every in possible.items():
+        if every.shape[1] < (MIN_CANONICAL if name == "yes" else MIN_TURNED):
             continue
         stones = space.stones[every].astype(np.int64)  # [images, k, cells]
         if spelling.turn:  # one's own and the other's, as they are written

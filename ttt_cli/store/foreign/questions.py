@@ -22,6 +22,14 @@ SYMMETRIES = ("rotations", "yes", UNTURNED, "no")
 ADDED = "added"  # as ``player-x``: neither of two tables is X's, their program adds them up
 STONES = "who moves first"
 QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    "does a key stand for other positions too": {
+        "symmetry": {
+            "rotations": "for its turned images",
+            "yes": "for its turned and mirrored images",
+            UNTURNED: "for its images, but moves are not turned with them",
+            "no": "for itself alone",
+        }
+    },
     STONES: {"first": {"": "{} always moves first"}, "mine": {"": "{} are one's own stones, whoever began"}},
     "whose are one's own stones": {
         "turn": {"mover": "those of whoever is to move", "moved": "those of whoever has just moved"}
@@ -46,14 +54,6 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     },
     "how is an empty cell written": {"empty": {"": "{}"}},
     "what in a key is the board": {"board": {"": "{}"}},
-    "does a key stand for other positions too": {
-        "symmetry": {
-            "rotations": "for its turned images",
-            "yes": "for its turned and mirrored images",
-            UNTURNED: "for its images, but moves are not turned with them",
-            "no": "for itself alone",
-        }
-    },
 }
 """The question to ask where readings differ in a facet, and its answers in words by the facet's value; the
 empty value stands for any other."""
@@ -114,7 +114,7 @@ def between(ways: Sequence[Mapping[str, str]]) -> list[Question]:
     asked: list[Question] = []
     for text, names in QUESTIONS.items():
         values = list(dict.fromkeys((name, way[name]) for way in ways for name in names if name in way))
-        if len(values) < 2 or ("empty" in names and asked and asked[0][0] == STONES):
+        if len(values) < 2 or ("empty" in names and STONES in dict(asked)):
             continue  # of three symbols two say it all
         sides = {("values", "x"), ("values", "o")}.intersection(values)
         has_x = any(way.get(name) in ("X", "x") for way in ways for name in ("first", "second"))

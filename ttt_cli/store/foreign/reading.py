@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,14 @@ LAST_FIRST_RARITY = 1  # of bits that begin with the last cell
 MEANING_RARITY = 2  # of values for another side than usual, and of cells by column and row
 MISPLACED = 0.05  # the largest share of moves at occupied cells, of policies and under keys up to symmetry
 
+
+class Folding(NamedTuple):
+    """How keys stand for their images: the symmetries, and whether moves are turned with the boards."""
+
+    group: Images
+    turned: bool = True
+
+
 Measured = tuple[str, str, Mapping[str, str], dict[str, Any]]
 """Whose win a large number means, and usually means in such a table; the facets of how numbers were placed;
 and the other fields of the ``Reading``."""
@@ -66,6 +74,7 @@ class Reading:
         other side began: their places in ``values``, cells.
     :ivar occupied: how many numbers at occupied cells are not filler.
     :ivar classes: how many positions the file has, if each stands for all its images; else 0.
+    :ivar stands_for: the symmetries that keys may stand for, if that is open.
     """
 
     spelling: Spelling
@@ -79,6 +88,7 @@ class Reading:
     left_out: Int64s
     occupied: int = 0
     classes: int = 0
+    stands_for: Sequence[str] = ()
 
     @property
     def of_moves(self) -> bool:
@@ -219,20 +229,21 @@ class Reading:
         names = np.unique(self.numbers[(self.numbers >= 0) & (self.numbers % 1 == 0)])
         return "which board is which" if MIN_IDS <= len(names) == len(self.numbers) else ""
 
-    def unfolded(self, group: Images) -> "Reading":
+    def unfolded(self, folding: Folding) -> "Reading":
         """The reading over all images of its positions, of a table whose keys are up to symmetry."""
-        space, parts = self.spelling.space, []
-        by_key = self.of_moves and not self._has_one_of_equivalent_moves(group)
+        (group, turned), space, parts = folding, self.spelling.space, []
+        by_key = self.of_moves and not (turned and self._has_one_of_equivalent_moves(group))
         # What has a number already: a position, a side's good in it, or a move.
         done = np.zeros((len(space), max(space.cells, 2)), np.bool_)
         for image, places in images(space, self.indexes, group):
-            slots = np.argsort(image)[self.slots] if self.of_moves else self.slots
+            slots = np.argsort(image)[self.slots] if self.of_moves and turned else self.slots
             column = 0 if by_key else slots
-            new = ~done[places, column]
+            new = ~done[places, column] & (space.legal[places, slots] if self.of_moves else True)
             done[places, column] = True
             parts.append((places[new], slots[new], self.numbers[new]))
         indexes, slots, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        return replace(self, indexes=indexes, slots=slots, numbers=numbers, classes=self.positions)
+        classes = self.positions if turned else 0
+        return replace(self, indexes=indexes, slots=slots, numbers=numbers, classes=classes)
 
     def _has_one_of_equivalent_moves(self, group: Images) -> bool:
         """Whether keys are canonical forms of a position with a move, so that the equivalent moves of a
@@ -255,8 +266,10 @@ class Reading:
         return Plays("random", "draw" if self.drawn_by else "most", pair, wins, self.tables)
 
 
-def readings(spelling: Spelling, values: Values, group: Images | None, any_order: bool) -> Iterator[Reading]:
-    """The readings of a table whose keys are so spelled, and stand for their images under a group, if any.
+def readings(
+    spelling: Spelling, values: Values, folding: Folding | None, any_order: bool
+) -> Iterator[Reading]:
+    """The readings of a table whose keys are so spelled, and may stand for their images.
 
     :param any_order: whether to try rare orders of cells even where nothing calls for them.
     """
@@ -278,7 +291,7 @@ def readings(spelling: Spelling, values: Values, group: Images | None, any_order
                 continue
             ways = _of_positions(oriented, meant, owners)
             if of_moves:
-                ways = _of_moves(oriented, meant, owners, are_added, group is not None)
+                ways = _of_moves(oriented, meant, owners, are_added, folding)
             for measure, usual, words, fields in ways:
                 value_facets = {**words, "values": renamed.get(measure, measure)}
                 rarity = spelling.rarity + order_rarity + ADDED_RARITY * are_added
@@ -287,7 +300,7 @@ def readings(spelling: Spelling, values: Values, group: Images | None, any_order
                 reading = Reading(oriented, meant, facets, rarity, **fields)
                 if not (is_rare and reading.faults):
                     combined.append(reading)
-        yield from combined if group is None else (reading.unfolded(group) for reading in combined)
+        yield from combined if folding is None else (reading.unfolded(folding) for reading in combined)
 
 
 def _meanings(
@@ -384,7 +397,7 @@ def _of_positions(spelling: Spelling, values: Values, owners: Int64s | None) -> 
 
 
 def _of_moves(
-    spelling: Spelling, values: Values, owners: Int64s | None, are_added: bool, are_folded: bool
+    spelling: Spelling, values: Values, owners: Int64s | None, are_added: bool, folding: Folding | None
 ) -> Iterator[Measured]:
     """Numbers as values of moves, for each way to place them and each side whose good they may measure."""
     space, every = spelling.space, spelling.indexes[values.rows]
@@ -395,13 +408,15 @@ def _of_moves(
     for words, cells, numbers, rows in _placements(every, values, space):
         indexes, still_open, known = every[rows], goes_on[rows], np.isfinite(numbers)
         free = space.legal[indexes, cells]
+        if folding and not folding.turned:
+            free = np.ones_like(free)  # on some image of the board
         at_occupied = Counter(numbers[still_open & ~free & known].tolist())
         filler = 0 if values.are_decisions else max(at_occupied.values(), default=0)
         occupied = at_occupied.total() - filler
         kept = still_open & known & free
         if not kept.any() or (one_a_key and occupied > kept.sum()) or (values.are_mixed and at_occupied):
             continue
-        if (are_folded or values.are_decisions) and occupied > MISPLACED * kept.sum():
+        if (folding or values.are_decisions) and occupied > MISPLACED * kept.sum():
             continue
         moves, move_of = np.unique(indexes[kept] * space.cells + cells[kept], return_inverse=True)
         if len(moves) < len(move_of) and not are_added:

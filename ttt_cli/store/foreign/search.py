@@ -20,9 +20,9 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign import keys, questions
 from ttt_cli.store.foreign.files import Candidate
-from ttt_cli.store.foreign.keys import Images, Spelling
+from ttt_cli.store.foreign.keys import Spelling
 from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question, UndecidedError
-from ttt_cli.store.foreign.reading import Reading, counts_stones, policies, readings
+from ttt_cli.store.foreign.reading import Folding, Reading, counts_stones, policies, readings
 from ttt_cli.store.foreign.values import EXPECTED, collect, namings
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.plays import Plays, policy_by, values_of_moves
@@ -218,56 +218,36 @@ class _Search:
     def readings_under(self, spelling: Spelling) -> list[Reading]:
         """The readings of the table under a spelling: as a policy if its values name one cell a position,
         nearly all of them free, and nobody says that they are values."""
-        rows, space = np.flatnonzero(~spelling.left_out), spelling.space
+        rows = np.flatnonzero(~spelling.left_out)
         table, boards = self.table.select(rows.tolist()), spelling.select(rows)
-        symmetry, group = self.symmetry_of(boards)
-        stated, ways = self.options.stated.get("spelling.symmetry"), list[Reading]()
+        possible, groups = keys.representatives(boards), keys.groups(self.rules)
+        stated, apparent = self.options.stated.get("spelling.symmetry"), keys.symmetry_of(boards, possible)
+        symmetry, ways = stated or apparent, list[Reading]()
+        images_of = apparent if symmetry == UNTURNED else symmetry
+        if stated not in (None, "no") and images_of not in possible:
+            raise questions.not_borne_out({"symmetry": symmetry}, [{"symmetry": "no"}], self.where)
+        folding = Folding(groups[images_of]) if images_of in groups else None
         if symmetry != UNTURNED:
-            ways = self.policy_readings(table, boards, group) or self.value_readings(table, boards, group)
-        if group and not ways and stated in (None, UNTURNED):
-            symmetry, ways = UNTURNED, self.unturned_readings(table, boards, group)
+            ways = self.policy_readings(table, boards, folding) or self.value_readings(table, boards, folding)
+        if folding and not ways and stated in (None, UNTURNED):
+            symmetry = UNTURNED
+            ways = self.value_readings(table, boards, Folding(folding.group, turned=False))
         if not ways:
             raise _unfit(table, boards, self.where)
         # Keys that are the least of their rotated images may be the least of some mirrored ones as well, and
         # keys of which none has another image in the file may be whichever was met first.
-        is_open = symmetry in ("rotations", UNTURNED)
-        every = keys.representatives(space, boards.indexes, keys.groups(space.rules)["rotations"])
-        if symmetry == "no" and every is not None:
-            is_open = every.shape[1] >= keys.MIN_ROTATED
-        facets = {"symmetry": symmetry} if is_open and not stated else {}
-        return [replace(reading, spelling=spelling, facets={**reading.facets, **facets}) for reading in ways]
+        asked = {UNTURNED: [UNTURNED], "rotations": ["rotations", *possible]}
+        if "rotations" in possible and possible["rotations"].shape[1] >= keys.MIN_ROTATED:
+            asked["no"] = [*possible]
+        stands_for = () if stated else (*asked.get(symmetry, ()), "no")
+        return [replace(reading, spelling=spelling, stands_for=stands_for) for reading in ways]
 
-    def symmetry_of(self, boards: Spelling) -> tuple[str, Images | None]:
-        """What the keys stand for, as stated or as they look, and the group of those symmetries, if any.
-
-        :raises InvalidFileError: if they cannot stand for what is stated.
-        """
-        stated, apparent = self.options.stated.get("spelling.symmetry"), keys.symmetry_of(boards)
-        symmetry, space = stated or apparent, boards.space
-        group = keys.groups(space.rules).get(apparent if symmetry == UNTURNED else symmetry)
-        stand_for_images = group and keys.representatives(space, boards.indexes, group) is not None
-        if stated not in (None, "no") and not stand_for_images:
-            raise questions.not_borne_out({"symmetry": symmetry}, [{"symmetry": "no"}], self.where)
-        return symmetry, group
-
-    def value_readings(self, table: Candidate, boards: Spelling, group: Images | None) -> list[Reading]:
+    def value_readings(self, table: Candidate, boards: Spelling, folding: Folding | None) -> list[Reading]:
         """The readings of a table as values."""
         values = collect(table.values, table.keys, self.rules, self.where)
-        return [*readings(boards, values, group, self.any_order)]
+        return [*readings(boards, values, folding, self.any_order)]
 
-    def unturned_readings(self, table: Candidate, boards: Spelling, group: Images) -> list[Reading]:
-        """The readings of a table whose keys stand for their images, where a program turned boards to look
-        them up, but took the cell it found there on the board as it was."""
-        space, own = boards.space, boards.indexes
-        every = np.stack([places for _, places in keys.images(space, own, group)], axis=1)
-        rows, places = np.divmod(np.unique(np.arange(len(own))[:, None] * len(space) + every), len(space))
-        images = replace(boards.select(rows), indexes=places)
-        return [
-            replace(way, values=replace(way.values, rows=rows[way.values.rows]), occupied=0)
-            for way in self.value_readings(table.select(rows.tolist()), images, None)
-        ]
-
-    def policy_readings(self, table: Candidate, boards: Spelling, group: Images | None) -> list[Reading]:
+    def policy_readings(self, table: Candidate, boards: Spelling, folding: Folding | None) -> list[Reading]:
         """The readings of a table as a policy; none if it is not one."""
         (still_open,) = np.nonzero(~boards.space.terminal[boards.indexes])  # ended boards hold no move
         if "values" in self.options.stated or len(np.unique(boards.indexes[still_open])) < len(still_open):
@@ -278,7 +258,7 @@ class _Search:
             if counts_stones(boards.space, boards.indexes[moves.rows], moves.ids):
                 continue
             extras = [column for at, column in enumerate(boards.extras) if at not in columns]
-            if ways := [*readings(replace(boards, extras=extras), moves, group, self.any_order)]:
+            if ways := [*readings(replace(boards, extras=extras), moves, folding, self.any_order)]:
                 return ways
         return []
 
@@ -391,22 +371,13 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
         undecided.sort(key=lambda way: (way is not best, -way.rank))
     else:  # custom first
         undecided.sort(key=lambda way: way.rarity)
-    # Keys that are not canonical forms may be those that were met first.
-    space, known = best.spelling.space, best.spelling.indexes[~best.spelling.left_out]
-    groups = keys.groups(space.rules)
-    asked = {"rotations": ("rotations", "yes", "no"), "no": (*groups, "no"), UNTURNED: (UNTURNED, "no")}
-    names = asked.get(best.facets.get("symmetry", ""), ())
-    borne_out = [
-        {"symmetry": name}
-        for name in names
-        if name not in groups or keys.representatives(space, known, groups[name]) is not None
-    ]
-    ways = [reading.facets for reading in undecided]
+    ways: list[Mapping[str, str]] = [{"symmetry": name} for name in best.stands_for]
+    ways += [reading.facets for reading in undecided]
     if any("first" in way for way in ways):
         # Boards after one's own moves have the stones the other way round.
         own = [way.spelling.second for way in undecided if way.spelling.turn and not way.of_moves]
         ways += [{"mine": stone} for stone in own if stone]
-    return questions.between(borne_out) + questions.between(ways)
+    return questions.between(ways)
 
 
 def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
