@@ -145,10 +145,7 @@ def judge(
     """
     policy, players = policy.tabulated(), [opponent.tabulated() for _, opponent in opponents]
     most_examined = MAX_PROVED if enumerated(policy.rules) is None else budget
-    own, sizes = (
-        list[Positions](),
-        [0, 0],
-    )  # where it is to move, if that is in few; and in how many, as each side
+    own, sizes = list[Positions](), [0, 0]  # where it is to move, unless that is often; how often, by side
     cases, rates, known = list[WorstCase](), list[list[Rates]](), list[int]()
     for side in Side:
         games, layers = ExactGames(players), list[Layer]()
