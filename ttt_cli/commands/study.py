@@ -23,7 +23,7 @@ from ttt_cli.shell.options import Games, Opponent, Symmetry, argument, flag, giv
 from ttt_cli.signals import graceful
 from ttt_cli.store.files import try_writing, write_bytes
 from ttt_cli.store.locks import lock
-from ttt_cli.store.state import learner_of
+from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.study import (
     Design,
     Key,
@@ -35,6 +35,7 @@ from ttt_cli.training.study import (
     unbeatable_from,
     variations,
 )
+from ttt_cli.training.trainer import opponent_of
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.plot import short
 from ttt_cli.views.progress import progress
@@ -185,10 +186,12 @@ def study(
         for choice in [*article, "default"]:
             base = learner_of(name, choice)
             own_games = base.article_games if choice == "article" else base.default_games
-            training = (games or own_games, opponent, symmetric, env.store)
+            start = State.empty(base, rules, symmetric=symmetric)
+            other = opponent_of(start, opponent, env.store, Path())
+            env.remark(other.remarks if other else ())
+            training = (games or own_games, other, symmetric)
             designs.append(Design(base, rules, settings, range(1, 1 + seeds), *training))
     for design in designs:  # report what cannot be trained before any training
-        env.remark(design.other.remarks if design.other else ())
         for one_per_setting in design.keys[::seeds]:
             design.training(one_per_setting)
     remedy = "wait for it, or write to another file with -o"

@@ -8,7 +8,6 @@ Empirical design in reinforcement learning (2023): many seeds, reported by media
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from itertools import groupby, product
 from operator import attrgetter
 from pathlib import Path
@@ -26,7 +25,7 @@ from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import columns_in
 from ttt_cli.store.text import to_csv as as_csv
-from ttt_cli.training.trainer import TrainingRun, advance, new_run, opponent_of, warm_up
+from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
 MEASURES = (
     *("x_win", "x_draw", "x_loss", "o_win", "o_draw", "o_loss"),
@@ -62,6 +61,7 @@ class Design:
     :ivar learner: with the parameters that are not varied.
     :ivar varied: the values of each varied parameter.
     :ivar games: of each training.
+    :ivar opponent: of all trainings: a program is asked only once about each position.
     """
 
     learner: Learner[Any]
@@ -69,9 +69,8 @@ class Design:
     varied: Mapping[str, Sequence[Value]]
     seeds: Sequence[int]
     games: int
-    opponent: str | None = None
-    symmetric: bool = False
-    store: Path = Path()
+    opponent: Agent | None
+    symmetric: bool
 
     @property
     def keys(self) -> list[Key]:
@@ -82,24 +81,16 @@ class Design:
     def method(self) -> tuple[str, str]:
         return self.learner.name, self.learner.choice
 
-    def start(self, setting: tuple[Value, ...]) -> State:
-        """The state that a training begins with.
+    def training(self, key: Key) -> TrainingRun:
+        """A training before its first game.
 
         :raises UsageError: if a parameter cannot have its value.
         """
-        learner = self.learner.with_params(**dict(zip(self.varied, setting, strict=True)))
-        return State.empty(learner, self.rules, symmetric=self.symmetric)
-
-    @cached_property
-    def other(self) -> Agent | None:
-        """The opponent of all trainings: a program is asked only once about each position."""
-        start = State.empty(self.learner, self.rules, symmetric=self.symmetric)
-        return opponent_of(start, self.opponent, self.store, Path())
-
-    def training(self, key: Key) -> TrainingRun:
+        learner = self.learner.with_params(**dict(zip(self.varied, key.setting, strict=True)))
+        start = State.empty(learner, self.rules, symmetric=self.symmetric)
         name = "-".join([title(*self.method), *map(str, key.setting), f"seed{key.seed}"])
-        path, start = Path(name + self.learner.suffix), self.start(key.setting)
-        return new_run(path, start, seed=key.seed, games=self.games, opponent=self.other)
+        path = Path(name + self.learner.suffix)
+        return new_run(path, start, seed=key.seed, games=self.games, opponent=self.opponent)
 
     @property
     def call(self) -> str:
@@ -221,7 +212,7 @@ def carry_out(
         for run in (design.training(key) for design, key in missing):
             library.try_saving(run.state, keep / run.path.name)
     for design in {design.method: design for design, _ in missing}.values():
-        warm_up(design.start(design.keys[0].setting))
+        warm_up(design.training(design.keys[0]).state)
     study.calls |= {design.method: design.call for design in designs}
     with ThreadPoolExecutor(workers) as pool:
         trained = pool.map(lambda task: _train(task[0], task[1], keep, stopping), missing)
