@@ -19,19 +19,18 @@ from ttt_cli.training.trainer import TrainingRun, new_run
 
 SPACE = StateSpace.of()
 RANDOM, PERFECT = tables.uniform(SPACE), tables.minimax(SPACE)
-SMALL = Rules(2, 3)
 
 
-def started(games: int, path: Path | None = None, rules: Rules = SMALL) -> TrainingRun:
-    run = new_run(Path("td.json"), State.empty(learner_of("td", "default"), rules), games=games, seed=1)
+def started(games: int, path: Path | None = None, rules: Rules | None = None) -> TrainingRun:
+    start = State.empty(learner_of("td", "default"), rules or Rules(2, 3))
+    run = new_run(Path("td.json"), start, games=games, seed=1)
     run.watch(path)
     return run
 
 
-def looks(run: TrainingRun, block: int, last: int | None = None) -> list[int]:
+def looks(run: TrainingRun, block: int) -> list[int]:
     """The points of a run that is looked at, without playing, between blocks of this size."""
-    last = run.plan.games if last is None else last
-    for games in [*range(run.before, last, block), last]:
+    for games in [*range(run.before, run.plan.games, block), run.plan.games]:
         run.record = replace(run.record, games=games)
         run.look()
     return [row.games for row in run.curve]
@@ -98,7 +97,7 @@ def test_a_player_that_cannot_be_judged_has_no_point(tmp_path, caplog):
 def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
     whole, broken = tmp_path / "whole.csv", tmp_path / "broken.csv"
     looks(started(200, whole), 10)
-    looks(started(200, broken), 10, last=100)
+    looks(started(100, broken), 10)
     rest = started(200, broken)
     assert rest.curve == []  # a new run starts anew
     rest.before = 70  # the checkpoint was behind the curve
