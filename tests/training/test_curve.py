@@ -30,7 +30,7 @@ def started(games: int, path: Path | None = None, rules: Rules | None = None) ->
 
 def looks(run: TrainingRun, block: int) -> list[int]:
     """The points of a run that is looked at, without playing, between blocks of this size."""
-    for games in [*range(run.before, run.plan.games, block), run.plan.games]:
+    for games in [*range(run.before, run.planned, block), run.planned]:
         run.record = replace(run.record, games=games)
         run.look()
     return [row.games for row in run.curve]

@@ -31,10 +31,11 @@ from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
-from ttt_cli.training.blocks import SHARDED_FROM, ShardMap
 from ttt_cli.training.curve import KEPT_PER_DECADE, KEPT_UP_TO, PER_DECADE
 from ttt_cli.training.trainer import (
     ENDS,
+    SHARDED_FROM,
+    ShardMap,
     TrainingRun,
     advance,
     finish,
@@ -305,7 +306,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     if run.opponent is not None:
         env.remark(run.opponent.remarks)
     most = "at most " if options.until else ""
-    env.say(f"training {name} for {most}{counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
+    env.say(f"training {name} for {most}{counted(run.planned, 'game')}, --seed {run.record.details['seed']}")
     if (options.until or options.curve) and enumerated(rules) is None:
         env.say("the player is judged along the way, which takes longer than its games")
     if rules.cells >= 36 and isinstance(learner, TableLearner):
@@ -319,7 +320,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
         with (
             _workers(env, options, run) as spread,
-            progress(env, run.plan.games, done=run.before, title=learner.name) as tick,
+            progress(env, run.planned, done=run.before, title=learner.name) as tick,
         ):
             for games in advance(run, spread, checkpoint=options.checkpoint):
                 tick(games)
@@ -336,7 +337,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     if stopped is not None:
         return replace(result, then="", ended=stopped)
     if options.until and not result.unbeatable:
-        env.say(f"not unbeatable after {counted(run.record.games or 0, 'game')}")
+        env.say(f"not unbeatable after {counted(run.played, 'game')}")
         return replace(result, ended=ExitCode.FAILED)
     return result
 
@@ -346,7 +347,7 @@ def _workers(env: Environment, options: TrainOptions, run: TrainingRun) -> Abstr
 
     if options.cluster is not None:
         return cluster_workers(options.cluster)
-    if options.workers > 1 and run.plan.shards_a_block > 1:
+    if options.workers > 1 and run.shards > 1:
         return local_workers(options.workers)
     if options.workers > 1:
         env.say(f"a run of fewer than {SHARDED_FROM:,} games is not split: one worker trains it")
@@ -369,7 +370,7 @@ def _result(
         total_games=state.games,
         seconds=seconds,
         games_per_second=games / seconds if seconds else 0.0,
-        seed=run.plan.seed if run else None,
+        seed=run.record.details["seed"] if run else None,
         x_wins=won["x"],
         o_wins=won["o"],
         draws=won["draw"],
