@@ -37,7 +37,6 @@ def looks(run: TrainingRun, block: int) -> list[int]:
 
 
 GOOD = to_csv([measure(0, RANDOM), measure(9, PERFECT)]).decode()
-LAST = GOOD.splitlines()[2]
 
 
 def test_a_row_is_exact():
@@ -75,23 +74,20 @@ def test_the_file_is_written_at_every_point_and_reads_back(tmp_path):
     for games, seen in ((0, [0]), (0, [0]), (40, [0, 40]), (100, [0, 40, 100])):
         run.record = replace(run.record, games=games)
         run.look()
-        assert [row.games for row in run.curve] == seen
-        assert read(path) == run.curve
+        assert read(path) == run.curve and [row.games for row in run.curve] == seen
     assert path.read_text().startswith(",".join(NAMES) + "\n0,")
 
 
 def test_unknown_figures_read_back(tmp_path):
-    path = tmp_path / "curve.csv"
     rows = [replace(measure(0, RANDOM), mistakes=None, reachable=None, unbeatable=None), measure(9, RANDOM)]
-    path.write_bytes(to_csv(rows))
+    (path := tmp_path / "curve.csv").write_bytes(to_csv(rows))
     assert read(path) == rows
 
 
 def test_a_player_that_cannot_be_judged_has_no_point(tmp_path, caplog):
     run = started(100, tmp_path / "curve.csv", Rules(6, 6, 4))
     assert looks(run, 50) == []
-    assert len(caplog.records) == 1
-    assert "after 0 games" in caplog.text
+    assert len(caplog.records) == 1 and "after 0 games" in caplog.text
 
 
 def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
@@ -121,7 +117,7 @@ def test_no_other_file_is_overwritten(tmp_path):
     [
         ("", "is not a learning curve"),
         (GOOD + "10,1\n", "line 4: expected 13 fields, found 2"),
-        (GOOD + LAST + "\n", "line 4: 9 games do not come after 9"),
+        (GOOD + GOOD.splitlines()[2] + "\n", "line 4: 9 games do not come after 9"),
         (GOOD.replace("\n9,", "\n9.5,"), 'line 3: "games": expected a whole number from 0'),
         (GOOD.replace("\n9,", "\n9,nan,0,0,0,0,0,0,0,0,0,0,0\n10,"), 'line 3: "x_win": expected a number'),
     ],

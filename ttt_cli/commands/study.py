@@ -79,7 +79,7 @@ class SettingFields:
 
     @classmethod
     def of(cls, study: Study, keys: Sequence[Key]) -> "SettingFields":
-        learner, preset, setting, _ = keys[0]
+        learner, preset, _, setting, _ = keys[0]
         runs = [study.runs[key] for key in keys]
         last = [rows[-1] for rows in runs]
         strengths = [name for name in MEASURES if name != "games_until_unbeatable"]
@@ -253,8 +253,8 @@ def _incomplete(designs: Sequence[Design], path: Path) -> Study:
     """
     study = read(path)
     for design in designs:
-        known = study.calls.get(design.method, design.call)
-        if (known, study.varied) != (design.call, tuple(design.varied)):
+        calls = {key.call for key in study.runs if (key.learner, key.preset) == design.method}
+        if calls - {design.call} or study.varied != tuple(design.varied):
             what = "holds a study with other games, parameters, opponent, board or version of the method"
             raise UsageError(what, where=str(path), hint="-o another file")
         for key in study.runs.keys() & {*design.keys}:

@@ -8,6 +8,7 @@ Empirical design in reinforcement learning (2023): many seeds, reported by media
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from itertools import groupby, product
 from operator import attrgetter
 from pathlib import Path
@@ -41,17 +42,22 @@ Value = float | int | bool | str
 
 
 class Key(NamedTuple):
-    """Which training of a study: its method, the values of the varied parameters, and its seed."""
+    """Which training of a study.
+
+    :ivar call: the ``Design.call`` of its method.
+    :ivar setting: the values of the varied parameters.
+    """
 
     learner: str
     preset: str
+    call: str
     setting: tuple[Value, ...]
     seed: int
 
-
-def title(learner: str, preset: str) -> str:
-    """``q``, ``q.article``."""
-    return library.StateName(learner, preset == "article").name
+    @property
+    def title(self) -> str:
+        """The method: ``q``, ``q.article``."""
+        return library.StateName(self.learner, self.preset == "article").name
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +80,8 @@ class Design:
 
     @property
     def keys(self) -> list[Key]:
-        settings = product(*self.varied.values())
-        return sorted(Key(*self.method, setting, seed) for setting in settings for seed in self.seeds)
+        settings, method = product(*self.varied.values()), (*self.method, self.call)
+        return sorted(Key(*method, setting, seed) for setting in settings for seed in self.seeds)
 
     @property
     def method(self) -> tuple[str, str]:
@@ -88,15 +94,15 @@ class Design:
         """
         learner = self.learner.with_params(**dict(zip(self.varied, key.setting, strict=True)))
         start = State.empty(learner, self.rules, symmetric=self.symmetric)
-        name = "-".join([title(*self.method), *map(str, key.setting), f"seed{key.seed}"])
+        name = "-".join([key.title, *map(str, key.setting), f"seed{key.seed}"])
         path = Path(name + self.learner.suffix)
         return new_run(path, start, seed=key.seed, games=self.games, opponent=self.opponent)
 
-    @property
+    @cached_property
     def call(self) -> str:
         """Identifies what all trainings of the method share: from the id of one with no parameter varied."""
         own = tuple(getattr(self.learner, name) for name in self.varied)
-        return self.training(Key(*self.method, own, 0)).record.id[:12]
+        return self.training(Key(*self.method, "", own, 0)).record.id[:12]
 
 
 @dataclass(eq=False)
@@ -104,28 +110,25 @@ class Study:
     """The trainings of a study so far.
 
     :ivar varied: the names of the varied parameters.
-    :ivar calls: the ``Design.call`` of each method.
     :ivar runs: the rows of each complete training.
     :ivar seconds: the times of the trainings of this process, which are not in the file.
     """
 
     varied: tuple[str, ...] = ()
-    calls: dict[tuple[str, str], str] = field(default_factory=dict)
     runs: dict[Key, list[Point]] = field(default_factory=dict)
     seconds: dict[Key, float] = field(default_factory=dict)
 
     @property
     def groups(self) -> list[list[Key]]:
         """The trainings that differ only in their seeds, by seed."""
-        return [[*keys] for _, keys in groupby(sorted(self.runs), lambda key: key[:3])]
+        return [[*keys] for _, keys in groupby(sorted(self.runs), lambda key: key[:4])]
 
     def named(self, key: Key) -> str:
         """The label of a training's group: ``alpha=0.1, gamma=0.9``, with the method if there are several."""
         pairs = zip(self.varied, key.setting, strict=True)
         words = ", ".join(f"{name}={value}" for name, value in pairs)
-        return (
-            words if words and len(self.calls) == 1 else f"{title(key.learner, key.preset)} {words}".strip()
-        )
+        alone = len({key.title for key in self.runs}) == 1
+        return words if words and alone else f"{key.title} {words}".strip()
 
 
 @dataclass(frozen=True)
@@ -213,7 +216,6 @@ def carry_out(
             library.try_saving(run.state, keep / run.path.name)
     for design in {design.method: design for design, _ in missing}.values():
         warm_up(design.training(design.keys[0]).state)
-    study.calls |= {design.method: design.call for design in designs}
     with ThreadPoolExecutor(workers) as pool:
         trained = pool.map(lambda task: _train(task[0], task[1], keep, stopping), missing)
         for (_, key), done in zip(missing, trained, strict=True):
@@ -243,7 +245,7 @@ def to_csv(study: Study) -> bytes:
     rows: list[Sequence[Any]] = [["learner", "preset", "call", *study.varied, "seed", *POINT]]
     for key, looks in sorted(study.runs.items()):
         values = [str(value).lower() if isinstance(value, bool) else value for value in key.setting]
-        head = key.learner, key.preset, study.calls[key[:2]], *values, key.seed
+        head = key.learner, key.preset, key.call, *values, key.seed
         rows += ((*head, *attrgetter(*POINT)(look)) for look in looks)
     return as_csv(rows)
 
@@ -267,14 +269,13 @@ def read(path: Path) -> Study:
             known = {item.name: item.default for item in fields(learner_class(learner))}  # type: ignore[arg-type]
             pairs = zip(study.varied, values, strict=True)
             setting = tuple(_parse_value(text, known[name], text) for name, text in pairs)
-            key = Key(learner, preset, setting, int(seed))
+            key = Key(learner, preset, call, setting, int(seed))
         except TttError as error:
             fault, more = f"is not a study of {learner}: {error.message}", (error.hint, error.flags)
             raise InvalidFileError(fault, where=str(path), hint=more[0], flags=more[1]) from None
         except (KeyError, ValueError) as error:
             fault = f"is not a study of {learner}: {error}"[:200]
             raise InvalidFileError(fault, where=str(path)) from None
-        study.calls[key[:2]] = call
         if training not in incomplete:
             study.runs[key] = rows
     if not study.runs:
