@@ -14,8 +14,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.curves import NAMES, read, to_csv
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.curve import measure, points
-from ttt_cli.training.trainer import TrainingRun, new_run
+from ttt_cli.training.trainer import TrainingRun, measure, new_run, points
 
 SPACE = StateSpace.of()
 RANDOM, PERFECT = tables.uniform(SPACE), tables.minimax(SPACE)

@@ -11,8 +11,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.curve import KEPT_PER_DECADE, measure
-from ttt_cli.training.trainer import TrainingRun, advance, finish, new_run, resumed_run
+from ttt_cli.training.trainer import TrainingRun, advance, finish, measure, new_run, resumed_run
 
 
 @pytest.fixture(autouse=True)
@@ -63,10 +62,10 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     plain, whole, parts = (started(tmp_path / f"{name}.json") for name in ("plain", "whole", "parts"))
     execute(plain)
     for run in (whole, parts):
-        run.watch(per_decade=KEPT_PER_DECADE)
+        run.watch(closely=False)
         execute(run, stopped=run is parts)
     rest = resumed_run(parts.path, library.load(parts.path).state, tmp_path)
-    rest.watch(per_decade=KEPT_PER_DECADE)
+    rest.watch(closely=False)
     execute(rest)
     assert parts.path.read_bytes() == whole.path.read_bytes() != plain.path.read_bytes()
     (curve,) = library.load(whole.path).state.curves
@@ -75,7 +74,7 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     assert library.load(whole.path).digest == library.load(plain.path).digest == library.digest(whole.state)
     more = new_run(whole.path, whole.state, games=100, seed=2)
     assert more.record.id == new_run(plain.path, plain.state, games=100, seed=2).record.id
-    more.watch(per_decade=KEPT_PER_DECADE)
+    more.watch(closely=False)
     execute(more)
     (curve,) = library.load(more.path).state.curves
     assert [row.games for row in curve] == [0, 256, 600, 700]

@@ -31,9 +31,9 @@ from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
-from ttt_cli.training.curve import KEPT_PER_DECADE, KEPT_UP_TO, PER_DECADE
 from ttt_cli.training.trainer import (
     ENDS,
+    KEPT_UP_TO,
     SHARDED_FROM,
     ShardMap,
     TrainingRun,
@@ -314,7 +314,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         size = f"{run.state.table.move_bytes * rules.cells**2 // 2048} kB a game"
         env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
     if options.curve or rules.positions_bound <= KEPT_UP_TO:
-        run.watch(options.curve, per_decade=PER_DECADE if options.curve else KEPT_PER_DECADE)
+        run.watch(options.curve, closely=options.curve is not None)
     library.try_saving(run.state, run.path)
     warm_up(run.state)
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:

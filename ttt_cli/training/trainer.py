@@ -5,8 +5,11 @@ after any block; ``finish`` writes the file. Each checkpoint is a whole state fr
 
 The size of blocks and the number of shards depend on the call alone, and each shard has its own generator. So
 a run gives the same bytes whoever computes the shards, and resuming it is starting the next block.
+
+A run that is watched has a learning curve: the exact strength of the player at logarithmically spaced points.
 """
 
+import math
 import shlex
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,11 +24,14 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.agents.grammar import Agent, is_program, resolve_all
+from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.arrays import Int64s
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError, notices
 from ttt_cli.evaluation.matchup import within_reach
+from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.store import library
@@ -35,10 +41,19 @@ from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.system import real_path
 from ttt_cli.store.teaching import teach_waiting
-from ttt_cli.training.curve import PER_DECADE, measure, points
 
 ENDS = ("o", "draw", "x")
 """The keys, in records, of the results that ``Learner.train`` counts."""
+
+PER_DECADE = 8
+"""Points while the number of games grows tenfold, if a curve is requested."""
+
+KEPT_PER_DECADE = 2
+"""The same for a curve that is only kept in the record: few, so that training stays fast."""
+
+KEPT_UP_TO = 10_000
+"""Runs keep their curve on boards whose ``Rules.positions_bound`` is no larger: a point takes a few
+milliseconds there."""
 
 SHARDED_FROM = 10_000_000
 """In runs of fewer games each block is one shard."""
@@ -148,14 +163,12 @@ class TrainingRun:
         """The known games of the state that were learned in other runs."""
         return sum(run.games or 0 for run in self.state.runs if run.id != self.record.id)
 
-    def watch(
-        self, path: Path | None = None, *, per_decade: int = PER_DECADE, strictly: bool = False
-    ) -> None:
+    def watch(self, path: Path | None = None, *, closely: bool = True, strictly: bool = False) -> None:
         """Measure the player's strength along the way: the learning curve, which the record of the run keeps.
 
         :param path: a CSV file for the curve, rewritten after each point so that it can be watched; a resumed
             run keeps its points up to there.
-        :param per_decade: points while the number of games grows tenfold.
+        :param closely: whether to look often.
         :param strictly: whether a player that cannot be judged is an error; else it has no point.
         :raises InvalidFileError: if the file at ``path`` is not a curve.
         """
@@ -171,7 +184,7 @@ class TrainingRun:
             if self.before:
                 self.curve = written or self.curve
         self._curve_file, self._strictly = path, strictly
-        self._points = points(self.planned, per_decade)
+        self._points = points(self.planned, PER_DECADE if closely else KEPT_PER_DECADE)
         self._seen = self.curve[-1].games if self.curve else -1
 
     def look(self, *, now: bool = False) -> None:
@@ -336,6 +349,28 @@ def train_shard(learner: Learner[Any], table: Any, alone: bool, shard: Shard) ->
     part = table if alone else deepcopy(table)
     results = learner.train(part, shard)
     return part if alone else learner.changes(table, part), results
+
+
+def measure(games: int, policy: Policy) -> Point:
+    """The strength of a policy, ``games`` games into a run."""
+    verdict = judge(policy, [("random", Uniform(policy.rules))])
+    as_x, as_o = verdict.results[0].as_x, verdict.results[0].as_o
+    return Point(
+        games,
+        *(as_x.win, as_x.draw, as_x.loss),
+        *(as_o.win, as_o.draw, as_o.loss),
+        *(verdict.as_x.loss, verdict.as_o.loss),
+        *(verdict.mistakes.positions, verdict.mistakes.reachable),
+        verdict.exploitability,
+        None if verdict.unbeatable is None else int(verdict.unbeatable),
+    )
+
+
+def points(games: int, per_decade: int = PER_DECADE) -> list[int]:
+    """The points of a run, in games: 0, even steps of the logarithm, and the end. As a run is only looked at
+    between blocks, that is after the first block that reaches a point."""
+    steps = math.ceil(per_decade * math.log10(max(games, 1)))
+    return sorted({0, games, *(round(10 ** (step / per_decade)) for step in range(steps))})
 
 
 def finish(run: TrainingRun, store: Path | None = None) -> None:
