@@ -8,7 +8,7 @@ Empirical design in reinforcement learning (2023): many seeds, reported by media
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import partial
 from itertools import groupby, product
 from operator import attrgetter
 from pathlib import Path
@@ -16,7 +16,6 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from ttt_cli.agents.grammar import Agent
-from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
@@ -44,7 +43,7 @@ Value = float | int | bool | str
 class Key(NamedTuple):
     """Which training of a study.
 
-    :ivar call: the ``Design.call`` of its method.
+    :ivar call: identifies what all trainings of its method share: from the id of one with nothing varied.
     :ivar setting: the values of the varied parameters.
     """
 
@@ -60,49 +59,40 @@ class Key(NamedTuple):
         return library.StateName(self.learner, self.preset == "article").name
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
-    """The trainings of one method in a study.
+Planned = dict[Key, Callable[[], TrainingRun]]
+"""The trainings of a study, each a function that prepares it."""
 
-    :ivar learner: with the parameters that are not varied.
-    :ivar varied: the values of each varied parameter.
-    :ivar games: of each training.
-    :ivar opponent: of all trainings: a program is asked only once about each position.
+
+def trainings(
+    start: State,
+    varied: Mapping[str, Sequence[Value]],
+    seeds: Iterable[int],
+    games: int,
+    opponent: Agent | None,
+) -> Planned:
+    """The trainings of one method, in their order; preparing one raises UsageError if a parameter cannot have
+    its value.
+
+    :param start: an empty state; its learner has the parameters that are not varied.
+    :param varied: the values of each varied parameter.
+    :param games: of each training.
+    :param opponent: of all of them: a program is asked only once about each position.
     """
 
-    learner: Learner[Any]
-    rules: Rules
-    varied: Mapping[str, Sequence[Value]]
-    seeds: Sequence[int]
-    games: int
-    opponent: Agent | None
-    symmetric: bool
+    learner = start.learner
 
-    @property
-    def keys(self) -> list[Key]:
-        settings, method = product(*self.varied.values()), (*self.method, self.call)
-        return sorted(Key(*method, setting, seed) for setting in settings for seed in self.seeds)
-
-    @property
-    def method(self) -> tuple[str, str]:
-        return self.learner.name, self.learner.choice
-
-    def training(self, key: Key) -> TrainingRun:
-        """A training before its first game.
-
-        :raises UsageError: if a parameter cannot have its value.
-        """
-        learner = self.learner.with_params(**dict(zip(self.varied, key.setting, strict=True)))
-        start = State.empty(learner, self.rules, symmetric=self.symmetric)
+    def prepared(key: Key) -> TrainingRun:
+        own = learner.with_params(**dict(zip(varied, key.setting, strict=True)))
         name = "-".join([key.title, *map(str, key.setting), f"seed{key.seed}"])
-        path = Path(name + self.learner.suffix)
-        return new_run(path, start, seed=key.seed, games=self.games, opponent=self.opponent)
+        state = State.empty(own, start.rules, symmetric=start.symmetric)
+        return new_run(Path(name + own.suffix), state, seed=key.seed, games=games, opponent=opponent)
 
-    @cached_property
-    def call(self) -> str:
-        """Identifies what all trainings of the method share: from the id of one with no parameter varied."""
-        own = tuple(getattr(self.learner, name) for name in self.varied)
-        return self.training(Key(*self.method, "", own, 0)).record.id[:12]
+    unvaried = tuple(getattr(learner, name) for name in varied)
+    first = Key(learner.name, learner.choice, "", unvaried, 0)
+    call = prepared(first).record.id[:12]
+    keys = [first._replace(call=call, setting=setting) for setting in product(*varied.values())]
+    keys = sorted(key._replace(seed=seed) for key in keys for seed in seeds)
+    return {key: partial(prepared, key) for key in keys}
 
 
 @dataclass(eq=False)
@@ -197,7 +187,7 @@ def _parse_value(text: str, default: object, where: str) -> Value:
 
 
 def carry_out(
-    designs: Sequence[Design],
+    planned: Planned,
     study: Study,
     *,
     workers: int = 1,
@@ -210,34 +200,31 @@ def carry_out(
     :param keep: the folder for the trained states, if they are kept.
     :param stopping: whether to drop unfinished trainings and end.
     """
-    missing = [(design, key) for design in designs for key in design.keys if key not in study.runs]
+    missing = [key for key in planned if key not in study.runs]
     if keep is not None:
-        for run in (design.training(key) for design, key in missing):
+        for run in (planned[key]() for key in missing):
             library.try_saving(run.state, keep / run.path.name)
-    for design in {design.method: design for design, _ in missing}.values():
-        warm_up(design.training(design.keys[0]).state)
+    for key in {key.title: key for key in missing}.values():
+        warm_up(planned[key]().state)
+
+    def trained(key: Key) -> tuple[list[Point], float] | None:
+        """The curve of a training, and the seconds of its games; None if it was stopped."""
+        if stopping():
+            return None
+        run = planned[key]()
+        run.watch(strictly=True)
+        for _ in advance(run):
+            if stopping():
+                return None
+        if keep is not None:
+            library.save(run.state, keep / run.path.name)
+        return run.curve, run.seconds
+
     with ThreadPoolExecutor(workers) as pool:
-        trained = pool.map(lambda task: _train(task[0], task[1], keep, stopping), missing)
-        for (_, key), done in zip(missing, trained, strict=True):
+        for key, done in zip(missing, pool.map(trained, missing), strict=True):
             if done is not None:
                 study.runs[key], study.seconds[key] = done
                 yield
-
-
-def _train(
-    design: Design, key: Key, keep: Path | None, stopping: Callable[[], bool]
-) -> tuple[list[Point], float] | None:
-    """The rows of a training, and the seconds of its games; None if it was stopped."""
-    if stopping():
-        return None
-    run = design.training(key)
-    run.watch(strictly=True)
-    for _ in advance(run):
-        if stopping():
-            return None
-    if keep is not None:
-        library.save(run.state, keep / run.path.name)
-    return run.curve, run.seconds
 
 
 def to_csv(study: Study) -> bytes:
