@@ -351,6 +351,20 @@ def train_shard(learner: Learner[Any], table: Any, alone: bool, shard: Shard) ->
     return part if alone else learner.changes(table, part), results
 
 
+def finish(run: TrainingRun, store: Path | None = None) -> None:
+    """Save the state of a run that has ended or is interrupted; its file must be locked.
+
+    :param store: the store from which the state learns the waiting games at the end, unless its user has seen
+        enough.
+    """
+    run.look(now=run.enough)
+    if run.finished:
+        run.state = run.state.closed()
+        if store is not None and not run.enough:
+            run.state = teach_waiting(run.state, store, run.path).state
+    library.save(run.state, run.path)
+
+
 def measure(games: int, policy: Policy) -> Point:
     """The strength of a policy, ``games`` games into a run."""
     verdict = judge(policy, [("random", Uniform(policy.rules))])
@@ -371,20 +385,6 @@ def points(games: int, per_decade: int = PER_DECADE) -> list[int]:
     between blocks, that is after the first block that reaches a point."""
     steps = math.ceil(per_decade * math.log10(max(games, 1)))
     return sorted({0, games, *(round(10 ** (step / per_decade)) for step in range(steps))})
-
-
-def finish(run: TrainingRun, store: Path | None = None) -> None:
-    """Save the state of a run that has ended or is interrupted; its file must be locked.
-
-    :param store: the store from which the state learns the waiting games at the end, unless its user has seen
-        enough.
-    """
-    run.look(now=run.enough)
-    if run.finished:
-        run.state = run.state.closed()
-        if store is not None and not run.enough:
-            run.state = teach_waiting(run.state, store, run.path).state
-    library.save(run.state, run.path)
 
 
 def warm_up(state: State) -> None:
