@@ -47,7 +47,7 @@ from ttt_cli.learners.base import Shard as Shard
 from ttt_cli.learners.base import parameter as parameter
 from ttt_cli.learners.plain import PlainLearner as PlainLearner
 from ttt_cli.learners.plain import Table as Table
-from ttt_cli.play.player import Player as Seat
+from ttt_cli.play.session import Player as Seat
 from ttt_cli.play.session import Session
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import FORMAT, Loaded

@@ -28,7 +28,8 @@ from ttt_cli.learners import learner_class, offer_file
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.learners.entries import alike
 from ttt_cli.store.merge import TOLERANCE
-from ttt_cli.training.blocks import Plan, train_blocks
+from ttt_cli.store.state import State
+from ttt_cli.training.trainer import advance, new_run, opponent_of
 from ttt_cli.user_code import describe_error, guarded
 
 GAMES = 200
@@ -190,12 +191,14 @@ def blocks_of_three_shards(learner: Learner[Any]) -> None:
     kind, games = type(learner), 2 * GAMES + 1
     small: Any = type(kind.__name__, (kind,), {"block_games": GAMES // 3, "shard_games": GAMES // 3})
     split = small.from_params(**learner.parameters(), choice=learner.choice)
-    plan = Plan(split, games, 1, shard(learner, 1).opponent, shards=3)
+    opponent = opponent_of(State.empty(split, STANDARD), None, Path(), Path())
     tables = []
     for _ in range(2):
-        *_, last = train_blocks(plan, empty_table(learner))
-        expect((last.games, int(last.results.sum())) == (games, games), "a run in shards loses games")
-        tables.append(content(learner, last.table))
+        start = State.empty(split, STANDARD)
+        run = new_run(Path(), start, seed=1, games=games, opponent=opponent, shards=3)
+        list(advance(run))
+        expect((run.games, sum(run.results.values())) == (games, games), "a run in shards loses games")
+        tables.append(content(learner, run.state.table))
     expect(tables[0] == tables[1], "a run in shards gives different tables")
 
 

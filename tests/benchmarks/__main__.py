@@ -27,7 +27,8 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.q import Q
-from ttt_cli.training.blocks import SHARDS, Plan, train_blocks
+from ttt_cli.store.state import State
+from ttt_cli.training.trainer import SHARDS, advance, new_run
 from ttt_cli.training.workers import local_workers
 
 Row = tuple[str, float, str, str]
@@ -134,9 +135,8 @@ def worker_rows(full: bool, folder: Path) -> Iterator[Row]:
     learner, games = Q(), 100_000_000 if full else 20_000_000
 
     def train(spread: Any, number: int = games) -> None:
-        plan = Plan(learner, number, 1, shards=SHARDS)
-        for _ in train_blocks(plan, learner.empty(STANDARD), spread=spread):
-            pass
+        start = State.empty(learner, STANDARD)
+        list(advance(new_run(Path(), start, games=number, seed=1, shards=SHARDS), spread))
 
     with local_workers(2) as two:
         for spread in (map, two):

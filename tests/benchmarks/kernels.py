@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.rules import STANDARD
+from ttt_cli import train
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
-from ttt_cli.training.blocks import Plan, train_blocks
 
 GAMES = 1 << 18
 """In a round."""
@@ -56,9 +55,7 @@ def limit(folder: Path) -> Callable[[], object] | None:
 def trained(name: str) -> Callable[[], object]:
     """The learner's own kernel, random numbers and all, on the table of a default run."""
     learner: Any = learner_class(name)()
-    empty = learner.empty(STANDARD, learner.symmetric_only)
-    *_, last = train_blocks(Plan(learner, learner.default_games, seed=1), empty)
-    table, rng = last.table, np.random.default_rng(1)
+    table, rng = train(name, seed=1).table, np.random.default_rng(1)
     return lambda: learner.train(table, Shard(learner.default_games, GAMES, rng))
 
 

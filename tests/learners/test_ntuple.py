@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from tests.engine import test_positions
-from ttt_cli import Game, Positions, Rules, Side
+from ttt_cli import Game, Positions, Rules, Side, train
 from ttt_cli.conformance import after
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.walk import layers_of
 from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners.ntuple import NTuple, sets_of, shape_of
-from ttt_cli.training.blocks import Plan, train_blocks
 
 LARGE = Rules(4, 4, 4)
 
@@ -77,5 +76,5 @@ def test_impossible_keys_are_refused(key: str, says: str):
 @pytest.mark.long
 def test_4x4_is_proven_for_x(sized: Any):
     for seed in range(1, sized(1, 10) + 1):
-        *_, last = train_blocks(Plan(NTuple(), sized(100_000, 200_000), seed), NTuple().empty(LARGE))
-        assert worst_case(layers_of(NTuple().policy(last.table), Side.X), Side.X).guaranteed == 0
+        policy = train("ntuple", games=sized(100_000, 200_000), seed=seed, rules=LARGE).policy
+        assert worst_case(layers_of(policy, Side.X), Side.X).guaranteed == 0

@@ -13,7 +13,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.td import Td
 from ttt_cli.play.online_learner import OnlineLearner
-from ttt_cli.play.player import players_of
+from ttt_cli.play.session import players_of
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game, waiting_games
 from ttt_cli.store.runs import train_run

@@ -20,8 +20,9 @@ from ttt_cli.conformance import content
 from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
+from ttt_cli.store.state import State
 from ttt_cli.training import workers
-from ttt_cli.training.blocks import Plan, ShardMap, train_blocks
+from ttt_cli.training.trainer import ShardMap, advance, new_run
 from ttt_cli.training.workers import cluster_workers
 
 missing = pytest.mark.skipif(not find_spec("distributed"), reason="distributed is not installed")
@@ -56,8 +57,9 @@ class Fragile(Q):
 
 def trained(learner: Fragile, spread: ShardMap = map) -> tuple[bytes, list[int]]:
     """The learner's table after blocks of one and of eight shards, and the results of its games."""
-    *_, last = train_blocks(Plan(learner, GAMES, seed=1, shards=8), learner.empty(Rules()), spread=spread)
-    return content(learner, last.table), last.results.tolist()
+    run = new_run(Path(), State.empty(learner, Rules()), games=GAMES, seed=1, shards=8)
+    list(advance(run, spread))
+    return content(learner, run.state.table), list(run.results.values())
 
 
 @contextmanager

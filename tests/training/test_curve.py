@@ -14,31 +14,28 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.curves import NAMES, read, to_csv
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.curve import measure, points
-from ttt_cli.training.trainer import TrainingRun, new_run
+from ttt_cli.training.trainer import TrainingRun, measure, new_run, points
 
 SPACE = StateSpace.of()
 RANDOM, PERFECT = tables.uniform(SPACE), tables.minimax(SPACE)
-SMALL = Rules(2, 3)
 
 
-def started(games: int, path: Path | None = None, rules: Rules = SMALL) -> TrainingRun:
-    run = new_run(Path("td.json"), State.empty(learner_of("td", "default"), rules), games=games, seed=1)
+def started(games: int, path: Path | None = None, rules: Rules | None = None) -> TrainingRun:
+    start = State.empty(learner_of("td", "default"), rules or Rules(2, 3))
+    run = new_run(Path("td.json"), start, games=games, seed=1)
     run.watch(path)
     return run
 
 
-def looks(run: TrainingRun, block: int, last: int | None = None) -> list[int]:
+def looks(run: TrainingRun, block: int) -> list[int]:
     """The points of a run that is looked at, without playing, between blocks of this size."""
-    last = run.plan.games if last is None else last
-    for games in [*range(run.before, last, block), last]:
+    for games in [*range(run.before, run.planned, block), run.planned]:
         run.record = {**run.record, "games": games}
         run.look()
     return [row.games for row in run.curve]
 
 
 GOOD = b"".join(to_csv([measure(0, RANDOM), measure(9, PERFECT)])).decode()
-LAST = GOOD.splitlines()[2]
 
 
 def test_a_row_is_exact():
@@ -76,14 +73,13 @@ def test_the_file_is_written_at_every_point_and_reads_back(tmp_path):
     for games, seen in ((0, [0]), (0, [0]), (40, [0, 40]), (100, [0, 40, 100])):
         run.record = {**run.record, "games": games}
         run.look()
-        assert [row.games for row in run.curve] == seen
-        assert read(path) == run.curve
+        assert read(path) == run.curve and [row.games for row in run.curve] == seen
     assert path.read_text().startswith(",".join(NAMES) + "\n0,")
 
 
 def test_unknown_figures_read_back(tmp_path):
-    path = tmp_path / "curve.csv"
     rows = [replace(measure(0, RANDOM), mistakes=None, reachable=None, unbeatable=None), measure(9, RANDOM)]
+    path = tmp_path / "curve.csv"
     path.write_bytes(b"".join(to_csv(rows)))
     assert read(path) == rows
 
@@ -91,14 +87,13 @@ def test_unknown_figures_read_back(tmp_path):
 def test_a_player_that_cannot_be_judged_has_no_point(tmp_path, caplog):
     run = started(100, tmp_path / "curve.csv", Rules(6, 6, 4))
     assert looks(run, 50) == []
-    assert len(caplog.records) == 1
-    assert "after 0 games" in caplog.text
+    assert len(caplog.records) == 1 and "after 0 games" in caplog.text
 
 
 def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
     whole, broken = tmp_path / "whole.csv", tmp_path / "broken.csv"
     looks(started(200, whole), 10)
-    looks(started(200, broken), 10, last=100)
+    looks(started(100, broken), 10)
     rest = started(200, broken)
     assert rest.curve == []  # a new run starts anew
     rest.before = 70  # the checkpoint was behind the curve
@@ -122,7 +117,7 @@ def test_no_other_file_is_overwritten(tmp_path):
     [
         ("", "is not a learning curve"),
         (GOOD + "10,1\n", "line 4: expected 13 fields, found 2"),
-        (GOOD + LAST + "\n", "line 4: 9 games do not come after 9"),
+        (GOOD + GOOD.splitlines()[2] + "\n", "line 4: 9 games do not come after 9"),
         (GOOD.replace("\n9,", "\n9.5,"), 'line 3: "games": expected a whole number from 0'),
         (GOOD.replace("\n9,", "\n9,nan,0,0,0,0,0,0,0,0,0,0,0\n10,"), 'line 3: "x_win": expected a number'),
     ],

@@ -6,16 +6,15 @@ import pytest
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.graph import Graph
-from ttt_cli.training.curve import measure
 from ttt_cli.training.study import middle, unbeatable_from
+from ttt_cli.training.trainer import measure
 
-BOARD = Rules(2, 3)
+LOST = measure(0, Graph().policy(Graph().empty(Rules(2, 3))))
 
 
 def test_unbeatable_counts_from_the_look_after_the_last_defeat():
-    lost = measure(0, Graph().policy(Graph().empty(BOARD)))
     held = [
-        replace(lost, games=games, unbeatable=games in (100, 300, 400)) for games in (0, 100, 200, 300, 400)
+        replace(LOST, games=games, unbeatable=games in (100, 300, 400)) for games in (0, 100, 200, 300, 400)
     ]
     assert [unbeatable_from(held[:looks]) for looks in (1, 2, 3, 5)] == [None, 100, None, 300]
 
@@ -24,6 +23,5 @@ def test_unbeatable_counts_from_the_look_after_the_last_defeat():
     ("verdicts", "together"), [([1, 1], 1), ([1, 0], 0), ([0, 0], 0), ([1, None], None), ([0, None], None)]
 )
 def test_seeds_are_unbeatable_together_if_each_is(verdicts: list[int | None], together: int | None):
-    row = measure(0, Graph().policy(Graph().empty(BOARD)))
-    (found,) = middle([[replace(row, unbeatable=verdict)] for verdict in verdicts])
+    (found,) = middle([[replace(LOST, unbeatable=verdict)] for verdict in verdicts])
     assert found.unbeatable == together

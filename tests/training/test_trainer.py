@@ -11,9 +11,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training import trainer
-from ttt_cli.training.curve import KEPT_PER_DECADE, measure
-from ttt_cli.training.trainer import TrainingRun, advance, finish, new_run, resumed_run
+from ttt_cli.training.trainer import TrainingRun, advance, finish, measure, new_run, resumed_run
 
 
 @pytest.fixture(autouse=True)
@@ -22,19 +20,19 @@ def uncompiled():
         yield
 
 
-def empty(learner: str = "td") -> State:
-    return State.empty(learner_of(learner, "default"), Rules(2, 3))
+def empty() -> State:
+    return State.empty(learner_of("td", "default"), Rules(2, 3))
 
 
 def started(path: Path, games: int = 600) -> TrainingRun:
     return new_run(path, empty(), games=games, seed=1)
 
 
-def execute(run: TrainingRun, *, stopped: bool = False, enough: bool = False, store=None, spread=map) -> None:
+def execute(run: TrainingRun, *, stopped: bool = False, enough: bool = False, store=None) -> None:
     """Carry out a run, to its end or for one block."""
-    for _ in advance(run, spread):
-        run.enough = enough
+    for _ in advance(run):
         if stopped or enough:
+            run.enough = enough
             break
     finish(run, store)
 
@@ -64,10 +62,10 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     plain, whole, parts = (started(tmp_path / f"{name}.json") for name in ("plain", "whole", "parts"))
     execute(plain)
     for run in (whole, parts):
-        run.watch(per_decade=KEPT_PER_DECADE)
+        run.watch(closely=False)
         execute(run, stopped=run is parts)
     rest = resumed_run(parts.path, library.load(parts.path).state, tmp_path)
-    rest.watch(per_decade=KEPT_PER_DECADE)
+    rest.watch(closely=False)
     execute(rest)
     assert parts.path.read_bytes() == whole.path.read_bytes() != plain.path.read_bytes()
     (curve,) = library.load(whole.path).state.curves
@@ -76,7 +74,7 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
     assert library.load(whole.path).digest == library.load(plain.path).digest == library.digest(whole.state)
     more = new_run(whole.path, whole.state, games=100, seed=2)
     assert more.record["id"] == new_run(plain.path, plain.state, games=100, seed=2).record["id"]
-    more.watch(per_decade=KEPT_PER_DECADE)
+    more.watch(closely=False)
     execute(more)
     (curve,) = library.load(more.path).state.curves
     assert [row.games for row in curve] == [0, 256, 600, 700]
@@ -84,7 +82,7 @@ def test_a_curve_is_kept_with_its_run_and_changes_nothing_else(tmp_path: Path):
 
 def test_the_seconds_of_a_run_cover_only_its_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     clock = [0.0]
-    monkeypatch.setattr(trainer, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("ttt_cli.training.trainer.monotonic", lambda: clock[0])
 
     def spread(work, shards):
         clock[0] += 1
@@ -93,7 +91,7 @@ def test_the_seconds_of_a_run_cover_only_its_games(tmp_path: Path, monkeypatch: 
     run = started(tmp_path / "td.json")
     for _ in advance(run, spread):
         clock[0] += 100
-    assert (clock[0] >= 202, run.seconds) == (True, clock[0] % 100)
+    assert clock[0] >= 202 and run.seconds == clock[0] % 100
 
 
 def test_waiting_games_are_learned_at_the_end(tmp_path: Path):

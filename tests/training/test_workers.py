@@ -10,8 +10,9 @@ from ttt_cli.errors import TttError
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
+from ttt_cli.store.state import State
 from ttt_cli.training import workers as training_workers
-from ttt_cli.training.blocks import Plan, ShardMap, train_blocks
+from ttt_cli.training.trainer import ShardMap, advance, new_run
 from ttt_cli.training.workers import local_workers
 
 
@@ -22,9 +23,9 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
     learner = type(kind.__name__, (kind,), {"block_games": 1000, "shard_games": 500}).from_params()
 
     def trained(spread: ShardMap) -> bytes:
-        plan = Plan(learner, 4000, seed=1, shards=8)
-        *_, last = train_blocks(plan, learner.empty(Rules(2, 4, 3)), spread=spread)
-        return content(learner, last.table)
+        run = new_run(Path(), State.empty(learner, Rules(2, 4, 3)), games=4000, seed=1, shards=8)
+        list(advance(run, spread))
+        return content(learner, run.state.table)
 
     found = {trained(map)}
     for count in (2, 7):
@@ -39,7 +40,7 @@ def test_an_error_in_a_worker_is_raised_and_stops_the_others() -> None:
             raise MemoryError("no room")
 
     with pytest.raises(MemoryError, match="no room"), local_workers(2) as workers:
-        list(train_blocks(Plan(Broken(), 8000, seed=1, shards=8), Broken().empty(STANDARD), spread=workers))
+        list(advance(new_run(Path(), State.empty(Broken(), STANDARD), games=10**7, seed=1), workers))
 
 
 def test_a_version_is_told_by_the_code_that_plays_and_learns(tmp_path: Path, monkeypatch) -> None:

@@ -10,8 +10,7 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import Environment
-from ttt_cli.play.player import Player
-from ttt_cli.play.session import Session
+from ttt_cli.play.session import Player, Session
 from ttt_cli.shell.person import Person
 from ttt_cli.views.advice import Advice, hint
 

@@ -68,7 +68,7 @@ def curve(
         curves = [Curve(studies[0], name, middle(runs), runs) for name, runs in settings.items()]
         seeds = max(map(len, settings.values()))
         shown = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
-        heading = f"{', '.join(dict.fromkeys(learner for learner, _ in study.calls))}: {shown}"
+        heading = f"{', '.join(dict.fromkeys(key.learner for key in study.runs))}: {shown}"
     else:
         distinct = len({path.stem for path in paths}) == len(paths)
         curves = [curve for path in paths for curve in _read(path, path.stem if distinct else str(path))]

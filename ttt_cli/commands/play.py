@@ -11,8 +11,7 @@ from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.documents import put
 from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, TttError, UsageError
-from ttt_cli.play.player import Player, players_of
-from ttt_cli.play.session import Session
+from ttt_cli.play.session import Player, Session, players_of
 from ttt_cli.shell.keyboard import choose
 from ttt_cli.shell.match import play_machines, play_with_people
 from ttt_cli.shell.options import Seed, flag, given_rules, named, number, option, stored_files

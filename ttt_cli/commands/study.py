@@ -23,18 +23,20 @@ from ttt_cli.shell.options import Games, Opponent, Symmetry, argument, flag, giv
 from ttt_cli.signals import graceful
 from ttt_cli.store.files import try_writing, write_bytes
 from ttt_cli.store.locks import lock
-from ttt_cli.store.state import learner_of
+from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.study import (
-    Design,
     Key,
+    Planned,
     Spread,
     Study,
     carry_out,
     read,
     to_csv,
+    trainings,
     unbeatable_from,
     variations,
 )
+from ttt_cli.training.trainer import opponent_of
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.plot import short
 from ttt_cli.views.progress import progress
@@ -78,7 +80,7 @@ class SettingFields:
 
     @classmethod
     def of(cls, study: Study, keys: Sequence[Key]) -> "SettingFields":
-        learner, preset, setting, _ = keys[0]
+        learner, preset, _, setting, _ = keys[0]
         runs = [study.runs[key] for key in keys]
         last = [rows[-1] for rows in runs]
         strengths = [name for name in MEASURES if name != "games_until_unbeatable"]
@@ -174,27 +176,27 @@ def study(
     """
     if not (learners or presets):
         raise UsageError("name a method", where="LEARNER", hint=f"one of {', '.join(LEARNERS)}, or --presets")
-    rules, designs = given_rules(env) or STANDARD, []
+    rules, planned = given_rules(env) or STANDARD, Planned()
     seeds = seeds or (10 if learners else 1)
     names = (offer_file(name).name if ":" in name else name for name in learners or LEARNERS)
     for name in dict.fromkeys(names):
         kind = learner_class(name)
-        settings, symmetric = variations(kind, vary or []), symmetry or kind.symmetric_only
+        varied = variations(kind, vary or [])
         article = ["article"] if presets and "article" in kind.choices else []
         if presets and learners and not article:
             raise UsageError(f"{kind.name} has no article preset", where="--presets")
         for choice in [*article, "default"]:
             base = learner_of(name, choice)
             own_games = base.article_games if choice == "article" else base.default_games
-            training = (games or own_games, opponent, symmetric, env.store)
-            designs.append(Design(base, rules, settings, range(1, 1 + seeds), *training))
-    for design in designs:  # report what cannot be trained before any training
-        env.remark(design.other.remarks if design.other else ())
-        for one_per_setting in design.keys[::seeds]:
-            design.training(one_per_setting)
+            start = State.empty(base, rules, symmetric=symmetry)
+            other = opponent_of(start, opponent, env.store, Path())
+            env.remark(other.remarks if other else ())
+            planned |= trainings(start, varied, range(1, 1 + seeds), games or own_games, other)
+    for one_per_setting in (key for key in planned if key.seed == 1):
+        planned[one_per_setting]()  # reports what cannot be trained before any training
     remedy = "wait for it, or write to another file with -o"
     with lock(out, "filled by a study", remedy=remedy) if out else nullcontext():
-        return _fill(env, designs, out, keep, workers or cpu_count() or 1)
+        return _fill(env, rules, Study(tuple(varied)), planned, out, keep, workers or cpu_count() or 1)
 
 
 def more_help(arguments: Sequence[str]) -> str:
@@ -206,26 +208,30 @@ def more_help(arguments: Sequence[str]) -> str:
 
 
 def _fill(
-    env: Environment, designs: Sequence[Design], out: Path | None, keep: Path | None, workers: int
+    env: Environment,
+    rules: Rules,
+    study: Study,
+    planned: Planned,
+    out: Path | None,
+    keep: Path | None,
+    workers: int,
 ) -> StudyResult | ExitCode:
-    study = Study(tuple(designs[0].varied))
     if out is not None and out.exists():
-        study = _incomplete(designs, out)
-    keys = {key for design in designs for key in design.keys}
-    done = saved = len(keys & study.runs.keys())
+        study = _incomplete(planned, study.varied, out)
+    done = saved = len(planned.keys() & study.runs.keys())
     due = 0.0  # the time of the next save
     if out is not None:
         try_writing(out)
-    judged = "" if enumerated(designs[0].rules) else "; judging takes longer than the games"
-    env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do{judged}")
+    judged = "" if enumerated(rules) else "; judging takes longer than the games"
+    env.say(f"{len(planned) - done:,} of {counted(len(planned), 'training')} to do{judged}")
     if keep is not None and done:
         env.say(f"no states are kept of the {counted(done, 'training')} that {out} already holds")
     with (
         graceful(env.say, "stopping (Ctrl-C again: at once)") as stopping,
-        progress(env, len(keys), done=done, title="study", unit="trainings") as tick,
+        progress(env, len(planned), done=done, title="study", unit="trainings") as tick,
     ):
         try:
-            for _ in carry_out(designs, study, workers=workers, keep=keep, stopping=stopping):
+            for _ in carry_out(planned, study, workers=workers, keep=keep, stopping=stopping):
                 done += 1
                 if out is not None and monotonic() >= due:
                     write_bytes(out, to_csv(study))
@@ -233,29 +239,27 @@ def _fill(
                 tick(done)
         except OutgrownError as error:
             hint = "a study judges exactly; --board names a smaller board"
-            raise TttError(error.message, where=designs[0].rules.describe(), hint=hint) from None
+            raise TttError(error.message, where=rules.describe(), hint=hint) from None
         finally:
             if out is not None and done > saved:
                 write_bytes(out, to_csv(study))
     if stopping.exit_code is not None:
         kept = f"; the same call continues from {out}" if out and out.exists() else ""
-        env.say(f"stopped after {done:,} of {len(keys):,} trainings{kept}")
+        env.say(f"stopped after {done:,} of {len(planned):,} trainings{kept}")
         return stopping.exit_code
-    return StudyResult.of(study, designs[0].rules, None if out is None else str(out))
+    return StudyResult.of(study, rules, None if out is None else str(out))
 
 
-def _incomplete(designs: Sequence[Design], path: Path) -> Study:
+def _incomplete(planned: Planned, varied: Sequence[str], path: Path) -> Study:
     """Read the study in a file, to continue it.
 
     :raises UsageError: if it is another study than the call asks for.
     """
-    study = read(path)
-    for design in designs:
-        known = study.calls.get(design.method, design.call)
-        if (known, study.varied) != (design.call, tuple(design.varied)):
+    study, methods = read(path), {key.title: key for key in planned}
+    for key in [*study.runs]:
+        if methods.get(key.title, key).call != key.call or study.varied != varied:
             what = "holds a study with other games, parameters, opponent, board or version of the method"
             raise UsageError(what, where=str(path), hint="-o another file")
-        for key in study.runs.keys() & {*design.keys}:
-            if study.runs[key][-1].games != design.games:  # the file was cut
-                del study.runs[key]
+        if key in planned and study.runs[key][-1].games != planned[key]().planned:  # the file was cut
+            del study.runs[key]
     return study

@@ -32,10 +32,11 @@ from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
-from ttt_cli.training.blocks import SHARDED_FROM, ShardMap
-from ttt_cli.training.curve import KEPT_PER_DECADE, KEPT_UP_TO, PER_DECADE
 from ttt_cli.training.trainer import (
     ENDS,
+    KEPT_UP_TO,
+    SHARDED_FROM,
+    ShardMap,
     TrainingRun,
     advance,
     finish,
@@ -303,7 +304,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     if run.opponent is not None:
         env.remark(run.opponent.remarks)
     most = "at most " if options.until else ""
-    env.say(f"training {name} for {most}{counted(run.plan.games, 'game')}, --seed {run.plan.seed}")
+    env.say(f"training {name} for {most}{counted(run.planned, 'game')}, --seed {run.record['seed']}")
     if (options.until or options.curve) and enumerated(rules) is None:
         env.say("the player is judged along the way, which takes longer than its games")
     if rules.cells >= 36 and isinstance(learner, TableLearner):
@@ -311,13 +312,13 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         size = f"{run.state.table.move_bytes * rules.cells**2 // 2048} kB a game"
         env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
     if options.curve or rules.positions_bound <= KEPT_UP_TO:
-        run.watch(options.curve, per_decade=PER_DECADE if options.curve else KEPT_PER_DECADE)
+        run.watch(options.curve, closely=options.curve is not None)
     library.try_saving(run.state, run.path)
     warm_up(run.state)
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
         with (
             _workers(env, options, run) as spread,
-            progress(env, run.plan.games, done=run.before, title=learner.name) as tick,
+            progress(env, run.planned, done=run.before, title=learner.name) as tick,
         ):
             for games in advance(run, spread, checkpoint=options.checkpoint):
                 tick(games)
@@ -334,7 +335,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     if stopped is not None:
         return replace(result, code=stopped)
     if options.until and not result.unbeatable:
-        env.say(f"not unbeatable after {counted(run.record['games'] or 0, 'game')}")
+        env.say(f"not unbeatable after {counted(run.played, 'game')}")
         return replace(result, code=ExitCode.FAILED)
     return result
 
@@ -344,7 +345,7 @@ def _workers(env: Environment, options: TrainOptions, run: TrainingRun) -> Abstr
 
     if options.cluster is not None:
         return cluster_workers(options.cluster)
-    if options.workers > 1 and run.plan.shards_a_block > 1:
+    if options.workers > 1 and run.shards > 1:
         return local_workers(options.workers)
     if options.workers > 1:
         env.say(f"a run of fewer than {SHARDED_FROM:,} games is not split: one worker trains it")
@@ -362,7 +363,7 @@ def _result(path: Path, state: State, run: TrainingRun | None = None, budget: in
         total_games=state.games,
         seconds=seconds,
         games_per_second=games / seconds if seconds else 0.0,
-        seed=run.plan.seed if run else None,
+        seed=run.record["seed"] if run else None,
         x_wins=won["x"],
         o_wins=won["o"],
         draws=won["draw"],

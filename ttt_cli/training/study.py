@@ -8,7 +8,7 @@ Empirical design in reinforcement learning (2023): many seeds, reported by media
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import partial
 from itertools import groupby, product
 from operator import attrgetter
 from pathlib import Path
@@ -16,7 +16,6 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from ttt_cli.agents.grammar import Agent
-from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
@@ -26,7 +25,7 @@ from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import columns_in
 from ttt_cli.store.text import to_csv as as_csv
-from ttt_cli.training.trainer import TrainingRun, advance, new_run, opponent_of, warm_up
+from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
 MEASURES = (
     *("x_win", "x_draw", "x_loss", "o_win", "o_draw", "o_loss"),
@@ -42,70 +41,58 @@ Value = float | int | bool | str
 
 
 class Key(NamedTuple):
-    """Which training of a study: its method, the values of the varied parameters, and its seed."""
+    """Which training of a study.
+
+    :ivar call: identifies what all trainings of its method share: from the id of one with nothing varied.
+    :ivar setting: the values of the varied parameters.
+    """
 
     learner: str
     preset: str
+    call: str
     setting: tuple[Value, ...]
     seed: int
 
+    @property
+    def title(self) -> str:
+        """The method: ``q``, ``q.article``."""
+        return library.StateName(self.learner, self.preset == "article").name
 
-def title(learner: str, preset: str) -> str:
-    """``q``, ``q.article``."""
-    return library.StateName(learner, preset == "article").name
+
+Planned = dict[Key, Callable[[], TrainingRun]]
+"""The trainings of a study, each a function that prepares it."""
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
-    """The trainings of one method in a study.
+def trainings(
+    start: State,
+    varied: Mapping[str, Sequence[Value]],
+    seeds: Iterable[int],
+    games: int,
+    opponent: Agent | None,
+) -> Planned:
+    """The trainings of one method, in their order; preparing one raises UsageError if a parameter cannot have
+    its value.
 
-    :ivar learner: with the parameters that are not varied.
-    :ivar varied: the values of each varied parameter.
-    :ivar games: of each training.
+    :param start: an empty state; its learner has the parameters that are not varied.
+    :param varied: the values of each varied parameter.
+    :param games: of each training.
+    :param opponent: of all of them: a program is asked only once about each position.
     """
 
-    learner: Learner[Any]
-    rules: Rules
-    varied: Mapping[str, Sequence[Value]]
-    seeds: Sequence[int]
-    games: int
-    opponent: str | None = None
-    symmetric: bool = False
-    store: Path = Path()
+    learner = start.learner
 
-    @property
-    def keys(self) -> list[Key]:
-        settings = product(*self.varied.values())
-        return sorted(Key(*self.method, setting, seed) for setting in settings for seed in self.seeds)
+    def prepared(key: Key) -> TrainingRun:
+        own = learner.with_params(**dict(zip(varied, key.setting, strict=True)))
+        name = "-".join([key.title, *map(str, key.setting), f"seed{key.seed}"])
+        state = State.empty(own, start.rules, symmetric=start.symmetric)
+        return new_run(Path(name + own.suffix), state, seed=key.seed, games=games, opponent=opponent)
 
-    @property
-    def method(self) -> tuple[str, str]:
-        return self.learner.name, self.learner.choice
-
-    def start(self, setting: tuple[Value, ...]) -> State:
-        """The state that a training begins with.
-
-        :raises UsageError: if a parameter cannot have its value.
-        """
-        learner = self.learner.with_params(**dict(zip(self.varied, setting, strict=True)))
-        return State.empty(learner, self.rules, symmetric=self.symmetric)
-
-    @cached_property
-    def other(self) -> Agent | None:
-        """The opponent of all trainings: a program is asked only once about each position."""
-        start = State.empty(self.learner, self.rules, symmetric=self.symmetric)
-        return opponent_of(start, self.opponent, self.store, Path())
-
-    def training(self, key: Key) -> TrainingRun:
-        name = "-".join([title(*self.method), *map(str, key.setting), f"seed{key.seed}"])
-        path, start = Path(name + self.learner.suffix), self.start(key.setting)
-        return new_run(path, start, seed=key.seed, games=self.games, opponent=self.other)
-
-    @property
-    def call(self) -> str:
-        """Identifies what all trainings of the method share: from the id of one with no parameter varied."""
-        own = tuple(getattr(self.learner, name) for name in self.varied)
-        return self.training(Key(*self.method, own, 0)).record["id"][:12]
+    unvaried = tuple(getattr(learner, name) for name in varied)
+    first = Key(learner.name, learner.choice, "", unvaried, 0)
+    call = prepared(first).record["id"][:12]
+    keys = [first._replace(call=call, setting=setting) for setting in product(*varied.values())]
+    keys = sorted(key._replace(seed=seed) for key in keys for seed in seeds)
+    return {key: partial(prepared, key) for key in keys}
 
 
 @dataclass(eq=False)
@@ -113,28 +100,25 @@ class Study:
     """The trainings of a study so far.
 
     :ivar varied: the names of the varied parameters.
-    :ivar calls: the ``Design.call`` of each method.
     :ivar runs: the rows of each complete training.
     :ivar seconds: the times of the trainings of this process, which are not in the file.
     """
 
     varied: tuple[str, ...] = ()
-    calls: dict[tuple[str, str], str] = field(default_factory=dict)
     runs: dict[Key, list[Point]] = field(default_factory=dict)
     seconds: dict[Key, float] = field(default_factory=dict)
 
     @property
     def groups(self) -> list[list[Key]]:
         """The trainings that differ only in their seeds, by seed."""
-        return [[*keys] for _, keys in groupby(sorted(self.runs), lambda key: key[:3])]
+        return [[*keys] for _, keys in groupby(sorted(self.runs), lambda key: key[:4])]
 
     def named(self, key: Key) -> str:
         """The label of a training's group: ``alpha=0.1, gamma=0.9``, with the method if there are several."""
         pairs = zip(self.varied, key.setting, strict=True)
         words = ", ".join(f"{name}={value}" for name, value in pairs)
-        return (
-            words if words and len(self.calls) == 1 else f"{title(key.learner, key.preset)} {words}".strip()
-        )
+        alone = len({key.title for key in self.runs}) == 1
+        return words if words and alone else f"{key.title} {words}".strip()
 
 
 @dataclass(frozen=True)
@@ -203,7 +187,7 @@ def _parse_value(text: str, default: object, where: str) -> Value:
 
 
 def carry_out(
-    designs: Sequence[Design],
+    planned: Planned,
     study: Study,
     *,
     workers: int = 1,
@@ -216,35 +200,31 @@ def carry_out(
     :param keep: the folder for the trained states, if they are kept.
     :param stopping: whether to drop unfinished trainings and end.
     """
-    missing = [(design, key) for design in designs for key in design.keys if key not in study.runs]
+    missing = [key for key in planned if key not in study.runs]
     if keep is not None:
-        for run in (design.training(key) for design, key in missing):
+        for run in (planned[key]() for key in missing):
             library.try_saving(run.state, keep / run.path.name)
-    for design in {design.method: design for design, _ in missing}.values():
-        warm_up(design.start(design.keys[0].setting))
-    study.calls |= {design.method: design.call for design in designs}
+    for key in {key.title: key for key in missing}.values():
+        warm_up(planned[key]().state)
+
+    def trained(key: Key) -> tuple[list[Point], float] | None:
+        """The curve of a training, and the seconds of its games; None if it was stopped."""
+        if stopping():
+            return None
+        run = planned[key]()
+        run.watch(strictly=True)
+        for _ in advance(run):
+            if stopping():
+                return None
+        if keep is not None:
+            library.save(run.state, keep / run.path.name)
+        return run.curve, run.seconds
+
     with ThreadPoolExecutor(workers) as pool:
-        trained = pool.map(lambda task: _train(task[0], task[1], keep, stopping), missing)
-        for (_, key), done in zip(missing, trained, strict=True):
+        for key, done in zip(missing, pool.map(trained, missing), strict=True):
             if done is not None:
                 study.runs[key], study.seconds[key] = done
                 yield
-
-
-def _train(
-    design: Design, key: Key, keep: Path | None, stopping: Callable[[], bool]
-) -> tuple[list[Point], float] | None:
-    """The rows of a training, and the seconds of its games; None if it was stopped."""
-    if stopping():
-        return None
-    run = design.training(key)
-    run.watch(strictly=True)
-    for _ in advance(run):
-        if stopping():
-            return None
-    if keep is not None:
-        library.save(run.state, keep / run.path.name)
-    return run.curve, run.seconds
 
 
 def to_csv(study: Study) -> Iterator[bytes]:
@@ -252,7 +232,7 @@ def to_csv(study: Study) -> Iterator[bytes]:
     rows: list[Sequence[Any]] = [["learner", "preset", "call", *study.varied, "seed", *POINT]]
     for key, looks in sorted(study.runs.items()):
         values = [str(value).lower() if isinstance(value, bool) else value for value in key.setting]
-        head = key.learner, key.preset, study.calls[key[:2]], *values, key.seed
+        head = key.learner, key.preset, key.call, *values, key.seed
         rows += ((*head, *attrgetter(*POINT)(look)) for look in looks)
     return as_csv(rows)
 
@@ -276,14 +256,13 @@ def read(path: Path) -> Study:
             known = {item.name: item.default for item in fields(learner_class(learner))}  # type: ignore[arg-type]
             pairs = zip(study.varied, values, strict=True)
             setting = tuple(_parse_value(text, known[name], text) for name, text in pairs)
-            key = Key(learner, preset, setting, int(seed))
+            key = Key(learner, preset, call, setting, int(seed))
         except TttError as error:
             fault, more = f"is not a study of {learner}: {error.message}", (error.hint, error.flags)
             raise InvalidFileError(fault, where=str(path), hint=more[0], flags=more[1]) from None
         except (KeyError, ValueError) as error:
             fault = f"is not a study of {learner}: {error}"[:200]
             raise InvalidFileError(fault, where=str(path)) from None
-        study.calls[key[:2]] = call
         if training not in incomplete:
             study.runs[key] = rows
     if not study.runs:

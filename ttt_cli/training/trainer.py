@@ -1,14 +1,22 @@
-"""Training a state block by block, and saving it.
+"""Training a state: a run is a sequence of blocks, each of one or more shards, looked at only between blocks.
 
 ``new_run`` and ``resumed_run`` check everything before the first game. ``advance`` trains, and may be left
 after any block; ``finish`` writes the file. Each checkpoint is a whole state from which training can go on.
+
+The size of blocks and the number of shards depend on the call alone, and each shard has its own generator. So
+a run gives the same bytes whoever computes the shards, and resuming it is starting the next block.
+
+A run that is watched has a learning curve: the exact strength of the player at logarithmically spaced points.
 """
 
+import math
 import shlex
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -16,12 +24,16 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.agents.grammar import Agent, is_program, resolve_all
+from ttt_cli.agents.uniform import Uniform
+from ttt_cli.engine.arrays import Int64s
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError, notices
 from ttt_cli.evaluation.matchup import within_reach
+from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError
-from ttt_cli.learners.base import Shard
+from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.store import library
 from ttt_cli.store.curves import Point, from_record, read, to_csv, to_record
 from ttt_cli.store.files import write_bytes
@@ -29,22 +41,48 @@ from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.system import real_path
 from ttt_cli.store.teaching import teach_waiting
-from ttt_cli.training.blocks import Plan, ShardMap, train_blocks
-from ttt_cli.training.curve import PER_DECADE, measure, points
 
 ENDS = ("o", "draw", "x")
 """The keys, in records, of the results that ``Learner.train`` counts."""
 
+PER_DECADE = 8
+"""Points while the number of games grows tenfold, if a curve is requested."""
+
+KEPT_PER_DECADE = 2
+"""The same for a curve that is only kept in the record: few, so that training stays fast."""
+
+KEPT_UP_TO = 10_000
+"""Runs keep their curve on boards whose ``Rules.positions_bound`` is no larger: a point takes a few
+milliseconds there."""
+
+SHARDED_FROM = 10_000_000
+"""In runs of fewer games each block is one shard."""
+
+SHARDS = 8
+"""Shards in each block of a longer run: a constant, so that the number of workers never changes a byte."""
+
+FIRST_BLOCK = 256
+"""Games of the first block. Blocks double up to their full size, since learning curves change most in the
+beginning. Small blocks are not split: small shards from one table would all explore the same moves."""
+
+Learnt = tuple[Any, Int64s]
+"""What ``Learner.merge`` needs of a shard's table (the whole table if it is the only shard), and the counts
+of ``Learner.train``."""
+
+ShardMap = Callable[[Callable[[Shard], Learnt], Sequence[Shard]], Iterable[Learnt]]
+"""How the shards of a block are trained: a ``map``, in this thread, in others or on other machines."""
+
 
 @dataclass(eq=False)
 class TrainingRun:
-    """A training run, from its plan to its outcome.
+    """A training run, fixed before its first game, and its outcome.
 
     :ivar path: the file of the state.
     :ivar opponent: as ``opponent_of``.
     :ivar state: the state after the blocks trained so far.
     :ivar record: the state's record of the run.
     :ivar before: the number of games played before this call.
+    :ivar shards: in a full block; 0: by the number of games.
     :ivar results: how many games of this call ended in each result, by the keys ``ENDS``.
     :ivar seconds: the time of the games of this call, without looks and saves.
     :ivar enough: whether it ends here, before all planned games, since its user has seen enough.
@@ -56,6 +94,7 @@ class TrainingRun:
     record: Run
     opponent: Agent | None = None
     before: int = 0
+    shards: int = 0
     results: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     seconds: float = 0.0
     enough: bool = False
@@ -66,33 +105,70 @@ class TrainingRun:
     _strictly: bool = False
     _outgrown: bool = False
 
-    @cached_property
-    def plan(self) -> Plan:
-        policy = self.opponent.policy if self.opponent else None
-        return Plan(self.state.learner, self.record["planned"], self.record["seed"], policy)
+    def __post_init__(self) -> None:
+        whole = self.planned < SHARDED_FROM or self.state.learner.choice == "article"
+        self.shards = self.shards or (1 if whole else SHARDS)
+
+    @property
+    def planned(self) -> int:
+        """The number of its games, also those before this call."""
+        return self.record["planned"]
+
+    @property
+    def played(self) -> int:
+        return self.record["games"] or 0
+
+    @property
+    def games(self) -> int:
+        """The number of games of this call."""
+        return self.played - self.before
 
     @property
     def finished(self) -> bool:
         """Whether all planned games were played, or its user has seen enough."""
-        return self.enough or (self.record["games"] or 0) >= self.plan.games
+        return self.enough or self.played >= self.planned
 
     @property
-    def games(self) -> int:
-        return (self.record["games"] or 0) - self.before
+    def block_games(self) -> int:
+        learner = self.state.learner
+        return learner.block_games if self.shards == 1 else learner.shard_games * self.shards
+
+    def first_game(self, index: int) -> int:
+        doubling = min(index, ((self.block_games - 1) // FIRST_BLOCK).bit_length())  # blocks that double
+        in_full_blocks = (index - doubling) * self.block_games
+        return min(self.planned, FIRST_BLOCK * (2**doubling - 1) + in_full_blocks)
+
+    def block_at(self, games: int) -> int:
+        """The number of the first block that does not start before this many games."""
+        return bisect_left(range(games + 1), games, hi=games, key=self.first_game)
+
+    def block(self, index: int) -> list[Shard]:
+        first, opponent = self.first_game(index), self.opponent.policy if self.opponent else None
+        games = self.first_game(index + 1) - first
+        shards = self.shards if games >= self.state.learner.block_games else 1
+        bounds = [first + games * shard // shards for shard in range(shards + 1)]
+        seed = self.record["seed"]
+        return [
+            Shard(
+                first=start,
+                games=stop - start,
+                rng=np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index, shard))),
+                opponent=opponent,
+            )
+            for shard, (start, stop) in enumerate(pairwise(bounds))
+        ]
 
     @property
     def games_before(self) -> int:
         """The known games of the state that were learned in other runs."""
         return sum(run["games"] or 0 for run in self.state.runs if run["id"] != self.record["id"])
 
-    def watch(
-        self, path: Path | None = None, *, per_decade: int = PER_DECADE, strictly: bool = False
-    ) -> None:
+    def watch(self, path: Path | None = None, *, closely: bool = True, strictly: bool = False) -> None:
         """Measure the player's strength along the way: the learning curve, which the record of the run keeps.
 
         :param path: a CSV file for the curve, rewritten after each point so that it can be watched; a resumed
             run keeps its points up to there.
-        :param per_decade: points while the number of games grows tenfold.
+        :param closely: whether to look often.
         :param strictly: whether a player that cannot be judged is an error; else it has no point.
         :raises InvalidFileError: if the file at ``path`` is not a curve.
         """
@@ -108,7 +184,7 @@ class TrainingRun:
             if self.before:
                 self.curve = written or self.curve
         self._curve_file, self._strictly = path, strictly
-        self._points = points(self.plan.games, per_decade)
+        self._points = points(self.planned, PER_DECADE if closely else KEPT_PER_DECADE)
         self._seen = self.curve[-1].games if self.curve else -1
 
     def look(self, *, now: bool = False) -> None:
@@ -116,7 +192,7 @@ class TrainingRun:
 
         :raises OutgrownError: if the player cannot be judged, and must be.
         """
-        games, seen = self.record["games"] or 0, self._seen
+        games, seen = self.played, self._seen
         reached = bisect_right(self._points, games) > bisect_right(self._points, seen)
         if not self._points or not (reached or (now and games > seen)):
             return
@@ -174,11 +250,13 @@ def new_run(
     seed: int,
     games: int | None = None,
     opponent: Agent | None = None,
+    shards: int = 0,
 ) -> TrainingRun:
     """A new run from ``start``.
 
     :param games: by default the method's number, or its author's by the author's rule.
     :param opponent: as ``opponent_of``.
+    :param shards: in a full block; 0: by the number of games.
     """
     learner = start.learner
     if games is None:
@@ -196,7 +274,7 @@ def new_run(
     )
     if opponent and not opponent.reproducible:
         record = {**record, "reproducible": False}
-    return TrainingRun(path, start.in_own_units().closed(), record, opponent)
+    return TrainingRun(path, start.in_own_units().closed(), record, opponent, shards=shards)
 
 
 def resumed_run(path: Path, state: State, store: Path, typed: str | None = None) -> TrainingRun:
@@ -231,7 +309,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         hint = "train without --resume: a new run starts from the file"
         raise refused(f"the run was started by another version of {learner.name}", hint)
     run = TrainingRun(path, state, record, opponent, record["games"] or 0)
-    if run.plan.first_game(run.plan.block_at(run.before)) != run.before:  # the record has been changed
+    if run.first_game(run.block_at(run.before)) != run.before:  # the record has been changed
         raise refused(f"the run cannot have stopped after {run.before} games: no block ends there")
     return run
 
@@ -242,22 +320,35 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
     :param checkpoint: seconds between two saves during the run, for which its file must be locked.
     """
     run.look()
-    before = run.record["results"] or run.results
-    since = last_save = monotonic()
-    for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, spread=spread):
+    learner, table, last_save = run.state.learner, run.state.table, monotonic()
+    while run.played < run.planned:
+        since, shards = monotonic(), run.block(run.block_at(run.played))
+        alone = len(shards) == 1
+        trained = list(spread(partial(train_shard, learner, table, alone), shards))
+        parts = [part for part, _ in trained]
+        table = parts[0] if alone else learner.merge(table, parts)
         run.seconds += monotonic() - since
-        run.results = dict(zip(ENDS, map(int, results), strict=True))
-        total: Any = {key: before[key] + run.results[key] for key in ("x", "o", "draw")}  # as in files
-        run.record = {**run.record, "games": games, "results": total}
+        ended = dict(zip(ENDS, map(int, np.sum([counted for _, counted in trained], axis=0)), strict=True))
+        run.results = {key: run.results[key] + ended[key] for key in ENDS}
+        known = run.record["results"] or dict.fromkeys(ENDS, 0)
+        results: Any = {key: known[key] + ended[key] for key in ("x", "o", "draw")}  # as in files
+        games = sum(shard.games for shard in shards)
+        run.record = {**run.record, "games": run.played + games, "results": results}
         run.state = run.state.with_run(run.record, table)
-        run.plan.learner.tag_run(table, run.record["id"])
+        learner.tag_run(table, run.record["id"])
         run.look()
-        yield games
-        if monotonic() - last_save >= checkpoint and games < run.plan.games:
+        yield run.played
+        if monotonic() - last_save >= checkpoint and not run.finished:
             library.save(run.state, run.path)
-            notices.info("saved %s games", f"{games:,}")
+            notices.info("saved %s games", f"{run.played:,}")
             last_save = monotonic()
-        since = monotonic()
+
+
+def train_shard(learner: Learner[Any], table: Any, alone: bool, shard: Shard) -> Learnt:
+    """Train a shard, on a copy of the table if it is not ``alone`` in its block."""
+    part = table if alone else deepcopy(table)
+    results = learner.train(part, shard)
+    return part if alone else learner.changes(table, part), results
 
 
 def finish(run: TrainingRun, store: Path | None = None) -> None:
@@ -272,6 +363,28 @@ def finish(run: TrainingRun, store: Path | None = None) -> None:
         if store is not None and not run.enough:
             run.state = teach_waiting(run.state, store, run.path).state
     library.save(run.state, run.path)
+
+
+def measure(games: int, policy: Policy) -> Point:
+    """The strength of a policy, ``games`` games into a run."""
+    verdict = judge(policy, [("random", Uniform(policy.rules))])
+    as_x, as_o = verdict.results[0].as_x, verdict.results[0].as_o
+    return Point(
+        games,
+        *(as_x.win, as_x.draw, as_x.loss),
+        *(as_o.win, as_o.draw, as_o.loss),
+        *(verdict.as_x.loss, verdict.as_o.loss),
+        *(verdict.mistakes.positions, verdict.mistakes.reachable),
+        verdict.exploitability,
+        None if verdict.unbeatable is None else int(verdict.unbeatable),
+    )
+
+
+def points(games: int, per_decade: int = PER_DECADE) -> list[int]:
+    """The points of a run, in games: 0, even steps of the logarithm, and the end. As a run is only looked at
+    between blocks, that is after the first block that reaches a point."""
+    steps = math.ceil(per_decade * math.log10(max(games, 1)))
+    return sorted({0, games, *(round(10 ** (step / per_decade)) for step in range(steps))})
 
 
 def warm_up(state: State) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ttt_cli.errors import TttError, UsageError, notices
 from ttt_cli.learners.base import Shard
-from ttt_cli.training.blocks import Learnt, ShardMap
+from ttt_cli.training.trainer import Learnt, ShardMap
 
 PATIENCE = 10
 """Seconds to wait for a cluster's scheduler, for its first worker, and before asking whether one is left."""
