@@ -146,8 +146,7 @@ def display_name(store: Path, path: Path) -> str:
 
 def taught_name(store: Path, path: Path) -> str:
     """A state as the store's log lists it under ``teaches``: its real path relative to the log's folder."""
-    relative = os.path.relpath(real_path(path), os.path.realpath(store))
-    return as_text(Path(relative).as_posix())
+    return as_text(os.path.relpath(real_path(path), os.path.realpath(store)))
 
 
 def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | None:
