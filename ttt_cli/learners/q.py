@@ -156,11 +156,11 @@ def find_top(rows: Any, moves: Any, row: int) -> None:
 @Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move each value towards the mix of the worst and the mean reply."""
-    path, taken, plies = game
-    alpha, pace, gamma, slips = rule
-    early = (
-        1.0 - pace + pace / alpha if alpha > 0.0 else np.inf
-    )  # up to this visit steps are larger than alpha
+    (path, taken, plies), (alpha, pace, gamma, slips) = game, rule
+    cells = path.shape[0] - 1
+    early = np.inf  # the visits up to which steps are larger than alpha
+    if alpha > 0.0:
+        early = 1.0 - pace + pace / alpha
     target = -rows[path[plies]].top
     for ply in range(plies - 1, -1, -1):
         row, move = path[ply], taken[ply]
@@ -184,7 +184,7 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
             value = rows[moves[move].after].top
             total += value * moves[move].shared_by
             least = value if value < least else least
-        target = gamma * (1.0 - slips) * least + gamma * slips / (path.shape[0] - 1 - ply) * total
+        target = gamma * (1.0 - slips) * least + gamma * slips / (cells - ply) * total
 
 
 @Part

@@ -200,7 +200,7 @@ def reward(result: int, side: int, draw: float) -> tuple[float, float]:
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move the values towards what the table expects to come next."""
     (path, _, plies), (alpha, alpha_end, draw, gamma, slips) = game, rule
-    end = min(alpha, alpha_end)
+    end, cells = min(alpha, alpha_end), path.shape[0] - 1
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
         if ply == plies:
@@ -217,7 +217,7 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
                 least = other if other < least else least
                 total += other * moves[move].shared_by
             mine *= gamma
-            theirs = (1.0 - slips) * least + slips / (path.shape[0] - 1 - ply) * total
+            theirs = (1.0 - slips) * least + slips / (cells - ply) * total
         if sides >> side & 1:
             update(row, side, mine, alpha, end)
         if sides >> (1 - side) & 1:
