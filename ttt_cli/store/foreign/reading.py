@@ -225,10 +225,8 @@ class Reading:
             is_stones = len(np.unique(self.values.numbers)) <= 3 and not self.values.are_decisions
             return "which cells are taken" if of_boards and is_stones and self.occupied else ""
         plies = self.spelling.space.plies[self.indexes]
-        if (
-            np.unique([plies, self.numbers], axis=1).shape[1] == len(np.unique(plies))
-            and len(plies) >= MIN_MAPPED
-        ):
+        pairs = np.unique([plies, self.numbers], axis=1)
+        if len(plies) >= MIN_MAPPED and pairs.shape[1] == len(np.unique(plies)):
             return "how many stones are on the board"
         names = np.unique(self.numbers[(self.numbers >= 0) & (self.numbers % 1 == 0)])
         return "which board is which" if MIN_IDS <= len(names) == len(self.numbers) else ""
@@ -415,7 +413,7 @@ def _of_moves(
         filler = 0 if values.are_decisions else max(at_occupied.values(), default=0)
         occupied = at_occupied.total() - filler
         kept = still_open & known & free
-        if not kept.any() or (one_a_key and occupied > kept.sum()) or (values.are_mixed and at_occupied):
+        if not kept.any() or (one_a_key and occupied > kept.sum()):
             continue
         if (folding or values.are_decisions) and occupied > MISPLACED * kept.sum():
             continue
