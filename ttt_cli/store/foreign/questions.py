@@ -142,11 +142,6 @@ def as_answers(facets: Mapping[str, str]) -> str:
     return "; ".join(said)
 
 
-def in_words(facets: Mapping[str, str]) -> str:
-    """Facets in words."""
-    return ", ".join(f"{name} {quoted(value)}" for name, value in facets.items())
-
-
 def not_borne_out(
     stated: Mapping[str, str], ways: Sequence[Mapping[str, str]], where: str, more: str = ""
 ) -> InvalidFileError:

@@ -224,7 +224,9 @@ class Reading:
             of_boards = self.spelling.space.cells * len(np.unique(self.values.rows)) == len(self.values.rows)
             is_stones = len(np.unique(self.values.numbers)) <= 3 and not self.values.are_decisions
             return "which cells are taken" if of_boards and is_stones and self.occupied else ""
-        if counts_stones(self.spelling.space, self.indexes, self.numbers):
+        plies = self.spelling.space.plies[self.indexes]
+        pairs = np.unique([plies, self.numbers], axis=1)
+        if len(plies) >= MIN_MAPPED and pairs.shape[1] == len(np.unique(plies)):
             return "how many stones are on the board"
         names = np.unique(self.numbers[(self.numbers >= 0) & (self.numbers % 1 == 0)])
         return "which board is which" if MIN_IDS <= len(names) == len(self.numbers) else ""
@@ -248,16 +250,13 @@ class Reading:
     def _has_one_of_equivalent_moves(self, group: Images) -> bool:
         """Whether keys are canonical forms of a position with a move, so that the equivalent moves of a
         symmetric board have one key."""
-        values, rows, missing = self.by_slot, self.values.rows, 0
+        space, rows = self.spelling.space, self.values.rows
         if self.drawn_by or self.values.are_decisions or len(np.unique(rows)) < len(rows):
             return False
-        for image, places in images(self.spelling.space, self.indexes, group):
-            slots = np.argsort(image)[self.slots]
-            equivalent = (places == self.indexes) & (slots != self.slots)
-            if not np.isnan(values[places, slots][equivalent]).all():
-                return False
-            missing += int(equivalent.sum())
-        return missing >= MIN_CANONICAL
+        ways = images(space, self.indexes, group)
+        moves = np.stack([places * space.cells + np.argsort(image)[self.slots] for image, places in ways])
+        equivalent = moves[(moves // space.cells == self.indexes) & (moves != moves[0])]  # of the same board
+        return len(equivalent) >= MIN_CANONICAL and not np.isin(equivalent, moves[0]).any()
 
     def plays(self, unknown: float | Literal["random"], wins: str = Plays.wins) -> Plays:
         """How its program plays if a move that the table does not hold counts as ``unknown``."""
@@ -414,7 +413,7 @@ def _of_moves(
         filler = 0 if values.are_decisions else max(at_occupied.values(), default=0)
         occupied = at_occupied.total() - filler
         kept = still_open & known & free
-        if not kept.any() or (one_a_key and occupied > kept.sum()) or (values.are_mixed and at_occupied):
+        if not kept.any() or (one_a_key and occupied > kept.sum()):
             continue
         if (folding or values.are_decisions) and occupied > MISPLACED * kept.sum():
             continue
@@ -476,13 +475,6 @@ def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[tuple[tuple[
         if kinds == {list} and {*map(len, values)} == {2}:
             for part in zip(*values, strict=True):
                 yield from (((), moves) for moves in decisions(part))
-
-
-def counts_stones(space: StateSpace, indexes: Int64s, numbers: Floats | Int64s) -> bool:
-    """Whether boards with equally many stones have equal numbers, as in no table that says anything."""
-    plies = space.plies[indexes]
-    pairs = np.unique([plies, numbers], axis=1)
-    return pairs.shape[1] == len(np.unique(plies)) and len(plies) >= MIN_MAPPED
 
 
 @lru_cache(maxsize=4)

@@ -22,8 +22,8 @@ from ttt_cli.store.foreign import keys, questions
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import Spelling
 from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question, UndecidedError
-from ttt_cli.store.foreign.reading import Folding, Reading, counts_stones, policies, readings
-from ttt_cli.store.foreign.values import EXPECTED, collect, namings
+from ttt_cli.store.foreign.reading import Folding, Reading, policies, readings
+from ttt_cli.store.foreign.values import EXPECTED, Values, collect, namings
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.plays import Plays, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
@@ -37,6 +37,7 @@ MIN_NUMBERS = 200  # with fewer keys that are numbers it may be chance that some
 INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of the values equal it
 MIN_TIMES = 3  # a value, or a board with no move worth making, may occur less often by chance
 PASSED_OVER = 0.2  # with more boards whose known moves are all below 0 it is asked; where 0 is meant, 1/8
+DOUBTED = "first", "mine", "values", "player-x"  # facets of which no rare value is believed unasked
 SHOWN = 3  # keys that an error names
 
 
@@ -228,12 +229,16 @@ class _Search:
             raise questions.not_borne_out({"symmetry": symmetry}, [{"symmetry": "no"}], self.where)
         folding = Folding(groups[images_of]) if images_of in groups else None
         if symmetry != UNTURNED:
-            ways = self.policy_readings(table, boards, folding) or self.value_readings(table, boards, folding)
-        if folding and not ways and stated in (None, UNTURNED):
-            symmetry = UNTURNED
-            ways = self.value_readings(table, boards, Folding(folding.group, turned=False))
+            ways = self.policy_readings(table, boards, folding)
         if not ways:
-            raise _unfit(table, boards, self.where)
+            values = collect(table.values, table.keys, self.rules, self.where)
+            if symmetry != UNTURNED:
+                ways = [*readings(boards, values, folding, self.any_order)]
+            if folding and not ways and stated in (None, UNTURNED):
+                symmetry, folding = UNTURNED, Folding(folding.group, turned=False)
+                ways = [*readings(boards, values, folding, self.any_order)]
+            if not ways:
+                raise _unfit(table, boards, values, self.where)
         # Keys that are the least of their rotated images may be the least of some mirrored ones as well, and
         # keys of which none has another image in the file may be whichever was met first.
         asked = {UNTURNED: [UNTURNED], "rotations": ["rotations", *possible]}
@@ -241,11 +246,6 @@ class _Search:
             asked["no"] = [*possible]
         stands_for = () if stated else (*asked.get(symmetry, ()), "no")
         return [replace(reading, spelling=spelling, stands_for=stands_for) for reading in ways]
-
-    def value_readings(self, table: Candidate, boards: Spelling, folding: Folding | None) -> list[Reading]:
-        """The readings of a table as values."""
-        values = collect(table.values, table.keys, self.rules, self.where)
-        return [*readings(boards, values, folding, self.any_order)]
 
     def policy_readings(self, table: Candidate, boards: Spelling, folding: Folding | None) -> list[Reading]:
         """The readings of a table as a policy; none if it is not one."""
@@ -255,8 +255,6 @@ class _Search:
         answers = [table.values[row] for row in still_open.tolist()]
         for columns, policy in policies(boards.select(still_open), answers):
             moves = replace(policy, rows=still_open[policy.rows])
-            if counts_stones(boards.space, boards.indexes[moves.rows], moves.ids):
-                continue
             extras = [column for at, column in enumerate(boards.extras) if at not in columns]
             if ways := [*readings(replace(boards, extras=extras), moves, folding, self.any_order)]:
                 return ways
@@ -303,10 +301,9 @@ def _whose_stones(spelling: Spelling) -> tuple[str, str]:
     return name, spelling.facets[name]
 
 
-def _unfit(table: Candidate, spelling: Spelling, where: str) -> InvalidFileError:
+def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> InvalidFileError:
     """The error for values that fit the positions in no reading."""
     ((key, times),), rules = Counter(table.keys).most_common(1), spelling.space.rules
-    values = collect(table.values, table.keys, rules, where)
     hint = "expected a board, perhaps a move or a player; a number each, or numbers for the free cells"
     names = values.names if values.shape == "cells" else []
     not_a_cell = next((name for name in names if not any(namings([name], rules))), None)
@@ -352,10 +349,8 @@ def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
             for other in others
             if (other.spelling.turn == "") != (best.spelling.turn == "") and other.score_by_side > least
         ][:1]
-    usual, doubted = min(ranked, key=lambda reading: reading.rarity), ["first", "mine", "values"]
-    if best.facets.get("player-x") == questions.ADDED:
-        doubted.append("player-x")
-    if not rivals and any(best.facets.get(name) != usual.facets.get(name) for name in doubted):
+    usual = min(ranked, key=lambda reading: reading.rarity)
+    if not rivals and any(best.facets.get(name) != usual.facets.get(name) for name in DOUBTED):
         rivals = [usual]
     return ranked, rivals
 

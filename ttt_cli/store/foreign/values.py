@@ -61,7 +61,6 @@ class Values:
     :ivar names: the names of cells.
     :ivar ids: int64[m], the name of each number, which in a list is its place.
     :ivar are_counts: whether the file calls them counts of beads.
-    :ivar are_mixed: whether lists and objects hold them; such lists are of the first cells, all of them free.
     :ivar are_decisions: whether each is 1, for a cell that a policy answers its board with.
     """
 
@@ -72,7 +71,6 @@ class Values:
     ids: Int64s
     are_counts: bool = False
     are_decisions: bool = False
-    are_mixed: bool = False
 
     @classmethod
     def of(cls, shape: str, entries: Sequence[Sequence[tuple[str, Any]]], **flags: bool) -> "Values":
@@ -94,12 +92,11 @@ def _number(value: Any) -> float:
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
     """The numbers of a table's values; raises InvalidFileError naming the key of one unlike the others."""
     values = _unwrapped(values)
-    entries, shape, are_mixed = [], "", False
+    entries, shape = [], ""
     for value, key in zip(values, keys, strict=True):
         kind, pairs = _pairs(value, rules)
         if pairs and {kind, shape} == {"cells", "list"}:
-            # PHP writes an object whose keys are the first cells, in order, as a list.
-            kind, shape, are_mixed = "cells", "cells", True
+            kind = shape = "cells"  # PHP writes an object whose keys are the first cells, in order, as a list
         if not kind or (pairs and shape not in ("", kind)):
             message = f"{quoted(value)}: {EXPECTED.format(rules.cells)}"
             message += ", and all values of the same kind" if kind else ""
@@ -110,7 +107,7 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
         shape = "cells" if {len(pairs) for pairs in entries} <= {0, rules.cells} else "free"
     first = next((value[0] for value in values if isinstance(value, list) and value), None)
     are_counts = isinstance(first, dict) and not {*map(str.lower, first)}.isdisjoint({"count", "beads"})
-    return Values.of(shape, entries, are_counts=are_counts, are_mixed=are_mixed)
+    return Values.of(shape, entries, are_counts=are_counts)
 
 
 def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:

@@ -15,7 +15,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
-from ttt_cli.store.foreign.questions import OTHERWISE, NoPositionsError, UndecidedError, in_words
+from ttt_cli.store.foreign.questions import OTHERWISE, NoPositionsError, UndecidedError
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import search
 from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format, Rejected
@@ -137,8 +137,9 @@ def _read_table(table: Candidate, source: Source, options: FileOptions) -> Forei
             message = f"its {many:,} numbers that are not 0 belong to no move that can be made"
             hint = "are its keys the boards after the moves?"
         raise InvalidFileError(message, where=source.where, hint=hint)
-    facets = {name: text for name, text in reading.facets.items() if name != "values" or not is_policy}
-    notes = [*table.notes, f"read as {in_words(facets)}", *assumed, *_remarks(reading, entries)]
+    facets = [(name, text) for name, text in reading.facets.items() if name != "values" or not is_policy]
+    spelled = ", ".join(f"{name} {quoted(text)}" for name, text in facets)
+    notes = [*table.notes, f"read as {spelled}", *assumed, *_remarks(reading, entries)]
     if is_policy:
         more = ", but a move that wins at once is made" if plays.wins == "known" else ""
         notes.append(f"a policy: each board is answered with a cell; other boards are played at random{more}")
