@@ -9,7 +9,8 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation import walk
-from ttt_cli.evaluation.verdict import judge, losing_line
+from ttt_cli.evaluation.refutation import losing_line
+from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError, layers_of
 from ttt_cli.store.plays import BreakingTies
 

@@ -19,14 +19,12 @@ from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.matchup import ExactGames, Rates, own_play
-from ttt_cli.evaluation.walk import BUDGET, Layer, OutgrownError, Tick, layers_of, step, walk
+from ttt_cli.evaluation.refutation import losing_line
+from ttt_cli.evaluation.walk import BUDGET, Layer, OutgrownError, Tick, layers_of, walk
 from ttt_cli.evaluation.worst_case import WorstCase, worst_case
 
 MAX_PROVED = 20_000
 """Mistakes are not counted in more positions than this in either role, on a board without a state space."""
-
-BEAM_WIDTHS = (16, 256, 2048)
-"""Positions kept in each ply, in successive searches for a lost game."""
 
 BLUNDER = np.dtype([("row", "i8"), ("cell", "i1"), ("probability", "f8"), ("before", "i1"), ("after", "i1")])
 """A blunder: the number of its position; its cell, from 0, or ``RESIGNS``; its probability; the mover's game
@@ -225,36 +223,6 @@ def losing_lines(policy: Policy) -> Iterator[tuple[Side, tuple[int, ...]]]:
     for side in Side:
         if holds(policy.rules, side, -1) is False and (line := losing_line(policy, side)) is not None:
             yield side, line
-
-
-def losing_line(policy: Policy, side: Side) -> tuple[int, ...] | None:
-    """Return the cells (from 1) of a game that ``policy`` can lose as ``side``; None if a beam search, which
-    keeps the positions of each ply in which the opponent's lines are longest, finds none: that proves
-    nothing. If the policy resigns, the line ends on an open board."""
-    for width in BEAM_WIDTHS:
-        positions = Positions.start(policy.rules)
-        lines = np.zeros((1, 0), np.int64)  # a line to each position
-        while len(positions):
-            layer, after = step(positions, policy if lines.shape[1] % 2 == side else None)
-            if (lost := np.flatnonzero(layer.results == -side.sign)).size:
-                return tuple(lines[lost[0]].tolist())
-            _, moves = np.unique(layer.targets, return_index=True)  # the first move to each position
-            threats = np.where(after.results == -side.sign, np.inf, _threat(after, side.other))
-            kept = np.sort(np.argsort(-threats, kind="stable")[:width])
-            lines = np.column_stack([lines[layer.rows[moves[kept]]], layer.cells[moves[kept]] + 1])
-            positions = after[kept]
-    return None
-
-
-def _threat(positions: Positions, side: Side) -> Floats:
-    """float64[k]: how long the open lines of ``side`` are; open lines of the other side count against it."""
-    mine, theirs = (positions.x, positions.o) if side == Side.X else (positions.o, positions.x)
-    score = np.zeros(len(positions))
-    for line in positions.rules.line_masks:
-        mask = np.uint64(line)
-        own, other = np.bitwise_count(mine & mask), np.bitwise_count(theirs & mask)
-        score += np.where(other == 0, 8.0**own, 0.0) - np.where(own == 0, 2.0**other, 0.0)
-    return -score if positions.rules.misere else score
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,50 @@
+"""A quick search for a game that a policy can lose, on any board, without a whole walk.
+
+A beam search tries all moves of the opponent and all that the policy can make, and keeps the positions of
+each ply in which the opponent's lines are longest. The beam is narrow at first, then wider. Finding nothing
+proves nothing.
+"""
+
+import numpy as np
+
+from ttt_cli.engine.arrays import Floats
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.side import Side
+from ttt_cli.evaluation.walk import step
+
+BEAM_WIDTHS = (16, 256, 2048)
+"""Positions kept in each ply, in successive attempts."""
+
+
+def losing_line(policy: Policy, side: Side) -> tuple[int, ...] | None:
+    """Return the cells (from 1) of a game that ``policy`` can lose as ``side``; None if the search finds
+    none. If the policy resigns, the line ends on an open board."""
+    lines = (_search(policy, side, width) for width in BEAM_WIDTHS)
+    return next((line for line in lines if line is not None), None)
+
+
+def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
+    positions = Positions.start(policy.rules)
+    lines = np.zeros((1, 0), np.int64)  # a line to each position
+    while len(positions):
+        layer, after = step(positions, policy if lines.shape[1] % 2 == side else None)
+        if (lost := np.flatnonzero(layer.results == -side.sign)).size:
+            return tuple(lines[lost[0]].tolist())
+        _, moves = np.unique(layer.targets, return_index=True)  # the first move to each position
+        threats = np.where(after.results == -side.sign, np.inf, _threat(after, side.other))
+        kept = np.sort(np.argsort(-threats, kind="stable")[:width])
+        lines = np.column_stack([lines[layer.rows[moves[kept]]], layer.cells[moves[kept]] + 1])
+        positions = after[kept]
+    return None
+
+
+def _threat(positions: Positions, side: Side) -> Floats:
+    """float64[k]: how long the open lines of ``side`` are; open lines of the other side count against it."""
+    mine, theirs = (positions.x, positions.o) if side == Side.X else (positions.o, positions.x)
+    score = np.zeros(len(positions))
+    for line in positions.rules.line_masks:
+        mask = np.uint64(line)
+        own, other = np.bitwise_count(mine & mask), np.bitwise_count(theirs & mask)
+        score += np.where(other == 0, 8.0**own, 0.0) - np.where(own == 0, 2.0**other, 0.0)
+    return -score if positions.rules.misere else score
