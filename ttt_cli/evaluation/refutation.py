@@ -11,7 +11,6 @@ from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.walk import step
 
 BEAM_WIDTHS = (16, 256, 2048)
 """Positions kept in each ply, in successive attempts."""
@@ -28,13 +27,23 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
     positions = Positions.start(policy.rules)
     lines = np.zeros((1, 0), np.int64)  # a line to each position
     while len(positions):
-        layer, after = step(positions, policy if lines.shape[1] % 2 == side else None)
-        if (lost := np.flatnonzero(layer.results == -side.sign)).size:
-            return tuple(lines[lost[0]].tolist())
-        _, moves = np.unique(layer.targets, return_index=True)  # the first move to each position
-        threats = np.where(after.results == -side.sign, np.inf, _threat(after, side.other))
-        kept = np.sort(np.argsort(-threats, kind="stable")[:width])
-        lines = np.column_stack([lines[layer.rows[moves[kept]]], layer.cells[moves[kept]] + 1])
+        if lines.shape[1] % 2 == side:
+            played = policy.probabilities(positions) > 0
+            if (resigned := np.flatnonzero(~played.any(axis=1))).size:
+                return tuple(lines[resigned[0]].tolist())
+        else:
+            played = positions.legal
+        cells, rows = np.nonzero(played.T)
+        after, places = positions.after(rows, cells)
+        _, moves = np.unique(places, return_index=True)  # the first move to each position
+        lost = np.flatnonzero(after.results * side.sign < 0)
+        kept = lost[:1] if lost.size else np.flatnonzero(~after.terminal)
+        if len(kept) > width:
+            score = _threat(after[kept], side.other)
+            kept = np.sort(kept[np.argsort(-score, kind="stable")[:width]])
+        lines = np.column_stack([lines[rows[moves[kept]]], cells[moves[kept]] + 1])
+        if lost.size:
+            return tuple(lines[0].tolist())
         positions = after[kept]
     return None
 
