@@ -34,7 +34,7 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             _say_kept(env, recorded)
 
     with holding(leave), leaving(""):
-        while session.score.games != games and (last is None or _again(screen, session, last)):
+        while session.score.games != games and (last is None or _again(env, session, last)):
             with keyboard(screen) as keys:
                 person = Person(screen, session, keys)
                 with env.speaking(person.tell) if keys.by_keys else nullcontext():
@@ -67,14 +67,14 @@ def _again(env: Environment, session: Session, last: Review) -> bool:
     if mistake:
         answers["t"] = f"take back move {mistake}"
     while (key := press(env, answers) if env.interactive else "n") == "r":
-        env.draw(moves_table(last.moves, env.width, last.turning_point))
+        env.screen.draw(moves_table(last.moves, env.width, last.turning_point))
     if key not in answers:
         return False
     if key == "t":
         session.retry(mistake - 1)
     else:
         session.next_game()
-    env.out("")
+    env.screen.out("")
     return True
 
 

@@ -239,6 +239,7 @@ def _keep(target: Path) -> None:
     try:
         os.link(target, backup)
     except OSError:  # no hard links here
+        _remove_litter(backup)
         with target.open("rb") as file, _replacing(backup, os.fstat(file.fileno())) as copy:
             shutil.copyfileobj(file, copy)
     newest_first = backups(target)
@@ -251,7 +252,8 @@ def _keep(target: Path) -> None:
 def _numbered(newest: Path) -> list[tuple[float, Path]]:
     """The backups of a file with their numbers, ascending; the newest, without a number, is last."""
     own = re.compile(re.escape(newest.stem) + _ENDING)
-    matches = filter(None, (own.fullmatch(path.name) for path in newest.parent.glob("*.bak")))
+    names = os.listdir(newest.parent) if newest.parent.is_dir() else []  # an error where that is forbidden
+    matches = filter(None, map(own.fullmatch, names))
     return sorted((int(match[1]) if match[1] else inf, newest.with_name(match[0])) for match in matches)
 
 

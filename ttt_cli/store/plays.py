@@ -49,8 +49,10 @@ class Plays:
         if isinstance(self.unknown, list | tuple):
             if len(self.unknown) != 2:
                 raise UsageError("plays.unknown must be a number, one for each side, or random")
-            x, o = self.unknown
+            x, o = map(float, self.unknown)
             object.__setattr__(self, "unknown", x if x == o else (x, o))
+        elif self.unknown != RANDOM:
+            object.__setattr__(self, "unknown", float(self.unknown))
 
     def about_unknown(self) -> str:
         """How it plays moves that the table does not hold, in words; with the options, if none is stated."""

@@ -49,8 +49,11 @@ def train_alike(code: str, train: Callable[[Shard], Learnt], shard: Shard) -> Le
 
 @contextmanager
 def local_workers(count: int) -> Iterator[ShardMap]:
-    with ThreadPoolExecutor(count) as pool:
+    pool = ThreadPoolExecutor(count)
+    try:
         yield pool.map
+    finally:  # at once: nobody waits for shards that are not needed any more
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager

@@ -263,8 +263,8 @@ def _halves(line: str, separator: str) -> tuple[str, str, str]:
 def _body(rows: list[list[Any]], where: str, rules: Rules, names: Sequence[str]) -> RowsAndNotes:
     """Rows without their header, with the value last, numbered by board if they are those of all boards, and
     without a column that only counts them; raises InvalidFileError if there are no keys."""
-    if not names and rows and isinstance(rows[0][-1], str) and _is_heading(rows[0], rules):
-        names, rows = [*map(str.strip, rows[0])], rows[1:]
+    if not names and rows and isinstance(rows[0][-1], str) and _is_heading([*map(str, rows[0])], rules):
+        names, rows = [str(name).strip() for name in rows[0]], rows[1:]
     rows, notes = _value_last(names, rows, where)
     rows = [[*map(str, row[:-1]), row[-1]] for row in rows]
     if not rows or len(rows[0]) < 2:
