@@ -42,6 +42,22 @@ def test_the_newest_five_are_kept_and_the_one_with_most_games(path, tmp_path):
     assert files.backups(path)[0].games == 12
 
 
+def test_no_backup_is_lost_in_a_folder_that_cannot_be_listed(tmp_path, monkeypatch):
+    path = tmp_path / "q.json"
+    saved_in_turn(path, [99, 2, 1])
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+
+    def refuse(folder):
+        raise PermissionError(13, "permission denied", os.fspath(folder))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "listdir", refuse)
+        patch.setattr(os, "scandir", refuse)
+        with pytest.raises(TttError, match="permission denied"):
+            library.save(trained(games=3, seed=9), path)
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
 def test_backups_are_numbered_upwards_without_limit(tmp_path):
     (tmp_path / "q.json.999999999.bak").write_bytes(b"{}")
     assert saved_in_turn(tmp_path / "q.json", [5, 6, 7, 8]) == [7, 6, 5, None]

@@ -214,6 +214,10 @@ NOTHING = ["", "nan", "None", "-inf", "NaN", "-", "null", "Infinity", ""]
 RECORDS = {
     "objects": FIELDS,
     "lists": [[*it.values()] for it in FIELDS],
+    "lists under a header that is not all text": [
+        ["state", None, "value"],
+        *map(list, map(dict.values, FIELDS)),
+    ],
     "columns": {
         **{"state": [[*it["state"]] for it in FIELDS], "action": [it["action"] for it in FIELDS]},
         "value": [it["value"] for it in FIELDS],
