@@ -336,8 +336,8 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
         run.record = {**run.record, "games": run.played + games, "results": results}
         run.state = run.state.with_run(run.record, table)
         learner.tag_run(table, run.record["id"])
-        run.look()
         yield run.played
+        run.look()  # after whoever goes through the run, who may leave it here
         if monotonic() - last_save >= checkpoint and not run.finished:
             library.save(run.state, run.path)
             notices.info("saved %s games", f"{run.played:,}")
