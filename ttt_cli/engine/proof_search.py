@@ -299,7 +299,7 @@ def list_moves(
             remaining, paired = pair_up(potential, enough, attacker, defender, board, search)
             highest = 0
             if attacks:  # can the attacker raise it to 1 at all, or only exchange stones in pairs?
-                for cell in range(board.cells):
+                for cell in range(board.cells):  # 0 where a cell is taken or paired
                     highest = max(highest, weights[UNPAIRED, cell])
             if remaining + highest < whole:
                 return HOLDS, 0

@@ -141,7 +141,8 @@ class Solver:
         If there are ``moves``, the values for one position do not depend on what was proven before.
         """
         still_open = np.flatnonzero(~positions.terminal)
-        values, move_values = positions.outcomes, np.full(positions.legal.shape, UNPROVEN, np.int8)
+        values = positions.outcomes
+        move_values = np.full((len(positions), self.rules.cells), UNPROVEN, np.int8)
         found = np.full(len(still_open), UNPROVEN, np.int8), move_values[still_open]
         stones = positions[still_open].stones_by_turn
         arguments = *stones, *found, questions, nodes, moves, self._context

@@ -97,8 +97,6 @@ class Learner(ABC, Generic[T]):
     article_games: ClassVar[int] = 0
     article_opponent: ClassVar[str] = "self"
     """The agent that the author trained against."""
-    watches: ClassVar[bool] = False
-    """Whether it learns by watching games in which its opponent plays both sides."""
     keeps_runs_apart: ClassVar[bool] = False
     """Whether a table knows which run each entry comes from, so that overlapping tables can be merged; then
     ``merge_overlapping`` is overridden."""
@@ -129,6 +127,11 @@ class Learner(ABC, Generic[T]):
         if "title" not in vars(cls):
             text = " ".join((cls.__doc__ or cls.__name__).partition("\n\n")[0].split())
             cls.title = text.partition(". ")[0].rstrip(".")
+
+    @property
+    def watches(self) -> bool:
+        """Whether it learns by watching games in which its opponent plays both sides."""
+        return False
 
     @abstractmethod
     def empty(self, rules: Rules, symmetric: bool = False) -> T:

@@ -182,7 +182,7 @@ class Book(TableLearner[BookTable]):
     epsilon_end: float = parameter(0.13, "exploration rate that it decays to", least=0, most=1)
 
     @property
-    def watches(self) -> bool:  # type: ignore[override]
+    def watches(self) -> bool:
         return self.choice == "article"
 
     def move_columns(self) -> Sequence[Column]:

@@ -128,7 +128,8 @@ def _row(line: str) -> BookRow | str:
     least = max(STANDARD.line * 2 - 2, int(space.plies[index]))
     if not least <= stage <= DRAW:
         return f"the stage is {stage}; from {text!r} games end at {least} to {DRAW}"
-    return text, abs(move), *((DRAW, "draw") if stage == DRAW else (stage + 1, "XO"[stage % 2]))
+    plies, result = (DRAW, "draw") if stage == DRAW else (stage + 1, "XO"[stage % 2])
+    return text, abs(move), plies, result
 
 
 def _stage(plies: int, result: str) -> int:
