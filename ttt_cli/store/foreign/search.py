@@ -221,31 +221,41 @@ class _Search:
         nearly all of them free, and nobody says that they are values."""
         rows = np.flatnonzero(~spelling.left_out)
         table, boards = self.table.select(rows.tolist()), spelling.select(rows)
-        possible, groups = keys.representatives(boards), keys.groups(self.rules)
-        stated, apparent = self.options.stated.get("spelling.symmetry"), keys.symmetry_of(boards, possible)
-        symmetry, ways = stated or apparent, list[Reading]()
-        images_of = apparent if symmetry == UNTURNED else symmetry
-        if stated not in (None, "no") and images_of not in possible:
-            raise questions.not_borne_out({"symmetry": symmetry}, [{"symmetry": "no"}], self.where)
-        folding = Folding(groups[images_of]) if images_of in groups else None
-        if symmetry != UNTURNED:
-            ways = self.policy_readings(table, boards, folding)
-        if not ways:
-            values = collect(table.values, table.keys, self.rules, self.where)
-            if symmetry != UNTURNED:
-                ways = [*readings(boards, values, folding, self.any_order)]
-            if folding and not ways and stated in (None, UNTURNED):
-                symmetry, folding = UNTURNED, Folding(folding.group, turned=False)
-                ways = [*readings(boards, values, folding, self.any_order)]
+        possible = keys.representatives(boards)
+        for symmetry, folding in self.foldings(boards, possible).items():
+            ways = [] if symmetry == UNTURNED else self.policy_readings(table, boards, folding)
             if not ways:
-                raise _unfit(table, boards, values, self.where)
-        # Keys that are the least of their rotated images may be the least of some mirrored ones as well, and
-        # keys of which none has another image in the file may be whichever was met first.
-        asked = {UNTURNED: [UNTURNED], "rotations": ["rotations", *possible]}
-        if "rotations" in possible and possible["rotations"].shape[1] >= keys.MIN_ROTATED:
-            asked["no"] = [*possible]
-        stands_for = () if stated else (*asked.get(symmetry, ()), "no")
-        return [replace(reading, spelling=spelling, stands_for=stands_for) for reading in ways]
+                values = collect(table.values, table.keys, self.rules, self.where)
+                ways = [*readings(boards, values, folding, self.any_order)]
+            if ways:
+                stands_for = self.symmetries_asked(symmetry, possible)
+                return [replace(reading, spelling=spelling, stands_for=stands_for) for reading in ways]
+        raise _unfit(table, boards, values, self.where)
+
+    def foldings(self, boards: Spelling, possible: Mapping[str, Int64s]) -> dict[str, Folding | None]:
+        """How the keys may stand for their images, by the name of the symmetry, what is likelier first."""
+        stated, groups = self.options.stated.get("spelling.symmetry"), keys.groups(self.rules)
+        group = keys.symmetry_of(boards, possible) if stated in (None, UNTURNED) else stated
+        if stated not in (None, "no") and group not in possible:
+            raise questions.not_borne_out({"symmetry": stated}, [{"symmetry": "no"}], self.where)
+        if group == "no":
+            return {"no": None}
+        ways = {group: Folding(groups[group]), UNTURNED: Folding(groups[group], turned=False)}
+        return {name: folding for name, folding in ways.items() if stated in (None, name)}
+
+    def symmetries_asked(self, symmetry: str, possible: Mapping[str, Int64s]) -> Sequence[str]:
+        """The symmetries between which the user must choose, if the keys seem to stand for their images by
+        one, or by none."""
+        if "spelling.symmetry" in self.options.stated:
+            return ()
+        if symmetry == UNTURNED:
+            return UNTURNED, "no"
+        if symmetry == "rotations":  # the least of rotated images may be that of some mirrored ones as well
+            return "rotations", *possible, "no"
+        rotated = possible.get("rotations")
+        if symmetry == "no" and rotated is not None and rotated.shape[1] >= keys.MIN_ROTATED:
+            return *possible, "no"  # no key has another image in the file: each may be what was met first
+        return ("no",)
 
     def policy_readings(self, table: Candidate, boards: Spelling, folding: Folding | None) -> list[Reading]:
         """The readings of a table as a policy; none if it is not one."""
