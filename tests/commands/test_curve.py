@@ -10,7 +10,7 @@ import pytest
 from tests import tables
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.curves import to_csv
-from ttt_cli.training.trainer import measure
+from ttt_cli.training.curve import measure
 from ttt_cli.views.plot import Curve, text_plot
 
 SPACE = StateSpace.of()

@@ -14,7 +14,8 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.curves import NAMES, read, to_csv
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.trainer import TrainingRun, measure, new_run, points
+from ttt_cli.training.curve import measure, points
+from ttt_cli.training.trainer import TrainingRun, new_run
 
 SPACE = StateSpace.of()
 RANDOM, PERFECT = tables.uniform(SPACE), tables.minimax(SPACE)
@@ -32,7 +33,7 @@ def looks(run: TrainingRun, block: int) -> list[int]:
     for games in [*range(run.before, run.planned, block), run.planned]:
         run.record = {**run.record, "games": games}
         run.look()
-    return [row.games for row in run.curve]
+    return [row.games for row in run.curve.rows]
 
 
 GOOD = b"".join(to_csv([measure(0, RANDOM), measure(9, PERFECT)])).decode()
@@ -73,7 +74,7 @@ def test_the_file_is_written_at_every_point_and_reads_back(tmp_path):
     for games, seen in ((0, [0]), (0, [0]), (40, [0, 40]), (100, [0, 40, 100])):
         run.record = {**run.record, "games": games}
         run.look()
-        assert read(path) == run.curve and [row.games for row in run.curve] == seen
+        assert read(path) == run.curve.rows and [row.games for row in run.curve.rows] == seen
     assert path.read_text().startswith(",".join(NAMES) + "\n0,")
 
 
@@ -95,7 +96,7 @@ def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
     looks(started(200, whole), 10)
     looks(started(100, broken), 10)
     rest = started(200, broken)
-    assert rest.curve == []  # a new run starts anew
+    assert rest.curve.rows == []  # a new run starts anew
     rest.before = 70  # the checkpoint was behind the curve
     rest.watch(broken)
     looks(rest, 10)

@@ -6,8 +6,8 @@ import pytest
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.graph import Graph
+from ttt_cli.training.curve import measure
 from ttt_cli.training.study import middle, unbeatable_from
-from ttt_cli.training.trainer import measure
 
 LOST = measure(0, Graph().policy(Graph().empty(Rules(2, 3))))
 

@@ -11,7 +11,8 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.trainer import TrainingRun, advance, finish, measure, new_run, resumed_run
+from ttt_cli.training.curve import measure
+from ttt_cli.training.trainer import TrainingRun, advance, finish, new_run, resumed_run
 
 
 @pytest.fixture(autouse=True)

@@ -32,9 +32,9 @@ from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
+from ttt_cli.training.curve import KEPT_UP_TO
 from ttt_cli.training.trainer import (
     ENDS,
-    KEPT_UP_TO,
     SHARDED_FROM,
     ShardMap,
     TrainingRun,

@@ -212,13 +212,13 @@ def carry_out(
         if stopping():
             return None
         run = planned[key]()
-        run.watch(strictly=True)
+        curve = run.watch(strictly=True)
         for _ in advance(run):
             if stopping():
                 return None
         if keep is not None:
             library.save(run.state, keep / run.path.name)
-        return run.curve, run.seconds
+        return curve.rows, run.seconds
 
     with ThreadPoolExecutor(workers) as pool:
         for key, done in zip(missing, pool.map(trained, missing), strict=True):

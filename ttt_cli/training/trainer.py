@@ -5,13 +5,10 @@ after any block; ``finish`` writes the file. Each checkpoint is a whole state fr
 
 The size of blocks and the number of shards depend on the call alone, and each shard has its own generator. So
 a run gives the same bytes whoever computes the shards, and resuming it is starting the next block.
-
-A run that is watched has a learning curve: the exact strength of the player at logarithmically spaced points.
 """
 
-import math
 import shlex
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -24,36 +21,22 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.agents.grammar import Agent, is_program, resolve_all
-from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.arrays import Int64s
-from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError, notices
 from ttt_cli.evaluation.matchup import within_reach
-from ttt_cli.evaluation.verdict import judge
-from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.store import library
-from ttt_cli.store.curves import Point, from_record, read, to_csv, to_record
-from ttt_cli.store.files import write_bytes
+from ttt_cli.store.curves import from_record, to_record
 from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.system import real_path
 from ttt_cli.store.teaching import teach_waiting
+from ttt_cli.training.curve import KEPT_PER_DECADE, PER_DECADE, Curve, points, written
 
 ENDS = ("o", "draw", "x")
 """The keys, in records, of the results that ``Learner.train`` counts."""
-
-PER_DECADE = 8
-"""Points while the number of games grows tenfold, if a curve is requested."""
-
-KEPT_PER_DECADE = 2
-"""The same for a curve that is only kept in the record: few, so that training stays fast."""
-
-KEPT_UP_TO = 10_000
-"""Runs keep their curve on boards whose ``Rules.positions_bound`` is no larger: a point takes a few
-milliseconds there."""
 
 SHARDED_FROM = 10_000_000
 """In runs of fewer games each block is one shard."""
@@ -86,7 +69,7 @@ class TrainingRun:
     :ivar results: how many games of this call ended in each result, by the keys ``ENDS``.
     :ivar seconds: the time of the games of this call, without looks and saves.
     :ivar enough: whether it ends here, before all planned games, since its user has seen enough.
-    :ivar curve: the learning curve so far, by the run's games, if the run is watched.
+    :ivar curve: its learning curve, if it is watched.
     """
 
     path: Path
@@ -98,12 +81,7 @@ class TrainingRun:
     results: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     seconds: float = 0.0
     enough: bool = False
-    curve: list[Point] = field(default_factory=list)
-    _points: Sequence[int] = ()
-    _seen: int = -1  # the games at the last look
-    _curve_file: Path | None = None
-    _strictly: bool = False
-    _outgrown: bool = False
+    curve: Curve | None = None
 
     def __post_init__(self) -> None:
         whole = self.planned < SHARDED_FROM or self.state.learner.choice == "article"
@@ -163,54 +141,30 @@ class TrainingRun:
         """The known games of the state that were learned in other runs."""
         return sum(run["games"] or 0 for run in self.state.runs if run["id"] != self.record["id"])
 
-    def watch(self, path: Path | None = None, *, closely: bool = True, strictly: bool = False) -> None:
+    def watch(self, path: Path | None = None, *, closely: bool = True, strictly: bool = False) -> Curve:
         """Measure the player's strength along the way: the learning curve, which the record of the run keeps.
 
-        :param path: a CSV file for the curve, rewritten after each point so that it can be watched; a resumed
-            run keeps its points up to there.
+        :param path: a CSV file for the curve; a resumed run keeps its points up to there.
         :param closely: whether to look often.
-        :param strictly: whether a player that cannot be judged is an error; else it has no point.
+        :param strictly: as ``Curve.strictly``.
         :raises InvalidFileError: if the file at ``path`` is not a curve.
         """
-        recorded = self.record.get("curve")
-        rows = from_record(recorded) if recorded else []
-        self.curve = [replace(row, games=row.games - self.games_before) for row in rows]
-        if path is not None and path.exists():
-            try:
-                written = [row for row in read(path) if row.games <= self.before]
-            except InvalidFileError as error:
-                hint = "--curve another file: this one would be overwritten"
-                raise InvalidFileError(error.message, where=error.where, hint=hint) from None
+        recorded = from_record(self.record["curve"]) if self.record.get("curve") else []
+        rows = [replace(row, games=row.games - self.games_before) for row in recorded]
+        if path is not None:
+            known = [row for row in written(path) if row.games <= self.before]
             if self.before:
-                self.curve = written or self.curve
-        self._curve_file, self._strictly = path, strictly
-        self._points = points(self.planned, PER_DECADE if closely else KEPT_PER_DECADE)
-        self._seen = self.curve[-1].games if self.curve else -1
+                rows = known or rows
+        due = points(self.planned, PER_DECADE if closely else KEPT_PER_DECADE)
+        self.curve = Curve(due, rows, path, strictly, seen=rows[-1].games if rows else -1)
+        return self.curve
 
     def look(self, *, now: bool = False) -> None:
-        """Add a point to the curve if one has been reached since the last look, or ``now``.
-
-        :raises OutgrownError: if the player cannot be judged, and must be.
-        """
-        games, seen = self.played, self._seen
-        reached = bisect_right(self._points, games) > bisect_right(self._points, seen)
-        if not self._points or not (reached or (now and games > seen)):
-            return
-        self._seen = games
-        try:
-            self.curve.append(measure(games, self.state.policy))
-        except OutgrownError as error:
-            if self._strictly:
-                raise
-            if not self._outgrown:
-                notices.warning("no point of the curve after %s games: %s", f"{games:,}", error.message)
-            self._outgrown = True
-            return
-        if self._curve_file is not None:
-            write_bytes(self._curve_file, to_csv(self.curve))
-        curve = to_record(self.curve, self.games_before)
-        self.record = {**self.record, "curve": curve}
-        self.state = self.state.with_run(self.record, self.state.table)
+        """Look at a run that is watched, as ``Curve.look``."""
+        if self.curve is not None and self.curve.look(self.played, self.state.policy, now=now):
+            curve = to_record(self.curve.rows, self.games_before)
+            self.record = {**self.record, "curve": curve}
+            self.state = self.state.with_run(self.record, self.state.table)
 
 
 def opponent_of(start: State, agent: str | Agent | None, store: Path, path: Path) -> Agent | None:
@@ -363,28 +317,6 @@ def finish(run: TrainingRun, store: Path | None = None) -> None:
         if store is not None and not run.enough:
             run.state = teach_waiting(run.state, store, run.path).state
     library.save(run.state, run.path)
-
-
-def measure(games: int, policy: Policy) -> Point:
-    """The strength of a policy, ``games`` games into a run."""
-    verdict = judge(policy, [("random", Uniform(policy.rules))])
-    as_x, as_o = verdict.results[0].as_x, verdict.results[0].as_o
-    return Point(
-        games,
-        *(as_x.win, as_x.draw, as_x.loss),
-        *(as_o.win, as_o.draw, as_o.loss),
-        *(verdict.as_x.loss, verdict.as_o.loss),
-        *(verdict.mistakes.positions, verdict.mistakes.reachable),
-        verdict.exploitability,
-        None if verdict.unbeatable is None else int(verdict.unbeatable),
-    )
-
-
-def points(games: int, per_decade: int = PER_DECADE) -> list[int]:
-    """The points of a run, in games: 0, even steps of the logarithm, and the end. As a run is only looked at
-    between blocks, that is after the first block that reaches a point."""
-    steps = math.ceil(per_decade * math.log10(max(games, 1)))
-    return sorted({0, games, *(round(10 ** (step / per_decade)) for step in range(steps))})
 
 
 def warm_up(state: State) -> None:
