@@ -14,7 +14,7 @@ from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
-from ttt_cli.evaluation.match import GAMES, Games, Match, Sample, play_match
+from ttt_cli.evaluation.match import GAMES, Games, Sample, play_match
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
@@ -76,8 +76,8 @@ def evaluate(
     always_exact = enumerated(player.rules) and not any(one.policy.external for one in (player, *others))
     if seed is not None and games is None and positions is None and always_exact:
         raise UsageError("needs --games", where="--seed")
-    lines: dict[Side, tuple[int, ...]] = {}
     result: Verdict | Sample | None = None
+    lines: dict[Side, tuple[int, ...]] = {}
     if not matched:
         against = [(other.name, other.policy) for other in others]
         try:
@@ -86,33 +86,19 @@ def evaluate(
         except (OutgrownError, UnsteadyError) as error:
             if exact or mistakes is not None:
                 raise
-            who = f"{error.where}: " if error.where else ""
-            fewer = "" if games else " (--games N plays fewer)"
-            env.say(f"{who}{error.message}; {games or GAMES:,} games are played instead{fewer}")
-            with suppress(UnsteadyError):
-                lines = dict(losing_lines(player.policy))
-            if explain and not lines:
-                env.say("--explain: a quick search found no line of play that beats it, which proves nothing")
+            lines = _without_verdict(env, player, error, games, explain)
         else:
-            lines = result.lines
             _remark_ties(env, player, others[0])
     if result is None:
         seed = secrets.randbits(32) if seed is None else seed
-        matches = _matches(env, player, others, games or GAMES, seed, games_to, lines)
-        result = Sample(matches, seed, dict(sorted(lines.items())))
+        result = _sample(env, player, others, games or GAMES, seed, games_to, lines)
     explanation = None
     if explain:
-        played = {side: explained(player.policy, side, line) for side, line in lines.items()}
+        played = {side: explained(player.policy, side, line) for side, line in result.lines.items()}
         explanation = {f"as_{side.key}": played.get(side) for side in Side}
     evaluation = Evaluation(player.fields(), result, player.rules, check is not None, explanation)
-    if mistakes is not None:
-        policies = [other.policy for other in others]
-        with progress(env, budget, title="walk", unit="positions") as tick:
-            blunders = find_blunders(player.policy, policies, budget=budget, tick=tick)
-        rows = blunder_rows(blunders, [other.name for other in others])
-        if not write_report(env, mistakes, to_csv(rows)):
-            return evaluation.code
-        env.say(f"mistakes written to {mistakes}")
+    if mistakes is not None and not _write_mistakes(env, player, others, mistakes, budget):
+        return evaluation.code
     return evaluation
 
 
@@ -142,7 +128,23 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
         env.remark([f"{what}; against {other.name} {rates}; ties=random is shown"])
 
 
-def _matches(
+def _without_verdict(
+    env: Environment, player: Agent, error: OutgrownError | UnsteadyError, games: int | None, explain: bool
+) -> dict[Side, tuple[int, ...]]:
+    """Say why a match is played instead; return the lines by which the player loses that are found all the
+    same."""
+    who = f"{error.where}: " if error.where else ""
+    fewer = "" if games else " (--games N plays fewer)"
+    env.say(f"{who}{error.message}; {games or GAMES:,} games are played instead{fewer}")
+    lines: dict[Side, tuple[int, ...]] = {}
+    with suppress(UnsteadyError):
+        lines = dict(losing_lines(player.policy))
+    if explain and not lines:
+        env.say("--explain: a quick search found no line of play that beats it, which proves nothing")
+    return lines
+
+
+def _sample(
     env: Environment,
     player: Agent,
     others: Sequence[Agent],
@@ -150,10 +152,10 @@ def _matches(
     seed: int,
     games_to: Path | None,
     lines: dict[Side, tuple[int, ...]],
-) -> list[Match]:
+) -> Sample:
     """Play a match against each opponent, and write its games to ``games_to``. The first game that the
-    player loses in a role that need not lose becomes its line in ``lines``."""
-    matches = []
+    player loses in a role that need not lose becomes its line where ``lines`` has none."""
+    lines, matches = dict(lines), []
     with (
         nullcontext() if games_to is None else writing(games_to) as file,
         progress(env, games * len(others), title="match") as tick,
@@ -175,7 +177,7 @@ def _matches(
             matches.append(play_match(*players, games, seed, watch, name=other.name, tick=ended))
     if games_to is not None:
         env.say(f"{games * len(others):,} games written to {games_to}")
-    return matches
+    return Sample(matches, seed, dict(sorted(lines.items())))
 
 
 def _records(player: Agent, opponent: str, batch: Games, match: str) -> Iterator[bytes]:
@@ -190,3 +192,13 @@ def _records(player: Agent, opponent: str, batch: Games, match: str) -> Iterator
         end: Literal["resigned"] | None = "resigned" if batch.resigned[at] else None
         record = GameRecord(played, result, x, o, player.rules, end=end, id=f"{match}-{number + 1}")
         yield record.to_line() + b"\n"
+
+
+def _write_mistakes(env: Environment, player: Agent, others: Sequence[Agent], out: str, budget: int) -> bool:
+    """Write the mistakes of a player as CSV; return whether they went to a file, not to stdout."""
+    with progress(env, budget, title="walk", unit="positions") as tick:
+        blunders = find_blunders(player.policy, [other.policy for other in others], budget=budget, tick=tick)
+    if not write_report(env, out, to_csv(blunder_rows(blunders, [other.name for other in others]))):
+        return False
+    env.say(f"mistakes written to {out}")
+    return True
