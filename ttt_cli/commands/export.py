@@ -23,6 +23,7 @@ from ttt_cli.store import library
 from ttt_cli.store.formats import FORMATS, all_formats, plugged_format, recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
+from ttt_cli.store.state import State
 from ttt_cli.user_code import FORMAT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
@@ -83,12 +84,7 @@ def export(
             raise UsageError(f"a state does not hold {lost[0]}", where=agent.name, hint="leave it out")
         state = state.with_play(ties=agent.options.get("ties"))
         if out != "-":
-            refuse_sources(env, out)
-            path = output_file(env, out)
-            with locked(env, path, "exported to"):
-                library.try_saving(state, path)
-                library.save(state, path)
-            return Export(agent.name, form.name, out, path.stat().st_size)
+            return _save_state(env, agent.name, state, out)
         player = replace(player, state=state)
     try_report(env, out)
     if form.name == "svg" and start is None and depth is None:
@@ -150,6 +146,16 @@ def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
             yield f"{what}: read back, it wins {after} against random; {agent.name} wins {before}"
 
 
+def _save_state(env: Environment, name: str, state: State, out: str) -> Export:
+    """Write a state as every command does that saves one: locked, and with a backup."""
+    refuse_sources(env, out)
+    path = output_file(env, out)
+    with locked(env, path, "exported to"):
+        library.try_saving(state, path)
+        library.save(state, path)
+    return Export(name, FORMAT, out, path.stat().st_size)
+
+
 def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     """Return the format asked for, or the one that the ending of the file's name means. Plug-ins are loaded
     only if it is none of the built-in ones.
@@ -157,30 +163,27 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     :raises UsageError: if there is none, or several.
     """
 
-    def fitting(known: Iterable[Format | None]) -> list[Format]:
-        written = (
-            form for form in known if form and form.written and form.holds not in ("games", "measures")
-        )
-        return [form for form in written if form.fits(player.state)]
+    def is_meant(form: Format) -> bool:
+        return player.ending in form.endings if asked is None else form.name in (asked, f"ttt-{asked}")
 
-    def meant(forms: list[Format]) -> list[Format]:
-        if asked is None:
-            return [form for form in forms if player.ending in form.endings]
-        return [form for form in forms if form.name in (asked, f"ttt-{asked}")][:1]
-
-    forms = sorted(fitting(all_formats()), key=lambda form: not form.learner)  # those of one method first
-    found = meant(forms)
+    forms = sorted(_fitting(player, all_formats()), key=lambda form: not form.learner)  # of one method first
+    found = [*filter(is_meant, forms)]
     if not found and asked not in FORMATS:
         own = plugins(FORMAT_PLUGINS, plugged_format)
-        forms += fitting(own if asked is None else [plugin(FORMAT_PLUGINS, asked, plugged_format)])
-        found = meant(forms)
+        forms += _fitting(player, own if asked is None else [plugin(FORMAT_PLUGINS, asked, plugged_format)])
+        found = [*filter(is_meant, forms)]
+    if len(found) == 1:
+        return found[0]
     names = ", ".join(dict.fromkeys(form.name for form in found or forms))
-    if asked is not None and not found:
-        near = "" if asked in (*FORMATS, "state") else did_you_mean(asked, [form.name for form in forms])
-        hint = near or f"it has {names}"
-        raise UsageError(f"{player.name} has no {asked} form", where="--format", hint=hint)
-    if len(found) != 1:
+    if asked is None:
         what = "could be several formats" if found else "cannot tell the format from the file's name"
         hint = f"--format with one of {names}; ttt show --formats describes them"
         raise UsageError(what, where=out, hint=hint)
-    return found[0]
+    near = "" if asked in (*FORMATS, "state") else did_you_mean(asked, [form.name for form in forms])
+    raise UsageError(f"{player.name} has no {asked} form", where="--format", hint=near or f"it has {names}")
+
+
+def _fitting(player: ExportSource, forms: Iterable[Format | None]) -> list[Format]:
+    """Return the formats in which this player can be written."""
+    written = (form for form in forms if form and form.written and form.holds not in ("games", "measures"))
+    return [form for form in written if form.fits(player.state)]
