@@ -121,6 +121,6 @@ def test_a_study_may_mix_methods_fix_values_and_keep_states(ttt):
 def test_a_program_is_asked_once_for_all_trainings(ttt):
     source = "def choose(text):\n    open('asked', 'a').write(text + '\\n')\n    return text.index('.') + 1\n"
     Path("first.py").write_text(source)
-    assert ttt("study", "q", "--seeds", 2, "--games", 9, "--opponent", "py:first.py:choose").code == 0
+    assert ttt("study", "q", "td", "--seeds", 2, "--games", 9, "--opponent", "py:first.py:choose").code == 0
     asked = Path("asked").read_text().split()
     assert len(asked) == len({*asked}) > 100

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from rich.text import Text
 
+from ttt_cli.agents.grammar import Agent
 from ttt_cli.documents import Count, Document, Share, aside
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
@@ -179,6 +180,7 @@ def study(
     rules, planned = given_rules(env) or STANDARD, Planned()
     seeds = seeds or (10 if learners else 1)
     names = (offer_file(name).name if ":" in name else name for name in learners or LEARNERS)
+    rival: str | Agent | None = opponent
     for name in dict.fromkeys(names):
         kind = learner_class(name)
         varied = variations(kind, vary or [])
@@ -189,7 +191,8 @@ def study(
             base = learner_of(name, choice)
             own_games = base.article_games if choice == "article" else base.default_games
             start = State.empty(base, rules, symmetric=symmetry)
-            other = opponent_of(start, opponent, env.store, Path())
+            other = opponent_of(start, rival, env.store, Path())
+            rival = rival and (other or rival)  # a program is asked once for all methods
             env.remark(other.remarks if other else ())
             planned |= trainings(start, varied, range(1, 1 + seeds), games or own_games, other)
     for one_per_setting in (key for key in planned if key.seed == 1):
