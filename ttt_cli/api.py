@@ -286,7 +286,8 @@ def train(
     if isinstance(learner, State):
         if preset or rules or symmetry:
             raise UsageError("preset, rules and symmetry are for a new state: this one has its own")
-        start = replace(learner, learner=learner.as_read.with_params(**given), table=deepcopy(learner.table))
+        method = learner.continuing_learner.with_params(**given)
+        start = replace(learner, learner=method, table=deepcopy(learner.table))
     else:
         named = learner if isinstance(learner, str) else checked(learner, "learner")
         kind = learner_of(named, preset or "default")

@@ -19,7 +19,7 @@ import orjson
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.commands.train import make_subcommand
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import ROUNDING, Policy, PolicyTable, are_sound, first, uniform
+from ttt_cli.engine.policy import ROUNDING, Policy, PolicyTable, are_sound, first_chosen, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -164,7 +164,7 @@ def the_seed_fixes_the_table(learner: Learner[Any]) -> None:
 def training_is_playing_and_learning(learner: Learner[Any]) -> None:
     """``train`` plays whom it is given, counts the results, and learns from each game what ``learn`` does."""
     space = StateSpace.of()
-    first_cell = PolicyTable(space, uniform(first(space.legal)))
+    first_cell = PolicyTable(space, uniform(first_chosen(space.legal)))
     cases: list[dict[str, Any]] = [{}, *({"opponent": one} for one in (first_cell, None, resigning()))]
     for changes in cases:
         trained, replayed, journal = empty_table(learner), empty_table(learner), list[Game]()

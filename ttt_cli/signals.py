@@ -101,14 +101,14 @@ def _watch(heard: int, report: Callable[[ExitCode], object]) -> None:
 
 
 @contextmanager
-def holding(give: Callable[[], object]) -> Iterator[None]:
+def holding(release: Callable[[], object]) -> Iterator[None]:
     """Call ``give`` at the end of the body, even if that is the end of the process."""
-    held.append(give)
+    held.append(release)
     try:
         yield
     finally:
-        held.remove(give)
-        give()
+        held.remove(release)
+        release()
 
 
 @contextmanager
@@ -122,12 +122,12 @@ def leaving(farewell: str) -> Iterator[None]:
 
 
 @contextmanager
-def holding_terminal(take: Callable[[], object], give: Callable[[], object]) -> Iterator[None]:
+def holding_terminal(enter: Callable[[], object], leave: Callable[[], object]) -> Iterator[None]:
     """``take`` the terminal for the body, in which SIGTSTP does nothing, and ``give`` it back at the end."""
     handled = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
     try:
-        with holding(give):
-            take()
+        with holding(leave):
+            enter()
             yield
     finally:
         signal.signal(signal.SIGTSTP, handled)

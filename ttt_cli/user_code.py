@@ -85,10 +85,10 @@ def installed() -> Any:
     return entry_points()
 
 
-def plugin(group: str, name: str, take: Callable[[str, Any], T]) -> T | None:
+def plugin(group: str, name: str, convert: Callable[[str, Any], T]) -> T | None:
     """The entry point with this name; None if there is none.
 
-    :param take: makes of the name and what is loaded what is wanted; raises TttError if that cannot be.
+    :param convert: turns the name and the loaded object into the result; raises TttError if it is unsuitable.
     :raises TttError: also if it cannot be loaded.
     """
     if (point := next(iter(installed().select(group=group, name=name)), None)) is None:
@@ -99,14 +99,14 @@ def plugin(group: str, name: str, take: Callable[[str, Any], T]) -> T | None:
     if not point.module.startswith("ttt_cli."):
         package = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
         _files.add(Path(str(package or point.module).removesuffix("__init__.py")))
-    return take(name, loaded)
+    return convert(name, loaded)
 
 
-def plugins(group: str, take: Callable[[str, Any], T]) -> Iterator[T]:
+def plugins(group: str, convert: Callable[[str, Any], T]) -> Iterator[T]:
     """All entry points of a group by their names, without those that fail."""
     for name in sorted(installed().select(group=group).names):
         with suppress(TttError):
-            if (taken := plugin(group, name, take)) is not None:
+            if (taken := plugin(group, name, convert)) is not None:
                 yield taken
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests import tables
 from tests.evaluation.reference import some_policy
 from ttt_cli import Game, Rules
-from ttt_cli.engine.policy import PolicyTable, drawn, thresholds
+from ttt_cli.engine.policy import PolicyTable, draw_cells, thresholds
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.match import Games, play_match, wilson
 
@@ -62,7 +62,7 @@ def test_greedy_players_repeat_one_game_and_who_resigns_loses() -> None:
 
 def test_rounding_neither_adds_nor_loses_a_cell() -> None:
     short = np.array([[0.1] * 9 + [0.1 - 1e-12, 0.0]])
-    assert drawn(thresholds(short), np.array([1 - 2.0**-53])).tolist() == [9]
+    assert draw_cells(thresholds(short), np.array([1 - 2.0**-53])).tolist() == [9]
     assert thresholds(short)[0, 9:].tolist() == [2.0, 2.0]
 
 

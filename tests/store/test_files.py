@@ -16,7 +16,7 @@ from ttt_cli.play.online_learner import OnlineLearner
 from ttt_cli.store import library
 from ttt_cli.store.files import append_line, try_writing, write_bytes, writing
 from ttt_cli.store.games import LOG, GameRecord, record_game
-from ttt_cli.store.locks import lock, take
+from ttt_cli.store.locks import lock, try_lock
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 
@@ -183,7 +183,7 @@ def test_leftovers_of_dead_processes_alone_are_removed(path):
     for name in (DEAD, *others):
         path.with_name(name).write_bytes(b"half")
     with path.with_name(DEAD).open("rb") as file:
-        assert take(file)
+        assert try_lock(file)
         write_bytes(path, OLDER)
         assert DEAD in names(path.parent)
     with writing(path) as outer:

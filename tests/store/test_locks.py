@@ -141,12 +141,12 @@ def test_a_link_in_place_of_the_lock_file_is_not_followed(path, tmp_path, monkey
     (tmp_path / "precious").write_text("kept")
     lock(path).close()
 
-    def replaced(file, taken=locks.take):
+    def replaced(file, taken=locks.try_lock):
         lock_path(path).unlink()
         lock_path(path).symlink_to(tmp_path / "precious")
         return taken(file)
 
-    monkeypatch.setattr(locks, "take", replaced)
+    monkeypatch.setattr(locks, "try_lock", replaced)
     lock(path).close()
     with pytest.raises(TttError, match="cannot be written: too many levels"):
         lock(path)

@@ -17,7 +17,7 @@ from ttt_cli.store import library, source
 from ttt_cli.store.curves import NAMES
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.games import GameRecord
-from ttt_cli.store.plays import Plays
+from ttt_cli.store.plays import PlayRule
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import to_csv
 
@@ -69,7 +69,7 @@ def test_no_flipped_bit_goes_unnoticed(bit):
             {"runs": [{"id": "a", "kind": "play", "games": 1, "results": None, "game_ids": []}]},
             "lists 0 games of 1",
         ),
-        ({"plays": fields_of(Plays()) | {"unknown": [0.5]}}, "one for each side"),
+        ({"plays": fields_of(PlayRule()) | {"unknown": [0.5]}}, "one for each side"),
         ({"learner": "book"}, "a book state is a .csv file"),
         ({"entries": {"XX.......": {"3": [0.5, 1]}}}, "X moves first"),
         ({"surprise": 1}, "unknown key"),

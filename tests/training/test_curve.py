@@ -30,7 +30,7 @@ def started(games: int, path: Path | None = None, rules: Rules | None = None) ->
 
 def looks(run: TrainingRun, block: int) -> list[int]:
     """The points of a run that is looked at, without playing, between blocks of this size."""
-    for games in [*range(run.before, run.planned, block), run.planned]:
+    for games in [*range(run.resumed_at, run.planned, block), run.planned]:
         run.record = {**run.record, "games": games}
         run.look()
     return [row.games for row in run.curve.rows]
@@ -97,7 +97,7 @@ def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
     looks(started(100, broken), 10)
     rest = started(200, broken)
     assert rest.curve.rows == []  # a new run starts anew
-    rest.before = 70  # the checkpoint was behind the curve
+    rest.resumed_at = 70  # the checkpoint was behind the curve
     rest.watch(broken)
     looks(rest, 10)
     assert broken.read_bytes() == whole.read_bytes()

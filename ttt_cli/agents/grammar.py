@@ -172,7 +172,7 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
         return replace(agent, name=text, make=hard if text == "hard" else agent.make)
     if fresh and (untrained := library.untrained(store, name, rules)) is not None:
         return _of_state(text, untrained, parse_options(text, "a state", options, STATE_OPTIONS))
-    if Path(name).suffix or (player := plugin(AGENT_PLUGINS, name, plugged_player)) is None:
+    if Path(name).suffix or (player := plugin(AGENT_PLUGINS, name, checked_player)) is None:
         raise _unknown(name, store, rules)
     return _of_type(text, player, options)
 
@@ -244,7 +244,7 @@ def _split(values: Mapping[str, Any], rules: Rules | None) -> tuple[dict[str, An
     return playing, FileOptions(visits=visits, stated=stated, rules=rules)
 
 
-def plugged_player(name: str, player: Any) -> AgentType:
+def checked_player(name: str, player: Any) -> AgentType:
     """The player of a plug-in, whose answers are checked.
 
     :raises TttError: if it is something else.

@@ -19,7 +19,7 @@ from ttt_cli.agents.registry import FLAG, WHOLE, AgentType, one_of
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Bools, Floats, Int8s
 from ttt_cli.engine.perfect import NODES, UNPROVEN, solved
-from ttt_cli.engine.policy import ROUNDING, Policy, best, first, last, uniform
+from ttt_cli.engine.policy import ROUNDING, Policy, best_moves, first_chosen, last_chosen, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import ALL, UNTIL_FOUND, UNTIL_UNPROVEN
 from ttt_cli.engine.rules import Rules
@@ -77,9 +77,9 @@ class Minimax(Policy):
             chosen = self._proved(positions)
         else:
             scores = move_scores(positions, self._depth)
-            chosen = best(scores if self._speed else np.sign(scores), positions.legal)
+            chosen = best_moves(scores if self._speed else np.sign(scores), positions.legal)
         if self._ties in ("first", "last"):
-            chosen = (first if self._ties == "first" else last)(chosen)
+            chosen = first_chosen(chosen) if self._ties == "first" else last_chosen(chosen)
         if self._opening == "random":
             chosen = np.where((positions.plies == 0)[:, None], positions.legal, chosen)
         return uniform(chosen)
@@ -100,7 +100,7 @@ class Minimax(Policy):
         least = np.where(worth == UNPROVEN, 0, worth)
         hopeful = positions[left].legal & (moves >= least[:, None])  # not proved to give up value
         self._unproved.update(positions[left[hopeful.sum(axis=1) > 1]].texts())
-        chosen[left] = best(Search(self.rules).scores(positions[left]), hopeful)
+        chosen[left] = best_moves(Search(self.rules).scores(positions[left]), hopeful)
         return chosen
 
     def _worth(self, positions: Positions, move_nodes: int, rule: int) -> tuple[Int8s, Int8s]:
@@ -134,7 +134,7 @@ class Minimax(Policy):
 def _traps(space: StateSpace) -> Bools:
     """bool[n, cells]: of the moves that keep the value, those that win most often against random play, given
     that later moves are chosen likewise."""
-    sound = best(np.sign(move_scores(space)), space.legal)
+    sound = best_moves(np.sign(move_scores(space)), space.legal)
     mover_wins = space.results * space.movers > 0  # in the misère game only
     # The trapper's probability of winning if it is to move, and if the random player is.
     moving = mover_wins.astype(np.float64)

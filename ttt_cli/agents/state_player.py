@@ -5,7 +5,7 @@ import numpy as np
 from ttt_cli.agents.registry import PROBABILITY, WHOLE, Option, number, one_of
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.policy import Exploring, Modified, OneSided, Policy, best, uniform
+from ttt_cli.engine.policy import Exploring, Modified, OneSided, Policy, best_moves, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.side import Side
@@ -93,7 +93,7 @@ class LookingAhead(Modified):
         self._depth, self._scale = depth, scale
 
     def probabilities(self, positions: Positions) -> Floats:
-        return uniform(best(self._scores(positions), positions.legal))
+        return uniform(best_moves(self._scores(positions), positions.legal))
 
     def values(self, positions: Positions) -> Floats:
         lowest, highest = self._scale

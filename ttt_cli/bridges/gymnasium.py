@@ -55,7 +55,7 @@ class KInARow(gymnasium.Env):  # type: ignore[misc]
     def _answer(self) -> None:
         game = self._game
         if not game.is_over and game.to_move is not self._own:
-            (row,) = self._opponent.probabilities(Positions.reached([game.text], self._rules))
+            (row,) = self._opponent.probabilities(Positions.unchecked([game.text], self._rules))
             if row.any():
                 game.push(int(self.np_random.choice(len(row), p=row / row.sum())))
             else:

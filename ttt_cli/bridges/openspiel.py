@@ -43,7 +43,7 @@ class SpielPolicy(policy.Policy):  # type: ignore[misc]
         """Return the probability of each legal action."""
         text = str(state).replace("\n", "").upper()
         if text not in self._known:
-            (row,) = self._policy.probabilities(Positions.reached([text], self._policy.rules))
+            (row,) = self._policy.probabilities(Positions.unchecked([text], self._policy.rules))
             if not row.any():
                 raise TttError("resigns, which OpenSpiel does not support", where=f"position {text}")
             self._known[text] = {action: float(row[action]) for action in state.legal_actions()}

@@ -8,7 +8,7 @@ from typing import Annotated
 from ttt_cli.documents import Document
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners import typed_as
+from ttt_cli.learners import given_as
 from ttt_cli.shell.common import refuse_sources, try_report, write_report
 from ttt_cli.shell.options import given_rules, named, option
 from ttt_cli.store import library
@@ -95,7 +95,7 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
     state = library.load(path, FileOptions(table=False)).state
     curves = state.curves
     if not curves:
-        learner = typed_as(state.learner.name)
+        learner = given_as(state.learner.name)
         more = command_line("ttt", "train", learner, "-o", path, "--curve", f"{path.stem}-curve.csv")
         raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{more} records one")
     for number, rows in enumerate(curves, 1):

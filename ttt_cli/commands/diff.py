@@ -12,7 +12,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.evaluation.difference import MATTERING, Difference, Row, compare
+from ttt_cli.evaluation.difference import MAX_ROWS, Difference, Row, compare
 from ttt_cli.evaluation.matchup import own_play
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import resolved, try_report, write_report
@@ -49,7 +49,7 @@ class DifferenceResult(Document, name="diff"):
             f"known only to {b}": difference.b_only,
         }
         env.out(*(f"  {number:>6,}  {what}" for what, number in facts.items() if number), indent=10)
-        most = difference.order[:MATTERING]
+        most = difference.order[:MAX_ROWS]
         rows = [
             [row.position, row.to_move.name, cells_a, _signed(row.a_worth), cells_b, _signed(row.b_worth)]
             for row, cells_a, cells_b in _listed(difference, most[difference.differs[most]])

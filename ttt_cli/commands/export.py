@@ -20,7 +20,7 @@ from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, try_report, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store import library
-from ttt_cli.store.formats import FORMATS, all_formats, plugged_format, recognise
+from ttt_cli.store.formats import FORMATS, all_formats, checked_format, recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
@@ -169,8 +169,8 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     forms = sorted(_fitting(player, all_formats()), key=lambda form: not form.learner)  # of one method first
     found = [*filter(is_meant, forms)]
     if not found and asked not in FORMATS:
-        own = plugins(FORMAT_PLUGINS, plugged_format)
-        forms += _fitting(player, own if asked is None else [plugin(FORMAT_PLUGINS, asked, plugged_format)])
+        own = plugins(FORMAT_PLUGINS, checked_format)
+        forms += _fitting(player, own if asked is None else [plugin(FORMAT_PLUGINS, asked, checked_format)])
         found = [*filter(is_meant, forms)]
     if len(found) == 1:
         return found[0]

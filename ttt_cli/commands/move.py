@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from ttt_cli.documents import Cell, Document, PositionText, Share
-from ttt_cli.engine.policy import drawn, thresholds
+from ttt_cli.engine.policy import draw_cells, thresholds
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.environment import Environment
@@ -65,7 +65,7 @@ def move(
         else:
             played = policy.probabilities(batch)
             if sample:
-                cells = drawn(thresholds(played), rng.random(len(numbers)))
+                cells = draw_cells(thresholds(played), rng.random(len(numbers)))
             else:
                 cells = np.where(played.any(axis=1), played.argmax(axis=1), -1)
             shares = np.where(cells < 0, 1.0, played[numbers, cells]).tolist()

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, cast
 import numpy as np
 from rich.text import Text
 
-from ttt_cli.agents.grammar import file_and_reading, plugged_player, resolve
+from ttt_cli.agents.grammar import checked_player, file_and_reading, resolve
 from ttt_cli.agents.registry import ALIASES, BUILT_IN, AgentType, players
 from ttt_cli.documents import Count, Document, Share, aside, optional
 from ttt_cli.engine.rules import Rules
@@ -19,12 +19,12 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, store_option
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
-from ttt_cli.learners import plugged_learner
+from ttt_cli.learners import checked_learner
 from ttt_cli.shell.options import flag, given_rules, named, stored_files
 from ttt_cli.store import library
-from ttt_cli.store.formats import all_formats, plugged_format
+from ttt_cli.store.formats import all_formats, checked_format
 from ttt_cli.store.formats.format import Loaded
-from ttt_cli.store.plays import Plays
+from ttt_cli.store.plays import PlayRule
 from ttt_cli.store.runs import Run
 from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugins
 from ttt_cli.views.numbers import counted, percent
@@ -51,7 +51,7 @@ class StateSummary(Document, name="state-summary"):
     positions: Count
     moves: Count
     runs: list[Run]
-    plays: Plays | None = optional()
+    plays: PlayRule | None = optional()
     units: tuple[str, str] = aside()
 
     def show(self, env: Environment) -> None:
@@ -91,7 +91,7 @@ def _describe_run(run: Run) -> str:
 
 
 @dataclass(frozen=True)
-class BuiltIn(Document, name="player"):
+class PlayerSummary(Document, name="player"):
     """A player that needs no file, and its options with the values they take."""
 
     name: str
@@ -101,7 +101,7 @@ class BuiltIn(Document, name="player"):
     options: dict[str, str]
 
     @classmethod
-    def of(cls, agent: AgentType, kind: Literal["built-in", "plug-in"]) -> "BuiltIn":
+    def of(cls, agent: AgentType, kind: Literal["built-in", "plug-in"]) -> "PlayerSummary":
         options = {key: option.accepts for key, option in agent.options.items()}
         return cls(agent.name, agent.usage, kind, agent.about, options)
 
@@ -157,7 +157,7 @@ class Store(Document, name="store"):
 
     store: str
     states: list[StoredState]
-    players: list[BuiltIn]
+    players: list[PlayerSummary]
 
     def show(self, env: Environment) -> None:
         if self.states:
@@ -243,21 +243,21 @@ def show(
     return _summary(env, loaded)
 
 
-def _players() -> Iterator[BuiltIn]:
+def _players() -> Iterator[PlayerSummary]:
     """Describe the players that need no file: those of plug-ins last, so that others are found without."""
-    yield from (BuiltIn.of(agent, "built-in") for agent in players().values())
+    yield from (PlayerSummary.of(agent, "built-in") for agent in players().values())
     for name, meant in ALIASES.items():
         same = meant.replace(":", " with ").replace(",", " and ")
-        yield BuiltIn(name, name, "alias", f"the same as {same}", {})
-    yield from (BuiltIn.of(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, plugged_player))
-    for learner in plugins(LEARNER_PLUGINS, plugged_learner):
+        yield PlayerSummary(name, name, "alias", f"the same as {same}", {})
+    yield from (PlayerSummary.of(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, checked_player))
+    for learner in plugins(LEARNER_PLUGINS, checked_learner):
         name = f"ttt train {learner.name}"
-        yield BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {})
+        yield PlayerSummary(name, name, "learner", f"a plug-in's learner: {learner.title}", {})
 
 
 def _formats() -> Formats:
     rows: dict[str, FormatRow] = {}
-    for form in chain(all_formats(), plugins(FORMAT_PLUGINS, plugged_format)):
+    for form in chain(all_formats(), plugins(FORMAT_PLUGINS, checked_format)):
         plays = form.holds in ("table", "policy")
         row = FormatRow(form.name, form.learner or None, form.about, bool(form.holds), plays, form.written)
         rows.setdefault(form.name, row)

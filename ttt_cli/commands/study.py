@@ -45,7 +45,7 @@ from ttt_cli.views.tables import draw_table
 
 _share = partial(percent, digits=1)
 
-MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
+SHOWN_MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
     "x_win": ("wins as X", _share),
     "o_win": ("wins as O", _share),
     "worst_x": ("can lose as X", _share),
@@ -84,7 +84,7 @@ class SettingFields:
         learner, preset, _, setting, _ = keys[0]
         runs = [study.runs[key] for key in keys]
         last = [rows[-1] for rows in runs]
-        strengths = [name for name in MEASURES if name != "games_until_unbeatable"]
+        strengths = [name for name in SHOWN_MEASURES if name != "games_until_unbeatable"]
         until = [games for rows in runs if (games := unbeatable_from(rows)) is not None]
         seconds = [study.seconds[key] for key in keys if key in study.seconds]
         return cls(
@@ -103,7 +103,7 @@ class SettingFields:
     def rows(self) -> Iterator[list[str | Text]]:
         """The medians, and the ranges below them, as rows of a table."""
         medians, ranges = list[str | Text](), list[str | Text]()
-        for name, (_, show) in MEASURES.items():
+        for name, (_, show) in SHOWN_MEASURES.items():
             spread: Spread | None = getattr(self, name)
             medians.append(show(spread.median) if spread else "-")
             text = ""
@@ -136,7 +136,7 @@ class StudyResult(Document, name="study"):
         runs = sum(setting.seeds for setting in self.settings)
         env.out(f"{self.rules.describe()}: {counted(runs, 'training')}, each from scratch")
         env.out("medians over the seeds, and ranges" if runs > len(self.settings) else "one seed each", "")
-        names = ["games", *(heading for heading, _ in MEASURES.values()), "unbeatable", "seconds"]
+        names = ["games", *(heading for heading, _ in SHOWN_MEASURES.values()), "unbeatable", "seconds"]
         rows = [row for setting in self.settings for row in setting.rows()]
         draw_table(env, ["setting", *(f">{name}" for name in names)], rows, lead=1)
         if self.file is not None:

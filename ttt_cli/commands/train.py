@@ -22,7 +22,7 @@ from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
-from ttt_cli.learners import LEARNERS, learner_class, learner_options, offer, offer_file, typed_as
+from ttt_cli.learners import LEARNERS, given_as, learner_class, learner_options, offer, offer_file
 from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
 from ttt_cli.shell.common import locked, output_file
@@ -207,14 +207,14 @@ def make_subcommand(name: str, kind: Any) -> Any:
 
     title = kind.title[0].upper() + kind.title[1:]
     about = {"title": title, "games": kind.default_games, "suffix": kind.suffix}
-    run.__doc__ = HELP.format(name=typed_as(kind.name), **about)
+    run.__doc__ = HELP.format(name=given_as(kind.name), **about)
     run.__signature__ = Signature([*options_of(TrainOptions), *parameters])  # type: ignore[attr-defined]
     return make_command(name, run, hidden=() if "article" in kind.choices else ("preset",))
 
 
 def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> None:
     """Raise a ``UsageError`` if options, or the learner's ``given`` parameters, do not go together."""
-    typed = typed_as(learner)
+    typed = given_as(learner)
     program = is_program(options.opponent or "")
     kept_in_file = ["games", "seed", "symmetry", *([] if program else ["opponent"])]
     about_games = ["opponent", "seed", "until", "checkpoint", "curve", "workers", "cluster"]
@@ -318,7 +318,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
         with (
             _workers(env, options, run) as spread,
-            progress(env, run.planned, done=run.before, title=learner.name) as tick,
+            progress(env, run.planned, done=run.resumed_at, title=learner.name) as tick,
         ):
             for games in advance(run, spread, checkpoint=options.checkpoint):
                 tick(games)
@@ -378,5 +378,5 @@ def resume_command(env: Environment, learner: str, path: Path, options: TrainOpt
     program = is_program(options.opponent or "")
     again = ["until", "checkpoint", "curve", "workers", "cluster", *(["opponent"] if program else [])]
     given = [(f"--{name}", getattr(options, name)) for name in again if options.given(name)]
-    words = ["ttt", "train", typed_as(learner), "--resume", "-o", path, *store_option(env.store)]
+    words = ["ttt", "train", given_as(learner), "--resume", "-o", path, *store_option(env.store)]
     return command_line(*words, *chain.from_iterable(given))

@@ -22,7 +22,7 @@ from ttt_cli.engine.bits import ONE, Bitboard, hashed, lowest_cell, popcount
 from ttt_cli.engine.board import Board, board_of, completing_cells, insert
 from ttt_cli.engine.kernel import UNLIMITED, Kernel, Part, run_until
 from ttt_cli.engine.network import Network, gain, line_network, place, squashed, total
-from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.policy import Policy, best_moves, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import MAX_CELLS, Rules
 from ttt_cli.engine.symmetry import classes
@@ -225,7 +225,7 @@ class Search(Policy):
         self._nodes = NODES if depth is None and nodes is None else nodes
 
     def probabilities(self, positions: Positions) -> Floats:
-        return uniform(best(self.scores(positions), positions.legal))
+        return uniform(best_moves(self.scores(positions), positions.legal))
 
     def values(self, positions: Positions) -> Floats:
         """1 a win, 0 a draw, -1 a loss; between them where the end is beyond the horizon."""

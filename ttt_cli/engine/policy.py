@@ -67,7 +67,7 @@ class Policy(ABC):
         :param rows: int64[k], the index of each game's position.
         :param uniforms: float64[k], a uniform number in [0, 1) for each game.
         """
-        return drawn(thresholds(self.probabilities(positions))[rows], uniforms)
+        return draw_cells(thresholds(self.probabilities(positions))[rows], uniforms)
 
     def forfeiting(self) -> "Policy":
         """The same player, but one that loses the game by failing to answer, instead of ending the call."""
@@ -221,7 +221,7 @@ def thresholds(probabilities: Floats) -> Floats:
     return cumulative
 
 
-def drawn(limits: Floats, uniforms: Floats) -> Int64s:
+def draw_cells(limits: Floats, uniforms: Floats) -> Int64s:
     """int64[k]: the cell drawn by a uniform number in each row of ``thresholds``, -1 to resign."""
     chosen = limits > uniforms[:, None]
     return np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1)
@@ -238,25 +238,25 @@ def are_sound(rows: Floats, legal: Bools, tolerance: float) -> Bools:
 
 def uniform(chosen: Bools) -> Floats:
     """float64[n, cells]: equal probabilities for the chosen cells of each row; zeros if there are none."""
-    return chosen * (1 / np.maximum(numbers(chosen)[:, None], 1))
+    return chosen * (1 / np.maximum(count_chosen(chosen)[:, None], 1))
 
 
-def numbers(chosen: Bools) -> Int8s:
+def count_chosen(chosen: Bools) -> Int8s:
     """int8[n]: the number of chosen cells in each row. Takes a third of the time of ``np.count_nonzero``."""
     return np.einsum("ij->i", chosen.view(np.int8))
 
 
-def best(values: Floats | Int8s, legal: Bools) -> Bools:
+def best_moves(values: Floats | Int8s, legal: Bools) -> Bools:
     """bool[n, cells]: the legal cells with each row's largest value."""
     masked = np.where(legal, values, -np.inf)
     return np.logical_and(legal, masked == masked.max(axis=1, keepdims=True, initial=-np.inf))
 
 
-def first(chosen: Bools) -> Bools:
+def first_chosen(chosen: Bools) -> Bools:
     """bool[n, cells]: the first of the chosen cells in each row."""
     return chosen & (np.cumsum(chosen, axis=1) == 1)
 
 
-def last(chosen: Bools) -> Bools:
+def last_chosen(chosen: Bools) -> Bools:
     """bool[n, cells]: the last of the chosen cells in each row."""
-    return first(chosen[:, ::-1])[:, ::-1]
+    return first_chosen(chosen[:, ::-1])[:, ::-1]

@@ -40,10 +40,10 @@ class Position:
     @classmethod
     def start(cls, rules: Rules = STANDARD) -> "Position":
         expect(Rules, rules)
-        return cls.reached("." * rules.cells, rules)
+        return cls.unchecked("." * rules.cells, rules)
 
     @classmethod
-    def reached(cls, text: str, rules: Rules) -> "Position":
+    def unchecked(cls, text: str, rules: Rules) -> "Position":
         """A board known to be reachable: nothing is checked."""
         position = object.__new__(cls)
         position.__dict__.update(text=text, rules=rules)
@@ -62,7 +62,7 @@ class Position:
         if len(rows) > 1 and [len(row) for row in rows] != [rules.cols] * rules.rows:
             fault = f"separated rows must be {rules.rows} of {rules.cols} cells each"
             raise NotationError(f"not a position of {rules.describe()}: {text!r}: {fault}")
-        position = cls.reached("".join(rows).translate(_NORMAL), rules)
+        position = cls.unchecked("".join(rows).translate(_NORMAL), rules)
         position._check(text)
         return position
 
@@ -167,7 +167,7 @@ class Position:
             raise NotationError(f"cell {cell + 1} cannot be played in {self.text!r}: {why}")
         mover, boards = self.mover, {"X": self.x, "O": self.o}
         boards[mover] |= 1 << cell
-        after = Position.reached(self.text[:cell] + mover + self.text[cell + 1 :], self.rules)
+        after = Position.unchecked(self.text[:cell] + mover + self.text[cell + 1 :], self.rules)
         after.__dict__.update(x=boards["X"], o=boards["O"])
         if not any(boards[mover] & line == line for line in self.rules.lines_through[cell]):
             after.__dict__["winning_line"] = None

@@ -62,12 +62,12 @@ class Positions:
         expect(str, *texts)
         others = "".join(texts).encode(errors="replace").translate(None, SYMBOLS.encode())
         fits = {*map(len, texts)} <= {rules.cells} and not others
-        if not fits or not (positions := cls.reached(texts, rules)).reachable.all():
+        if not fits or not (positions := cls.unchecked(texts, rules)).reachable.all():
             return cls.batch([Position(text, rules) for text in texts], rules)
         return positions
 
     @classmethod
-    def reached(cls, texts: Sequence[str], rules: Rules) -> "Positions":
+    def unchecked(cls, texts: Sequence[str], rules: Rules) -> "Positions":
         """The boards with these texts, known to be reachable: nothing is checked."""
         symbols = np.frombuffer("".join(texts).encode("ascii"), np.uint8).reshape(len(texts), rules.cells)
         return cls(rules, _packed(symbols == ord("X")), _packed(symbols == ord("O")))

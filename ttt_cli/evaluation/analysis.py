@@ -66,15 +66,15 @@ def analyse(positions: Positions, *, nodes: int = NODES) -> list[Analysis]:
     analyses = []
     for row, (text, legal) in enumerate(zip(positions.texts(), positions.legal, strict=True)):
         options = [
-            MoveWorth(cell, proved(moves[row, cell]), None if plies is None else int(plies[row, cell]))
+            MoveWorth(cell, value_or_none(moves[row, cell]), None if plies is None else int(plies[row, cell]))
             for cell in np.flatnonzero(legal).tolist()
         ]
-        position = Position.reached(text, positions.rules)
-        analyses.append(Analysis(position, proved(values[row]), tuple(options)))
+        position = Position.unchecked(text, positions.rules)
+        analyses.append(Analysis(position, value_or_none(values[row]), tuple(options)))
     return analyses
 
 
-def proved(value: np.int8) -> int | None:
+def value_or_none(value: np.int8) -> int | None:
     """Return a value of the solver as an int; None if it is not proved."""
     return None if value == UNPROVEN else int(value)
 

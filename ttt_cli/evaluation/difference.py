@@ -15,7 +15,7 @@ from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.evaluation.walk import WALK_BATCH, Tick
 
-MATTERING = 10
+MAX_ROWS = 10
 """The most rows in the document."""
 
 FEW = 16
@@ -70,7 +70,7 @@ class Difference:
 
     @property
     def rows(self) -> list[Row]:
-        return list(self.listed(self.order[:MATTERING]))
+        return list(self.listed(self.order[:MAX_ROWS]))
 
     def listed(self, places: Int64s) -> Iterator[Row]:
         """Yield the rows of the positions with these indices in ``asked``."""

@@ -15,7 +15,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.analysis import Analysis, Board, MoveWorth, analyse, proved
+from ttt_cli.evaluation.analysis import Analysis, Board, MoveWorth, analyse, value_or_none
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def review(game: Game, *, nodes: int = FEW_NODES) -> Review:
 
     :param nodes: the limit of each proof there.
     """
-    boards = [Position.reached(text, game.rules) for text in game.texts()]
+    boards = [Position.unchecked(text, game.rules) for text in game.texts()]
     positions = Positions.batch(boards, game.rules)
     values = values_of(positions, nodes=nodes)
     for_last_mover = negated(values)
@@ -154,8 +154,8 @@ def review(game: Game, *, nodes: int = FEW_NODES) -> Review:
     moves = []
     for ply, (board, cell) in enumerate(zip(boards, game.moves, strict=False)):
         unknown = Analysis(board, None, tuple(MoveWorth(option, None, None) for option in board.legal))
-        moves.append(MoveReview(analyses.get(ply, unknown), cell, proved(for_last_mover[ply + 1])))
-    return Review(game, tuple(moves), proved(values[-1]) if game.resigned else None)
+        moves.append(MoveReview(analyses.get(ply, unknown), cell, value_or_none(for_last_mover[ply + 1])))
+    return Review(game, tuple(moves), value_or_none(values[-1]) if game.resigned else None)
 
 
 def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[MoveReview]:

@@ -32,7 +32,7 @@ value, +1, 0 or -1, before and after the move."""
 
 
 @dataclass(frozen=True)
-class Result:
+class OpponentRates:
     opponent: str
     as_x: Rates
     as_o: Rates
@@ -79,13 +79,13 @@ class Verdict:
     )
 
     rules: Rules
-    results: tuple[Result, ...]
+    results: tuple[OpponentRates, ...]
     as_x: WorstCase
     as_o: WorstCase
     mistakes: MistakeCount
     coverage: Coverage | None
 
-    def against(self, opponent: str) -> Result:
+    def against(self, opponent: str) -> OpponentRates:
         """Return the result against the opponent of this name.
 
         :raises UsageError: if there is none, or if there are several.
@@ -159,7 +159,7 @@ def judge(
         cases.append(worst_case(layers, side))
         rates.append([one if side is Side.X else one.turned() for one in games.rates])
     as_x, as_o = cases
-    results = tuple(Result(name, *both) for (name, _), *both in zip(opponents, *rates, strict=True))
+    results = tuple(OpponentRates(name, *both) for (name, _), *both in zip(opponents, *rates, strict=True))
     mistakes = _mistakes(policy, own) if max(sizes) <= most_examined else MistakeCount()
     coverage = Coverage(sum(known), sum(sizes)) if known else None
     return Verdict(policy.rules, results, as_x, as_o, mistakes, coverage)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Floats, Int8s, Int32s, Int64s
-from ttt_cli.engine.policy import Policy, numbers
+from ttt_cli.engine.policy import Policy, count_chosen
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -180,7 +180,7 @@ def step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]
         batch = positions[rows]
         played: NDArray[Any] = batch.legal if policy is None else policy.probabilities(batch)
         chosen = played > 0
-        counts[rows] = numbers(chosen)
+        counts[rows] = count_chosen(chosen)
         moves = np.flatnonzero(chosen)
         cells.append(cell_of.take(moves))
         if policy is not None:

@@ -46,7 +46,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
     if name in OFFERED:
         return OFFERED[name]
-    if (learner := plugin(LEARNER_PLUGINS, name, plugged_learner)) is None:
+    if (learner := plugin(LEARNER_PLUGINS, name, checked_learner)) is None:
         near, known = did_you_mean(name, LEARNERS), f"built in: {', '.join(LEARNERS)}"
         hint = near or f"{known}; for a learner of your own, add learner=CLASS"
         flags = near or f"{known}; for a learner of your own, add --learner FILE.py:CLASS"
@@ -54,7 +54,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
     return learner
 
 
-def plugged_learner(name: str, kind: Any) -> "type[Learner[Any]]":
+def checked_learner(name: str, kind: Any) -> "type[Learner[Any]]":
     """The learner of a plug-in.
 
     :raises UsageError: if it is not one, or has not its name.
@@ -102,18 +102,18 @@ def offer_file(argument: str) -> "type[Learner[Any]]":
     :raises UsageError: if it is not a learner, or cannot have its name.
     :raises InvalidFileError: if the file cannot be run.
     """
-    known = next((kind for kind in OFFERED.values() if kind.typed == argument), None)
+    known = next((kind for kind in OFFERED.values() if kind.given_as == argument), None)
     learner = known or checked(load_object(argument, "such as ./mine.py:MyLearner"), argument)
-    learner.typed = argument
+    learner.given_as = argument
     return offer(learner)
 
 
-def typed_as(name: str) -> str:
+def given_as(name: str) -> str:
     """The ``FILE.py:CLASS`` by which a learner was named, or its name."""
     kind = OFFERED.get(name)
-    return kind.typed or name if kind else name
+    return kind.given_as or name if kind else name
 
 
 def learner_options(*names: str) -> list[str]:
     """The words that name learners from files in suggested commands."""
-    return [word for name in names if typed_as(name) != name for word in ("--learner", typed_as(name))]
+    return [word for name in names if given_as(name) != name for word in ("--learner", given_as(name))]

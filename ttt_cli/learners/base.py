@@ -80,7 +80,7 @@ class Learner(ABC, Generic[T]):
     name: ClassVar[str]
     title: ClassVar[str]
     """The method and its source in a few words; by default the first sentence of the class's docstring."""
-    typed: ClassVar[str] = ""
+    given_as: ClassVar[str] = ""
     """The ``FILE.py:CLASS`` that named the class in this call; empty if nothing did."""
     kernel_version: ClassVar[int] = 1
     """Part of every run's id: raised whenever the arithmetic changes."""

@@ -35,7 +35,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Part, u32
-from ttt_cli.engine.policy import Answer, best, uniform
+from ttt_cli.engine.policy import Answer, best_moves, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -230,7 +230,7 @@ class Book(TableLearner[BookTable]):
         if self.choice == "article":
             scores = table.by_cell(moves["value"], rows, legal)
             values, rated = scores - LATEST, scores > 0
-        chosen = best(values, legal)
+        chosen = best_moves(values, legal)
         if self.choice == "article" and centre >= 0:
             centred = legal[:, centre] & (positions.plies % 2 == 1) & ~rated.any(axis=1)
             chosen[centred] = np.arange(legal.shape[1]) == centre

@@ -95,7 +95,7 @@ def parse_keys(keys: Sequence[str], rules: Rules, symmetric: bool = False) -> Po
     try:
         positions = Positions.parse(keys, rules)
     except NotationError:
-        raise InvalidFileError(f"is not a position: {Position.reached(keys[0], rules).fault()}") from None
+        raise InvalidFileError(f"is not a position: {Position.unchecked(keys[0], rules).fault()}") from None
     if symmetric:
         canonical = classes(positions).positions
         fault = "a symmetric table holds the smallest text of each class, and this is not it"

@@ -20,7 +20,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s, Uint64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part, u32
-from ttt_cli.engine.policy import Policy, drawn, thresholds
+from ttt_cli.engine.policy import Policy, draw_cells, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
@@ -290,7 +290,7 @@ class BatchLearner(Learner[T]):
             asked, places = positions.condensed()
             played, _ = probabilities_and_legal(opponent, asked, table.symmetric)
             numbers = uniform_number(batch.seed, games * batch.draws + positions.plies)
-            chosen = drawn(thresholds(played)[places], numbers)
+            chosen = draw_cells(thresholds(played)[places], numbers)
             batch.history[games, positions.plies] = np.where(chosen < 0, RESIGNED, chosen)
             self.play(table, batch._replace(waiting=waiting))
 
@@ -306,7 +306,7 @@ def own_cells(game: Game, symmetric: bool) -> Int8s:
     cells = np.array(game.moves, np.int8)
     if not symmetric:
         return cells
-    in_classes = classes(Positions.reached(game.texts()[: len(cells)], game.rules))
+    in_classes = classes(Positions.unchecked(game.texts()[: len(cells)], game.rules))
     return in_classes.moves[np.arange(len(cells)), cells]
 
 

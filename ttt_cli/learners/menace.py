@@ -29,7 +29,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Part, u32
-from ttt_cli.engine.policy import Answer, best, uniform
+from ttt_cli.engine.policy import Answer, best_moves, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.loop import Chance, Chosen, Played, any_of
@@ -86,7 +86,7 @@ class Menace(TableLearner[Table]):
         beads = np.where(has_box, np.maximum(start + changes, 0), 1) * legal
         total = beads.sum(axis=1, keepdims=True)
         if self.choice == "most":
-            played = uniform(best(beads.astype(np.float64), legal) & (total > 0))
+            played = uniform(best_moves(beads.astype(np.float64), legal) & (total > 0))
         else:
             played = beads / np.maximum(total, 1)
         return played, np.where(legal & has_box, beads, np.nan), np.any(changes, axis=1)

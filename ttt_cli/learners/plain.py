@@ -17,7 +17,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Answer, Answering, Policy, best, thresholds, uniform
+from ttt_cli.engine.policy import Answer, Answering, Policy, best_moves, thresholds, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -125,7 +125,7 @@ class PlainLearner(Learner[Table]):
         @lru_cache(KEPT_ANSWERS)
         def opponents_answer(text: str) -> list[float]:
             assert shard.opponent is not None
-            played = shard.opponent.probabilities(Positions.reached([text], rules))
+            played = shard.opponent.probabilities(Positions.unchecked([text], rules))
             answer: list[float] = thresholds(played)[0].tolist()
             return answer
 
@@ -162,15 +162,15 @@ class PlainLearner(Learner[Table]):
         legal = positions.legal
         values = np.full(legal.shape, np.nan)
         for row, text in enumerate(positions.texts()):
-            position = Position.reached(text, table.rules)
+            position = Position.unchecked(text, table.rules)
             for cell in np.flatnonzero(legal[row]).tolist():
                 value = self._finite(table, position, cell)
                 values[row, cell] = nan if value is None else value
-        played = uniform(best(np.nan_to_num(values, nan=0.0), legal))
+        played = uniform(best_moves(np.nan_to_num(values, nan=0.0), legal))
         return played, values, np.any(~np.isnan(values), axis=1)
 
     def seen(self, table: Table) -> Positions:
-        return Positions.reached(list({key.partition(" ")[0]: None for key in table}), table.rules)
+        return Positions.unchecked(list({key.partition(" ")[0]: None for key in table}), table.rules)
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
         """Merge the entries as ``numbers`` says.

@@ -42,7 +42,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Part, u32
-from ttt_cli.engine.policy import Answer, best, uniform
+from ttt_cli.engine.policy import Answer, best_moves, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
@@ -122,7 +122,7 @@ class Q(TableLearner[Table]):
         values = table.by_cell(table.moves["value"], rows, legal)
         seen = table.by_cell(table.moves["visits"], rows, legal) > 0
         known, chosen = np.any(seen, axis=1), legal.copy()
-        chosen[known] = best(values[known], legal[known])  # few, on a large board
+        chosen[known] = best_moves(values[known], legal[known])  # few, on a large board
         return uniform(chosen), np.where(seen, values, np.nan), known
 
 

@@ -36,7 +36,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Part, u32
-from ttt_cli.engine.policy import Answer, best, first, uniform
+from ttt_cli.engine.policy import Answer, best_moves, first_chosen, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
@@ -116,8 +116,8 @@ class Td(TableLearner[Table]):
         values, seen = np.full(legal.shape, np.nan), np.zeros(legal.shape, np.bool_)
         values[at, cells] = table.rows["value"][after, side]
         seen[at, cells] = table.rows["visits"][after, side] > 0
-        chosen = best(values, legal)
-        played = uniform(first(chosen) if self.choice == "article" else chosen)
+        chosen = best_moves(values, legal)
+        played = uniform(first_chosen(chosen) if self.choice == "article" else chosen)
         return played, np.where(seen, values, np.nan), np.any(seen, axis=1)
 
     def seen(self, table: Table) -> Positions:

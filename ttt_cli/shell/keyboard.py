@@ -80,7 +80,7 @@ class Keys(Lines):
         self._number, self._typed = env.stdin.fileno(), list[str]()
         self._size, self._mode = os.get_terminal_size(self._number), termios.tcgetattr(self._number)
 
-    def take(self) -> None:
+    def enter(self) -> None:
         """Take the terminal, without the shell's treatment of lines, and what has been typed already."""
         tty.setcbreak(self._number, termios.TCSADRAIN)
         mode = termios.tcgetattr(self._number)
@@ -88,7 +88,7 @@ class Keys(Lines):
         termios.tcsetattr(self._number, termios.TCSADRAIN, mode)
         self._screen.start(refresh=True)
 
-    def give(self) -> None:
+    def leave(self) -> None:
         """Give the terminal back as it was."""
         self._screen.stop()
         termios.tcsetattr(self._number, termios.TCSADRAIN, self._mode)
@@ -117,11 +117,11 @@ class Keys(Lines):
                 return "resize"
         key = self._typed.pop(0)
         if key == "\x1a":  # Ctrl-Z
-            self.give()
+            self.leave()
             handled = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
             signal.raise_signal(signal.SIGTSTP)  # until it goes on; does nothing where no shell could make it
             signal.signal(signal.SIGTSTP, handled)
-            self.take()
+            self.enter()
             return "resize"
         return _NAMED.get(key) or (key.lower() if key.isprintable() else "")
 
@@ -140,7 +140,7 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
             yield Lines(env)
     else:
         keys = Keys(env, screen=screen)
-        with holding_terminal(keys.take, keys.give), leaving(""):
+        with holding_terminal(keys.enter, keys.leave), leaving(""):
             yield keys
 
 

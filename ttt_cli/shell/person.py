@@ -11,7 +11,7 @@ from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import LEAVE, Lines
 from ttt_cli.views.advice import Advice, beat, hint
 from ttt_cli.views.numbers import cells
-from ttt_cli.views.play_screen import board_of, fitted, heading
+from ttt_cli.views.play_screen import drawn_board, fitted, heading
 
 ARROWS = "arrows    move; Enter or Space plays\n"
 BEAT = "b         beat it: what each cell can get you against this player\n"
@@ -119,7 +119,7 @@ class Person:
         board = self.session.game.moves, self.advice
         if board != self._shown:
             self.env.out(*filter(None, (self.heading, self.message)), "")
-            self.env.draw(board_of(self.session, advice=self.advice))
+            self.env.draw(drawn_board(self.session, advice=self.advice))
             self.env.out("")
             if self.advice:
                 self.env.out(*filter(None, (self.advice.text, self.advice.legend)), "")
@@ -143,8 +143,8 @@ class Person:
             lines = [self.message, advice.text if advice else "", legend, turn]
             return "\n".join(filter(None, lines))
 
-        boards = [(board_of(session, cursor, advice), below(advice.legend))] if advice else []
-        boards += [(board_of(session, cursor, compact=compact), below()) for compact in (False, True)]
+        boards = [(drawn_board(session, cursor, advice), below(advice.legend))] if advice else []
+        boards += [(drawn_board(session, cursor, compact=compact), below()) for compact in (False, True)]
         self.keys.paint(fitted(self.env, self.heading, boards, keys))
 
     def _turn(self) -> str:

@@ -25,7 +25,7 @@ from typing import BinaryIO
 
 from ttt_cli.errors import InvalidFileError, TttError, notices
 from ttt_cli.signals import holding
-from ttt_cli.store.locks import give, lock, take
+from ttt_cli.store.locks import copy_owner, lock, try_lock
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LARGE, NO_WAITING, AnyPath, real_path, translate_os_errors
 
@@ -101,11 +101,11 @@ def _replacing(target: Path, like: os.stat_result | None, *, keep_backup: bool =
         private = 0o666 if like is None else stat.S_IMODE(like.st_mode) & 0o700
         fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private)
         with os.fdopen(fd, "wb", 1 << 17) as file:
-            take(file)
+            try_lock(file)
             yield file
             file.flush()
             if like is not None:
-                give(fd, like)
+                copy_owner(fd, like)
                 is_its_group = os.fstat(fd).st_gid == like.st_gid  # if not, it may do nothing
                 mode = stat.S_IMODE(like.st_mode) & (0o777 if is_its_group else 0o707)
                 if stat.S_IMODE(os.fstat(fd).st_mode) != mode:  # some disks have one mode for all files
@@ -197,7 +197,7 @@ def _remove_litter(target: Path) -> None:
                 # NFS locks for writing only; the files of others may be readable alone, or not even that.
                 flags = os.O_RDWR if os.access(entry.path, os.W_OK) else os.O_RDONLY
                 with suppress(OSError), open(os.open(entry.path, flags), "rb") as file:
-                    if take(file):
+                    if try_lock(file):
                         os.unlink(entry.path)
 
 

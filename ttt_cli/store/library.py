@@ -187,7 +187,7 @@ def refuse_loss(path: Path) -> None:
             raise UsageError(f"is {what}, which would be lost", where=str(path), hint="name another file")
 
 
-def needs_backup(state: State, path: Path) -> bool:
+def check_replaceable(state: State, path: Path) -> bool:
     """Whether the file at ``path`` becomes a backup when ``state`` replaces it, because it holds experience
     that the state lacks.
 
@@ -295,7 +295,7 @@ def digest(state: State) -> str:
 def try_saving(state: State, path: Path) -> None:
     """Raise TttError if ``save`` would, or would replace the file of another program, before any work is lost
     by that."""
-    needs_backup(state, path)  # refuses what may not be replaced
+    check_replaceable(state, path)  # refuses what may not be replaced
     if path.is_file() and path.stat().st_size and not native_format(path):
         what, hint = "is not a state, and a state replaces nothing else", "name another file"
         raise InvalidFileError(what, where=str(path), hint=hint, flags="-o another file")
@@ -306,9 +306,9 @@ def try_saving(state: State, path: Path) -> None:
 def save(state: State, path: Path) -> None:
     """Write a state to ``path``; a notice names the backup of the file that it replaces, if that is kept.
 
-    :raises UsageError: as ``needs_backup``.
+    :raises UsageError: as ``check_replaceable``.
     """
-    keep_backup = needs_backup(state, path)
+    keep_backup = check_replaceable(state, path)
     with no_collection(), writing(path, parents=True, keep_backup=keep_backup) as file:
         if file.mode == "ab":  # a device or a pipe, where nothing can be changed afterwards
             file.write(content(state))

@@ -78,7 +78,7 @@ def lock(
         return held.pop_all()
 
 
-def give(fd: int, like: os.stat_result) -> None:
+def copy_owner(fd: int, like: os.stat_result) -> None:
     """Give an open file the owner and the group of another one, or the group alone, if that is allowed."""
     for owner in (-1, like.st_uid):
         with suppress(OSError):
@@ -90,24 +90,24 @@ def _share(fd: int, folder: os.stat_result, mode: int) -> None:
 
     :param mode: the bits to copy from the folder's.
     """
-    give(fd, folder)
+    copy_owner(fd, folder)
     with suppress(OSError):  # on some file systems
         os.fchmod(fd, folder.st_mode & mode)
     os.close(fd)
 
 
 def _take_within(seconds: float, file: BinaryIO, path: AnyPath) -> bool:
-    begun, said, taken = time.monotonic(), False, take(file)
+    begun, said, taken = time.monotonic(), False, try_lock(file)
     while not taken and (waited := time.monotonic() - begun) < seconds:
         if waited > 1 and not said:
             said = True
             notices.info("%s is being written by another process; waiting up to %g s", path, seconds)
         time.sleep(0.01)
-        taken = take(file)
+        taken = try_lock(file)
     return taken
 
 
-def take(file: BinaryIO) -> bool:
+def try_lock(file: BinaryIO) -> bool:
     """Lock an open file until it is closed; return False at once if it is locked already."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -13,7 +13,16 @@ import numpy as np
 
 from ttt_cli.documents import note
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import Answer, Answering, Modified, Policy, best, first, last, uniform
+from ttt_cli.engine.policy import (
+    Answer,
+    Answering,
+    Modified,
+    Policy,
+    best_moves,
+    first_chosen,
+    last_chosen,
+    uniform,
+)
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -27,7 +36,7 @@ RANDOM: Literal["random"] = "random"
 
 
 @dataclass(frozen=True)
-class Plays:
+class PlayRule:
     """How the program that made an imported table chooses its moves.
 
     :ivar ties: the choice among cells of exactly equal value: ``random``, ``first``, ``last``, ``LEARNED``.
@@ -59,7 +68,7 @@ class Plays:
         counts = f"counts as {_plain(self.unknown)}"
         counts = "is only made where none is known" if self.unknown == RANDOM else counts
         wins = "but one that wins at once is made" if self.wins == "known" else "even one that wins at once"
-        is_usual = (self.unknown, self.wins) == (Plays.unknown, Plays.wins)
+        is_usual = (self.unknown, self.wins) == (PlayRule.unknown, PlayRule.wins)
         options = " (unknown= and wins= say otherwise)" if is_usual else ""
         return f"a move that the file does not hold {counts}, {wins}{options}"
 
@@ -73,7 +82,7 @@ def _plain(value: str | float | tuple[float, ...]) -> str:
     return "{:g} for X and {:g} for O".format(*value) if isinstance(value, tuple) else f"{value:g}"
 
 
-def policy_by(rules: Rules, values: Callable[[Positions], Floats], plays: Plays) -> Policy:
+def policy_by(rules: Rules, values: Callable[[Positions], Floats], plays: PlayRule) -> Policy:
     """The policy of a table.
 
     :param values: gives float64[k, cells], the values of moves to the mover, NaN where the table has none.
@@ -81,7 +90,7 @@ def policy_by(rules: Rules, values: Callable[[Positions], Floats], plays: Plays)
     return Answering(rules, lambda positions: _answer(positions, values(positions), plays))
 
 
-def _answer(positions: Positions, values: Floats, plays: Plays) -> Answer:
+def _answer(positions: Positions, values: Floats, plays: PlayRule) -> Answer:
     legal = positions.legal
     in_table: Bools = legal & ~np.isnan(values)
     known: Bools = np.any(in_table, axis=1, keepdims=True)
@@ -100,7 +109,7 @@ def _answer(positions: Positions, values: Floats, plays: Plays) -> Answer:
             at, cells = np.nonzero(legal & ~in_table)
             wins = positions.play(at, cells).results == positions.movers[at]
             worth[at[wins], cells[wins]] = np.inf
-        chosen = best(worth, legal)
+        chosen = best_moves(worth, legal)
         played = break_ties(chosen, plays.ties, np.any(legal & (worth != 0), axis=1))
         probabilities = uniform(played if plays.unknown != RANDOM else np.where(known, played, chosen))
     return probabilities, np.where(in_table, values, np.nan), known[:, 0]
@@ -112,8 +121,10 @@ def break_ties(chosen: Bools, ties: str, learned: Bools) -> Bools:
     :param learned: bool[n], the positions about which something has been learned.
     """
     if ties == LEARNED:
-        return np.where(learned[:, None], first(chosen), chosen)
-    return {"random": lambda cells: cells, "first": first, "last": last}[ties](chosen)
+        return np.where(learned[:, None], first_chosen(chosen), chosen)
+    if ties == "first":
+        return first_chosen(chosen)
+    return last_chosen(chosen) if ties == "last" else chosen
 
 
 class BreakingTies(Modified):
@@ -130,7 +141,7 @@ class BreakingTies(Modified):
         return uniform(break_ties(chosen, self._ties, everything if known is None else known))
 
 
-def values_of_moves(positions: Positions, values: Callable[[Positions], Floats], plays: Plays) -> Floats:
+def values_of_moves(positions: Positions, values: Callable[[Positions], Floats], plays: PlayRule) -> Floats:
     """float64[k, cells], the values of moves to the mover: those of the positions after them.
 
     A value for the other side alone counts against the mover, unless each side has its own values.

@@ -19,7 +19,7 @@ from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.learners.table import predecessors
 from ttt_cli.store.curves import Point, from_record
-from ttt_cli.store.plays import TIES, BreakingTies, Plays, policy_by, values_of_moves
+from ttt_cli.store.plays import TIES, BreakingTies, PlayRule, policy_by, values_of_moves
 from ttt_cli.store.runs import Run
 from ttt_cli.user_code import guarded, is_ours
 
@@ -40,7 +40,7 @@ class State:
     symmetric: bool
     table: Any
     runs: tuple[Run, ...] = ()
-    plays: Plays | None = None
+    plays: PlayRule | None = None
 
     def __post_init__(self) -> None:
         """:raises UsageError: if it has a rule for other programs' tables, but cannot be such a table."""
@@ -63,7 +63,7 @@ class State:
         return cls(learner, rules, symmetric, learner.empty(rules, symmetric))
 
     @property
-    def as_read(self) -> Learner[Any]:
+    def continuing_learner(self) -> Learner[Any]:
         """The learner that goes on from the state: with the method's default parameters, not those of earlier
         runs, except where the table itself depends on them."""
         trained = [run["params"] for run in self.runs if run["kind"] == "train"]
@@ -135,7 +135,7 @@ class State:
         if self.learner.values_of and choice in ("most", "draw") and not own:  # of numbers, or of beads
             if self.plays is None and self.learner.values_of != "moves":
                 raise UsageError("holds no counts of beads", hint=hint)
-            changed = replace(self, plays=replace(self.plays or Plays(), choice=choice))
+            changed = replace(self, plays=replace(self.plays or PlayRule(), choice=choice))
             seen = changed.seen
             if choice == "draw" and seen is not None and np.any(changed._values(seen) < 0):
                 raise UsageError("holds negative numbers: no counts of beads and no probabilities to draw by")
@@ -160,7 +160,7 @@ class State:
         state.policy_with_ties(ties)
         if state.plays is None and self.learner.values_of != "moves":
             raise UsageError(f"a state of {self.learner.name} keeps no rule for ties", where=f"ties={ties}")
-        return replace(state, plays=replace(state.plays or Plays(), ties=ties))
+        return replace(state, plays=replace(state.plays or PlayRule(), ties=ties))
 
     def policy_with_ties(self, ties: str) -> Policy:
         """The policy that takes the ``first``, the ``last`` or any (``random``) of exactly equal moves.

@@ -64,7 +64,7 @@ class TrainingRun:
     :ivar opponent: as ``opponent_of``.
     :ivar state: the state after the blocks trained so far.
     :ivar record: the state's record of the run.
-    :ivar before: the number of games played before this call.
+    :ivar resumed_at: how many of its games were played before this call.
     :ivar shards: in a full block; 0: by the number of games.
     :ivar results: how many games of this call ended in each result, by the keys ``ENDS``.
     :ivar seconds: the time of the games of this call, without looks and saves.
@@ -76,7 +76,7 @@ class TrainingRun:
     state: State
     record: Run
     opponent: Agent | None = None
-    before: int = 0
+    resumed_at: int = 0
     shards: int = 0
     results: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     seconds: float = 0.0
@@ -99,7 +99,7 @@ class TrainingRun:
     @property
     def games(self) -> int:
         """The number of games of this call."""
-        return self.played - self.before
+        return self.played - self.resumed_at
 
     @property
     def finished(self) -> bool:
@@ -137,7 +137,7 @@ class TrainingRun:
         ]
 
     @property
-    def games_before(self) -> int:
+    def games_of_other_runs(self) -> int:
         """The known games of the state that were learned in other runs."""
         return sum(run["games"] or 0 for run in self.state.runs if run["id"] != self.record["id"])
 
@@ -150,10 +150,10 @@ class TrainingRun:
         :raises InvalidFileError: if the file at ``path`` is not a curve.
         """
         recorded = from_record(self.record["curve"]) if self.record.get("curve") else []
-        rows = [replace(row, games=row.games - self.games_before) for row in recorded]
+        rows = [replace(row, games=row.games - self.games_of_other_runs) for row in recorded]
         if path is not None:
-            known = [row for row in written(path) if row.games <= self.before]
-            if self.before:
+            known = [row for row in written(path) if row.games <= self.resumed_at]
+            if self.resumed_at:
                 rows = known or rows
         due = points(self.planned, PER_DECADE if closely else KEPT_PER_DECADE)
         self.curve = Curve(due, rows, path, strictly, seen=rows[-1].games if rows else -1)
@@ -162,7 +162,7 @@ class TrainingRun:
     def look(self, *, now: bool = False) -> None:
         """Look at a run that is watched, as ``Curve.look``."""
         if self.curve is not None and self.curve.look(self.played, self.state.policy, now=now):
-            curve = to_record(self.curve.rows, self.games_before)
+            curve = to_record(self.curve.rows, self.games_of_other_runs)
             self.record = {**self.record, "curve": curve}
             self.state = self.state.with_run(self.record, self.state.table)
 
@@ -263,8 +263,8 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         hint = "train without --resume: a new run starts from the file"
         raise refused(f"the run was started by another version of {learner.name}", hint)
     run = TrainingRun(path, state, record, opponent, record["games"] or 0)
-    if run.first_game(run.block_at(run.before)) != run.before:  # the record has been changed
-        raise refused(f"the run cannot have stopped after {run.before} games: no block ends there")
+    if run.first_game(run.block_at(run.resumed_at)) != run.resumed_at:  # the record has been changed
+        raise refused(f"the run cannot have stopped after {run.resumed_at} games: no block ends there")
     return run
 
 

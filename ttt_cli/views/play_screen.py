@@ -43,7 +43,7 @@ def heading(session: Session) -> str:
     return f"Game {number:,}: {', '.join(players)}{game}"
 
 
-def board_of(
+def drawn_board(
     session: Session, cursor: Cell | None = None, advice: Advice | None = None, compact: bool = False
 ) -> Text:
     """Draw the board of the current game."""
@@ -89,7 +89,7 @@ def watched(env: Environment, session: Session, *, boards: bool, keys: str = "")
     total = f"{counted(games, 'game')}  {rates(session)}" if games else "no finished game yet"
     if not boards:
         return Text(total)
-    drawn = [(board_of(session, compact=compact), total) for compact in (False, True)]
+    drawn = [(drawn_board(session, compact=compact), total) for compact in (False, True)]
     return fitted(env, heading(session), drawn, keys)
 
 

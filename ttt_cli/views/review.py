@@ -72,7 +72,7 @@ def moves_table(moves: Sequence[MoveReview], width: int, turning_point: int | No
 def strip(env: Environment, game: Game) -> Text:
     """Draw the boards of a game, as many side by side as fit, with a blank line below each row."""
     boards = [
-        board(Position.reached(text, game.rules), last=last).split("\n")
+        board(Position.unchecked(text, game.rules), last=last).split("\n")
         for text, last in zip(game.texts(), (None, *game.moves), strict=True)
     ]
     across = max(1, env.width // (2 + boards[0][0].cell_len))

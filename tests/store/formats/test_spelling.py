@@ -424,5 +424,5 @@ def test_a_cell_is_named_on_boards_of_four_rows_or_columns(rules: Rules):
     named = named if rules.cells < 10 else [str(cell + 1) for cell in range(rules.cells)]
     rows = [f"{text},{named[text.rindex('.')]}" for text in boards]
     policy = read("\n".join(rows), "policy.csv", rules=rules).state.policy
-    played = policy.probabilities(Positions.reached(boards, rules))
+    played = policy.probabilities(Positions.unchecked(boards, rules))
     assert played.argmax(axis=1).tolist() == [text.rindex(".") for text in boards]

@@ -24,13 +24,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s
-from ttt_cli.engine.policy import best
+from ttt_cli.engine.policy import best_moves
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.keys import BITS, LAST_FIRST, MIN_CANONICAL, NUMBERS, Images, Spelling, images
 from ttt_cli.store.foreign.questions import ADDED
 from ttt_cli.store.foreign.values import MARKED, TURNED, Values, decisions, namings
-from ttt_cli.store.plays import Plays
+from ttt_cli.store.plays import PlayRule
 
 BEADS = "beads"  # the facet ``cells`` begins so where a list names a cell once for each bead
 EMPTY_BOXES = 0.5  # the largest share of boards without beads; with more, numbers are values that begin at 0
@@ -102,7 +102,7 @@ class Reading:
 
     @property
     def tables(self) -> str:
-        """``own`` or ``shared``, as in ``Plays.tables``."""
+        """``own`` or ``shared``, as in ``PlayRule.tables``."""
         return "own" if not self.of_moves and self.positions < len(self.indexes) else "shared"
 
     @cached_property
@@ -258,11 +258,11 @@ class Reading:
         equivalent = moves[(moves // space.cells == self.indexes) & (moves != moves[0])]  # of the same board
         return len(equivalent) >= MIN_CANONICAL and not np.isin(equivalent, moves[0]).any()
 
-    def plays(self, unknown: float | Literal["random"], wins: str = Plays.wins) -> Plays:
+    def plays(self, unknown: float | Literal["random"], wins: str = PlayRule.wins) -> PlayRule:
         """How its program plays if a move that the table does not hold counts as ``unknown``."""
         x, o = self.signs
         pair = unknown if isinstance(unknown, str) else (unknown * x + 0.0, unknown * o + 0.0)
-        return Plays("random", "draw" if self.drawn_by else "most", pair, wins, self.tables)
+        return PlayRule("random", "draw" if self.drawn_by else "most", pair, wins, self.tables)
 
 
 def readings(
@@ -508,7 +508,7 @@ def _skill(space: StateSpace, boards: Int64s, values: Floats) -> float:
     known, values = boards[some], values[some]
     legal, after = space.legal[known], space.successors[known]
     side = space.movers[known][:, None]
-    chosen = best(np.nan_to_num(values), legal)
+    chosen = best_moves(np.nan_to_num(values), legal)
     wins = legal & (space.results[after] * side > 0)
     worth = np.where(legal, _prospects(space.rules)[after] * side, 0.0)
     return _standard_score(worth, chosen, legal) + _standard_score(wins.astype(np.float64), chosen, legal)

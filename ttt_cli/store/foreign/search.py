@@ -25,7 +25,7 @@ from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question
 from ttt_cli.store.foreign.reading import Folding, Reading, policies, readings
 from ttt_cli.store.foreign.values import EXPECTED, Values, collect, namings
 from ttt_cli.store.formats.format import FileOptions
-from ttt_cli.store.plays import Plays, policy_by, values_of_moves
+from ttt_cli.store.plays import PlayRule, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
 
 LEAD = 4.0  # how much higher the rank of the reading that is meant must be than that of any as common
@@ -394,7 +394,7 @@ def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
     numbers, counts = np.unique(undecided, return_counts=True)
     value, times = float(numbers[counts.argmax()]), int(counts.max())
     many, space = len(reading.numbers), reading.spelling.space
-    wins, values = options.stated.get("wins", Plays.wins), reading.by_slot
+    wins, values = options.stated.get("wins", PlayRule.wins), reading.by_slot
     if not reading.of_moves:
         of_sides = values
         values = values_of_moves(space, lambda after: of_sides[space.rows(after)], reading.plays(0.0))

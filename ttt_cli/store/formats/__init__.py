@@ -47,7 +47,7 @@ def _instance(place: str) -> Format:
     return form
 
 
-def plugged_format(name: str, kind: Any) -> Format:
+def checked_format(name: str, kind: Any) -> Format:
     """The format of a plug-in.
 
     :raises TttError: if it is not a format, lacks a name or a description, or has the name of a built-in one.
@@ -73,7 +73,7 @@ def recognise(source: Source, options: FileOptions = DEFAULTS) -> Format:
         hint = "ttt restore lists backups of a state; an empty brain: ttt import --learner graph FILE"
         raise InvalidFileError("is empty", where=source.where, hint=hint)
     for form in all_formats():
-        if form.name == "position-keyed" and (outside := _plugged_format(source, options)) is not None:
+        if form.name == "position-keyed" and (outside := _recognised_by_plugin(source, options)) is not None:
             return outside
         fits = form.holds and (form.rules is None or options.rules in (None, form.rules))
         if fits and source.size <= scaled(form.limit) and form.recognises(source, options):
@@ -81,8 +81,8 @@ def recognise(source: Source, options: FileOptions = DEFAULTS) -> Format:
     raise too_large(f"has {source.size:,} bytes, too many for another program's file", source.where)
 
 
-def _plugged_format(source: Source, options: FileOptions) -> Format | None:
-    for form in plugins(FORMAT_PLUGINS, plugged_format):
+def _recognised_by_plugin(source: Source, options: FileOptions) -> Format | None:
+    for form in plugins(FORMAT_PLUGINS, checked_format):
         with suppress(TttError), guarded(source.where, ""):  # a plug-in that fails does not recognise it
             if form.holds and form.recognises(source, options):
                 return form

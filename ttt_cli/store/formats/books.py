@@ -120,7 +120,7 @@ def _row(line: str) -> BookRow | str:
         return f"a cell holds -1 (X), 1 (O) or 0, not {strange[0]}"
     text, space = "".join(_SYMBOLS[stone] for stone in stones), StateSpace.of(STANDARD)
     if (index := space.index_of.get(text)) is None:
-        return Position.reached(text, STANDARD).fault()
+        return Position.unchecked(text, STANDARD).fault()
     moves = [-space.movers[index] * (cell + 1) for cell in space.legal[index].nonzero()[0]]
     if move not in moves:
         possible = ", ".join(map(str, moves)) or "none: the game is over"

@@ -20,7 +20,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.store.plays import Plays
+from ttt_cli.store.plays import PlayRule
 from ttt_cli.store.runs import Run
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
@@ -129,7 +129,7 @@ class ForeignTable:
     choice: str = "article"
     rules: Rules = STANDARD
     results: Mapping[str, int] | None = None
-    plays: Plays | None = None
+    plays: PlayRule | None = None
     spelled: Mapping[str, float] | None = None
     repaired: Sequence[str] = ()
     rejected: Iterable[Rejected] = ()

@@ -46,7 +46,7 @@ from ttt_cli.store.formats.format import (
     Verification,
 )
 from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, text_lines, written
-from ttt_cli.store.plays import Plays
+from ttt_cli.store.plays import PlayRule
 from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
@@ -84,7 +84,7 @@ class StateFile(TypedDict):
     rules: dict[str, Count]
     symmetry: bool
     choice: str
-    plays: NotRequired[Plays]
+    plays: NotRequired[PlayRule]
     games: Count | None
     runs: list[Run]
     entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.-]+( [0-9]+)?$"})]
@@ -179,7 +179,7 @@ def _read_header(found: Any, where: str) -> State:
     try:
         learner = learner_of(found["learner"], found["choice"])
         runs = read_runs(found["runs"], learner, rules, symmetric, where)
-        plays = Plays(**found["plays"]) if "plays" in found else None
+        plays = PlayRule(**found["plays"]) if "plays" in found else None
         state = State(learner, rules, symmetric, None, runs, plays)
     except UsageError as error:
         raise InvalidFileError(error.message, where=where, hint=error.hint, flags=error.flags) from None
@@ -196,7 +196,7 @@ def _read_header(found: Any, where: str) -> State:
 
 
 def _with_table(state: State, entries: Iterable[Entry]) -> State:
-    learner = state.as_read
+    learner = state.continuing_learner
     with no_collection():
         table = learner.from_entries(state.rules, state.symmetric, entries)
     if all(run["kind"] in ("train", "play") for run in state.runs):  # other programs use other units

@@ -144,7 +144,7 @@ def _positions(where: str, rules: Rules, texts: Sequence[str]) -> Positions:
     for text in texts:
         if len(text) != rules.cells or text.strip("XO."):
             raise InvalidFileError(f"{text[:80]!r} is not a position of {rules.describe()}", where=where)
-    return Positions.reached(texts, rules)
+    return Positions.unchecked(texts, rules)
 
 
 def _game_of(where: str, cells: int) -> Rules:

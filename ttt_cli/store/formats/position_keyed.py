@@ -20,7 +20,7 @@ from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import search
 from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format, Rejected
 from ttt_cli.store.formats.lines import as_lines
-from ttt_cli.store.plays import RANDOM, Plays, entries_of
+from ttt_cli.store.plays import RANDOM, PlayRule, entries_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -125,8 +125,8 @@ def _read_table(table: Candidate, source: Source, options: FileOptions) -> Forei
     reading, assumed = search(table, options, rules, source.where)
     is_policy = reading.values.are_decisions
     unknown = options.stated.get("unknown", RANDOM if is_policy else table.unknown or 0.0)
-    plays = reading.plays(unknown, options.stated.get("wins", Plays.wins))
-    is_usual = reading.of_moves and plays == Plays()  # then it is a table of q, which needs no zeros
+    plays = reading.plays(unknown, options.stated.get("wins", PlayRule.wins))
+    is_usual = reading.of_moves and plays == PlayRule()  # then it is a table of q, which needs no zeros
     values = reading.by_slot
     if is_usual:
         values[values == 0] = np.nan

@@ -71,7 +71,7 @@ def _entries(nodes: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
         row = space.index_of.get(text, -1)
         winner = _SYMBOLS[int(space.results[row])].replace(".", "nobody")
         if row < 0:
-            why = Position.reached(text, STANDARD).fault()
+            why = Position.unchecked(text, STANDARD).fault()
         elif text in keys:
             why = f"the same board as key {quoted(keys[text])}"
         elif not keys and node["state"] != _EMPTY:
@@ -101,7 +101,7 @@ def _scores(entries: dict[str, Any]) -> list[float]:
     """The article's scores, of leaves as int, else as float."""
     learner = learner_of("graph", "article")
     table = learner.from_entries(STANDARD, False, entries.items())
-    scores = learner.position_scores(table, Positions.reached(list(entries), STANDARD))
+    scores = learner.position_scores(table, Positions.unchecked(list(entries), STANDARD))
     assert scores is not None
     is_leaf = [not entry["next"] for entry in entries.values()]
     return [int(score) if leaf else score for score, leaf in zip(scores.tolist(), is_leaf, strict=True)]
