@@ -14,7 +14,7 @@ from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ttt_cli.errors import notices, printable
+from ttt_cli.errors import COMPILING, notices, printable
 from ttt_cli.signals import holding
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ class Environment:
 
     @property
     def dumb(self) -> bool:
-        """Whether the terminal can only write line after line, as Rich has it, or does not say what it is."""
+        """Whether the terminal can only write line after line (Rich's dumb terminal), or does not say what it
+        is."""
         return (self.variables.get("TERM") or "dumb").lower() in ("dumb", "unknown")
 
     @property
@@ -79,9 +80,9 @@ class Environment:
     @property
     def width(self) -> int:
         """The number of columns: from ``COLUMNS``, but not more than the terminal has; by default 80."""
-        given = int(self.variables.get("COLUMNS") or 0)
-        own = _columns(self.stdout) or (0 if given else _columns(self.stderr))
-        return min(filter(None, (given, own)), default=80)
+        wanted = int(self.variables.get("COLUMNS") or 0)
+        actual = _columns(self.stdout) or (0 if wanted else _columns(self.stderr))
+        return min(filter(None, (wanted, actual)), default=80)
 
     def bounded(self, stream: TextIO) -> bool:
         """Whether lines on ``stream`` must fit ``width``: it is a terminal, or ``COLUMNS`` is set. Other
@@ -155,7 +156,10 @@ class Environment:
                 fits = not self.bounded(self.stderr) or len(text) + 1 + len(command) <= self.width
                 command = f" {command}" if fits else f"\n  {command}"
             notice = f"{self.folded(text, self.stderr)}{command}"
-            self.voices[-1](notice) if self.voices else self.stderr.write(f"{notice}\n")
+            if self.voices:
+                self.voices[-1](notice)
+            else:
+                self.stderr.write(f"{notice}\n")
 
     @contextmanager
     def speaking(self, voice: Callable[[str], object]) -> Iterator[None]:
@@ -171,7 +175,7 @@ class Environment:
                 self.notes.append(text)
                 self.say(text)
 
-    def listen(self) -> None:
+    def show_log_messages(self) -> None:
         """Show log messages as notices."""
         handler = logging.Handler()
         handler.emit = lambda record: self.say(record.getMessage())  # type: ignore[method-assign]
@@ -181,7 +185,7 @@ class Environment:
     @contextmanager
     def compiling(self, name: str) -> Iterator[None]:
         """Announce a compilation, the body; a free terminal shows a spinner."""
-        text = f"compiling {name}, once, about 3 s"
+        text = COMPILING % name
         if self.voices or not self.animated:
             self.say(text)
             yield

@@ -10,6 +10,9 @@ from typing import Any
 
 notices = logging.getLogger("ttt_cli")
 
+COMPILING = "compiling %s, once, about 3 s"
+"""The notice that a kernel of some name is being compiled."""
+
 
 class ExitCode(IntEnum):
     """Exit codes of every ``ttt`` command."""
@@ -41,8 +44,10 @@ class TttError(Exception):
 
     def __init__(self, message: str, *, where: str = "", hint: str = "", flags: str = "") -> None:
         super().__init__(message)
-        self.message, self.where = message, where
-        self.hint, self.flags = hint, flags
+        self.message = message
+        self.where = where
+        self.hint = hint
+        self.flags = flags
 
     def __reduce__(self) -> Any:
         """For pickle, between processes: whatever the arguments of a subclass are."""

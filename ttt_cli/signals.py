@@ -1,7 +1,8 @@
 """What Ctrl-C, SIGTERM and SIGHUP do: they end the process at once, or ask ``graceful`` work to end.
 
 A thread hears them. They raise no exception, which could come anywhere, and wait for no compiled code. Files
-bear an end at any moment; what else the process holds (the terminal, a program) is given back: ``holding``.
+survive an end at any moment; anything else the process holds (the terminal, a child process) is given back by
+``holding``.
 """
 
 import os
@@ -23,7 +24,8 @@ GRACE = 1.0
 """Seconds that it may take to give back what the process holds."""
 
 ending = RLock()
-"""Held while a signal ends the process, and while an error is reported: one that comes of that end is not."""
+"""Held while a signal ends the process or an error is reported, so that errors caused by that end are not
+reported."""
 
 held: list[Callable[[], object]] = []
 """What gives back what the process holds if a signal ends it."""
@@ -43,7 +45,8 @@ class Stopping:
     exit_code: ExitCode | None = None
 
     def __init__(self, say: Callable[[str], object], notice: str) -> None:
-        self._say, self._notice = say, notice
+        self._say = say
+        self._notice = notice
 
     def __call__(self) -> bool:
         return self.exit_code is not None
@@ -61,28 +64,28 @@ def end_by_signals(report: Callable[[ExitCode], object]) -> None:
 
     :param report: says why the process ends.
     """
-    heard, written = os.pipe()
-    os.set_blocking(written, False)
-    Thread(target=_watch, args=(heard, report), daemon=True).start()
-    signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    Thread(target=_watch, args=(read_end, report), daemon=True).start()
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     for number in _CODES:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda number, frame: None)
 
 
-def _watch(heard: int, report: Callable[[ExitCode], object]) -> None:
+def _watch(read_end: int, report: Callable[[ExitCode], object]) -> None:
     """End the process by a signal, in ``graceful`` by a second one.
 
-    :param heard: a descriptor from which the number of each signal can be read.
+    :param read_end: a descriptor from which the number of each signal can be read.
     """
     while True:
-        code = _CODES.get(os.read(heard, 1)[0])
+        code = _CODES.get(os.read(read_end, 1)[0])
         if code is None:
             continue
-        asked = _graceful[-1:]  # read once, like the farewell: the work may come to its end meanwhile
-        if asked and not asked[0]():
+        innermost = _graceful[-1:]  # read once, like the farewell: the work may come to its end meanwhile
+        if innermost and not innermost[0]():
             with suppress(Exception):
-                asked[0].stop(code)
+                innermost[0].stop(code)
             continue
         timer = Timer(GRACE, os._exit, (code,))  # whatever may block
         timer.daemon = True
@@ -102,7 +105,7 @@ def _watch(heard: int, report: Callable[[ExitCode], object]) -> None:
 
 @contextmanager
 def holding(release: Callable[[], object]) -> Iterator[None]:
-    """Call ``give`` at the end of the body, even if that is the end of the process."""
+    """Call ``release`` at the end of the body, even if that is the end of the process."""
     held.append(release)
     try:
         yield
@@ -123,7 +126,7 @@ def leaving(farewell: str) -> Iterator[None]:
 
 @contextmanager
 def holding_terminal(enter: Callable[[], object], leave: Callable[[], object]) -> Iterator[None]:
-    """``take`` the terminal for the body, in which SIGTSTP does nothing, and ``give`` it back at the end."""
+    """``enter`` the terminal for the body, in which SIGTSTP does nothing, and ``leave`` it at the end."""
     handled = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
     try:
         with holding(leave):

@@ -79,7 +79,7 @@ def guarded(where: str, failed: str, kind: type[TttError] = TttError) -> Iterato
 
 @cache
 def installed() -> Any:
-    """All entry points, of every package, as they are when they are first asked for: looking takes long."""
+    """All entry points, of every package, as they are when they are first asked for: searching is slow."""
     from importlib.metadata import entry_points
 
     return entry_points()
@@ -106,8 +106,8 @@ def plugins(group: str, convert: Callable[[str, Any], T]) -> Iterator[T]:
     """All entry points of a group by their names, without those that fail."""
     for name in sorted(installed().select(group=group).names):
         with suppress(TttError):
-            if (taken := plugin(group, name, convert)) is not None:
-                yield taken
+            if (member := plugin(group, name, convert)) is not None:
+                yield member
 
 
 def split_name(argument: str, example: str) -> tuple[Path, str]:
@@ -148,5 +148,5 @@ def load_object(argument: str, example: str) -> Any:
     with guarded(argument, "raised "):
         if hasattr(module, name):
             return getattr(module, name)
-        known = [key for key in vars(module) if not key.startswith("_")]
-    raise UsageError(f"has no {name!r}", where=str(path), hint=did_you_mean(name, known))
+        public = [key for key in vars(module) if not key.startswith("_")]
+    raise UsageError(f"has no {name!r}", where=str(path), hint=did_you_mean(name, public))

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine import jit
-from ttt_cli.errors import notices
+from ttt_cli.errors import COMPILING, notices
 
 UNLIMITED = 1 << 62
 """The limit of nodes of an unlimited search."""
@@ -37,7 +37,7 @@ Python's int, which is several times as fast."""
 
 @contextmanager
 def _logged(name: str) -> Iterator[None]:
-    notices.info("compiling %s, once, about 3 s", name)
+    notices.info(COMPILING, name)
     yield
 
 
