@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 
 from tests.ttt import TEXTS, Terminal
-from ttt_cli.documents import Document, json_text, put
+from ttt_cli.documents import Document, json_text, print_result
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import printable
 from ttt_cli.views.progress import progress
@@ -35,21 +35,21 @@ def environment(*, terminal: bool = False, quiet: bool = False, json: bool = Fal
 def test_a_document_is_one_line_and_indented_for_a_terminal() -> None:
     fields = {"rate": 0.1, "counts": (1, 2), "file": Path("a/b"), "none": None, "of": {1: True}}
     env = environment(json=True)
-    put(env, Result(fields))
+    print_result(env, Result(fields))
     line = env.stdout.getvalue()
     assert line == (
         '{"schema":"ttt-test","version":1,"found":{"rate":0.1,"counts":[1,2],"file":"a/b","none":null,'
         '"of":{"1":true}}}\n'
     )
     env = environment(terminal=True, json=True)
-    put(env, Result(fields))
+    print_result(env, Result(fields))
     assert env.stdout.getvalue().count("\n") > 5
     assert orjson.loads(env.stdout.getvalue()) == orjson.loads(line)
     value = [np.float64(0.5), np.arange(2), np.int64(3), np.bool_(True), "a\x7fß\udcff"]
     assert json_text(value) == '[0.5,[0,1],3,true,"a\\u007f\\u00df\\\\udcff"]'
     for number in (nan, -inf, np.float64(nan), np.array([1.0, nan])):
         with pytest.raises(ValueError, match="not JSON compliant"):
-            put(environment(json=True), Result([{"win": number}]))
+            print_result(environment(json=True), Result([{"win": number}]))
 
 
 @given(TEXTS)
@@ -104,7 +104,7 @@ def test_progress_is_shown_and_then_removed(total: int | None) -> None:
     assert "1,000/1,000 games" in shown if total else "1,000 games" in shown
     assert shown.endswith("\x1b[2K") and env.stdout.getvalue() == ""
     for silent in (environment(), environment(terminal=True, TERM="dumb")):
-        with progress(silent, 10) as tick:
+        with progress(silent, 10, title="q") as tick:
             tick(5)
         assert silent.stderr.getvalue() == silent.stdout.getvalue() == ""
 

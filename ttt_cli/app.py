@@ -47,22 +47,22 @@ class Commands(TyperGroup):
         """
         name, *rest = args
         if name in COMMANDS:
-            return self.load(name, rest, not ctx.resilient_parsing)
+            return self.load(name, rest, completing=ctx.resilient_parsing)
         if ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
         hint = did_you_mean(name, [*COMMANDS, "--version"]) or "ttt --help lists the commands"
         raise UsageError(f"no such command {name!r}", where="ttt", hint=hint)
 
-    def load(self, name: str, arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
+    def load(self, name: str, arguments: list[str], *, completing: bool) -> tuple[str, Any, list[str]]:
         """Import a command's module and create the command. The module may define ``load``, for subcommands,
         and ``more_help``, which returns text for the end of its help.
 
-        :param runs: False for shell completion.
+        :param completing: whether this is for shell completion, which runs nothing from outside.
         :returns: the name, the command, and the remaining arguments.
         """
         module = command_module(name)
         if load := getattr(module, "load", None):
-            return load(arguments, runs)
+            return load(arguments, completing=completing)
         function = getattr(module, module.__name__.rpartition(".")[2])
         command = make_command(name, function, hidden=IGNORED.get(name, ()))
         if more_help := getattr(module, "more_help", None):
@@ -103,8 +103,8 @@ app = typer.Typer(
 )
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"ttt {__version__}")
         raise typer.Exit()
 
@@ -156,17 +156,17 @@ def _report(error: BaseException, env: Environment) -> int:
         import traceback
 
         traceback.print_exception(error, file=env.stderr)
-    known = _translate(error)
-    known.hint = known.flags or known.hint
+    reported = _translate(error)
+    reported.hint = reported.flags or reported.hint
     with ending:
-        if known.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
+        if reported.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
             env.stderr.write("\n")  # the terminal shows ^C
-        if known.exit_code is not ExitCode.CLOSED_PIPE:
-            text = env.folded(f"Error: {known}", env.stderr)
+        if reported.exit_code is not ExitCode.CLOSED_PIPE:
+            text = env.folded(f"Error: {reported}", env.stderr)
             if env.json:
-                text = dumped(Error.of(known), indent=env.stderr.isatty())
+                text = dumped(Error.of(reported), indent=env.stderr.isatty())
             env.stderr.write(text + "\n")
-    return known.exit_code
+    return reported.exit_code
 
 
 def _translate(error: BaseException) -> TttError:
@@ -195,9 +195,9 @@ def _translate(error: BaseException) -> TttError:
 
 
 def _stopped(code: ExitCode) -> TttError:
-    known = TttError(code.label)
-    known.exit_code = code
-    return known
+    stopped = TttError(code.label)
+    stopped.exit_code = code
+    return stopped
 
 
 def _file_error(error: OSError) -> TttError:

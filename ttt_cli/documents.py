@@ -33,6 +33,7 @@ from typing import (
     Any,
     ClassVar,
     Literal,
+    NamedTuple,
     NotRequired,
     Union,
     get_args,
@@ -47,6 +48,20 @@ from ttt_cli.errors import ExitCode, TttError
 Schema = dict[str, Any]
 Codec = tuple[Schema, Callable[[Any], Any] | None]
 """The JSON Schema of a type's values, and a function that encodes them (None: they stay as they are)."""
+
+
+class Member(NamedTuple):
+    """A field of a document.
+
+    :ivar get: takes its value from the dataclass.
+    :ivar encode: as in ``Codec``.
+    :ivar optional: whether the document leaves it out if it is None.
+    """
+
+    get: Callable[[Any], Any]
+    schema: Schema
+    encode: Callable[[Any], Any] | None
+    optional: bool
 
 
 class Document:
@@ -76,11 +91,11 @@ class Document:
         raise NotImplementedError
 
 
-def put(env: Environment, result: Any) -> ExitCode:
+def print_result(env: Environment, result: Any) -> ExitCode:
     """Write what a command returns to stdout, and return its exit code, of several results the highest. A
     document is one line of JSON, or on a terminal indented."""
     if isinstance(result, Iterator):
-        return max((put(env, each) for each in result), default=ExitCode.DONE)
+        return max((print_result(env, each) for each in result), default=ExitCode.DONE)
     if not isinstance(result, Document):
         return ExitCode(result or 0)
     if env.json:
@@ -105,7 +120,9 @@ def json_text(value: Any, *, indent: bool = False) -> str:
     settings: dict[str, Any] = {"indent": 2} if indent else {"separators": (",", ":")}
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain, **settings)
     text = re.sub(r"[\ud800-\udfff]", lambda half: f"\\\\u{ord(half[0]):04x}", text)
-    return text if text.replace("\n", "").isprintable() else json.dumps(json.loads(text), **settings)
+    if not text.replace("\n", "").isprintable():
+        text = json.dumps(json.loads(text), **settings)  # ASCII alone escapes control characters
+    return text
 
 
 def _plain(value: Any) -> Any:
@@ -117,28 +134,30 @@ def fields_of(value: Any) -> dict[str, Any]:
     """Return the document of a dataclass, as its ``schema_of`` describes it."""
     document: dict[str, Any] = {}
     kind: Any = type(value)
-    for name, (get, (_, encode), optional) in _members(kind).items():
-        own = get(value)
-        if own is not None and encode is not None:
-            own = encode(own)
+    for name, member in _members(kind).items():
+        item = member.get(value)
+        if item is not None and member.encode is not None:
+            item = member.encode(item)
         if name.startswith("*"):
-            document |= own
-        elif own is not None or not optional:
-            document[name] = own
+            document |= item
+        elif item is not None or not member.optional:
+            document[name] = item
     return document
 
 
 @cache
-def _members(kind: Any) -> dict[str, tuple[Callable[[Any], Any], "Codec", bool]]:
-    """Return the fields of a document: for each a getter, its codec, and whether it may be absent."""
+def _members(kind: Any) -> dict[str, Member]:
+    """Return the fields of a document by their names; a star precedes those that are inserted."""
     hints = get_type_hints(kind, include_extras=True)
-    own = {item.name: item.metadata for item in fields(kind)}
-    found: dict[str, Any] = {}
-    for member in getattr(kind, "DOCUMENT", [name for name in own if "aside" not in own[name]]):
-        name = member.removeprefix("*")  # of a field or a property
+    metadata = {item.name: item.metadata for item in fields(kind)}
+    members: dict[str, Member] = {}
+    for starred in getattr(kind, "DOCUMENT", [name for name in metadata if "aside" not in metadata[name]]):
+        name = starred.removeprefix("*")  # of a field or a property
         hint = hints.get(name) or get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
-        found[member] = attrgetter(name), codec_of(hint), "optional" in own.get(name, ())
-    return found
+        schema, encode = codec_of(hint)
+        may_lack = "optional" in metadata.get(name, ())
+        members[starred] = Member(attrgetter(name), schema, encode, optional=may_lack)
+    return members
 
 
 def optional() -> Any:
@@ -246,7 +265,8 @@ def codec_of(kind: Any) -> Codec:
     if origin is Literal:
         return {"enum": list(parts)}, None
     inner = [codec_of(part) for part in parts if part is not ...]
-    schemas, encoders = [schema for schema, _ in inner], [encode for _, encode in inner if encode]
+    schemas = [schema for schema, _ in inner]
+    encoders = [encode for _, encode in inner if encode]
     encode = partial(_each, encoders[0]) if encoders else None
     if origin in (Union, UnionType):
         return {"anyOf": schemas}, encode
@@ -260,9 +280,9 @@ def codec_of(kind: Any) -> Codec:
         return schema_of(get_type_hints(kind.fields)["return"]), methodcaller("fields")
     if is_dataclass(kind):
         members = _members(kind)  # type: ignore[arg-type]
-        own = {name: schema for name, (_, (schema, _), _) in members.items()}
-        inserted = [own.pop(name) for name in members if name.startswith("*")]
-        required = [name for name in own if not members[name][2]]
+        inserted = [member.schema for name, member in members.items() if name.startswith("*")]
+        own = {name: member.schema for name, member in members.items() if not name.startswith("*")}
+        required = [name for name in own if not members[name].optional]
         schema = {"type": "object", "required": required, "properties": own}
         return (schema | {"allOf": inserted} if inserted else schema), fields_of
     if is_typeddict(kind):

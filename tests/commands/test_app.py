@@ -25,9 +25,9 @@ def solve(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Call ``ttt solve`` with a function of the test in the command's place."""
 
     def call(function: Callable[..., Any], *arguments: object, **settings: Any) -> Outcome:
-        made = make_command("solve", function)
+        made = make_command("solve", function, hidden=())
         monkeypatch.setattr("ttt_cli.user_code._files", set())  # of earlier tests
-        monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, made, rest))
+        monkeypatch.setattr(Commands, "load", lambda self, name, rest, completing: (name, made, rest))
         return ttt("solve", *arguments, **settings)
 
     return call
@@ -60,8 +60,8 @@ def test_every_command_has_help_with_examples_of_itself(
 
 def test_every_option_is_explained() -> None:
     group: Any = typer.main.get_command(app)
-    commands = [group.load(name, [], True) for name in COMMANDS]
-    commands += [group.load("train", [name], True) for name in LEARNERS]
+    commands = [group.load(name, [], completing=False) for name in COMMANDS]
+    commands += [group.load("train", [name], completing=False) for name in LEARNERS]
     shown = [one for _, command, _ in commands for one in command.params if not one.hidden]
     assert [one.name for one in shown if not one.help] == []
 

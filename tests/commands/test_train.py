@@ -55,9 +55,9 @@ def test_resuming_needs_the_store_and_the_program_to_be_typed_again() -> None:
 def test_the_cost_of_a_table_on_a_large_board_is_said_once(ttt):
     call = ["--board", "6x6", "--line", "4", "--games", 20, "--seed", 1]
     told = ttt("train", "q", *call).err
-    assert told.count("some 15 kB a game; ntuple is made for such boards") == 1
-    assert "some 177 kB a game" in ttt("train", "book", *call).err  # its counts take more than its moves
-    assert "kB a game" not in ttt("train", "q", "--board", "5x5", "--line", "4", "--games", 20).err
+    assert told.count("about 15 kB per game; ntuple is made for such boards") == 1
+    assert "about 177 kB per game" in ttt("train", "book", *call).err  # its counts take more than its moves
+    assert "kB per game" not in ttt("train", "q", "--board", "5x5", "--line", "4", "--games", 20).err
 
 
 def test_what_cannot_be_written_is_not_trained(ttt: Run) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from tests.ttt import Run
 from ttt_cli.learners.td import Td
-from ttt_cli.shell.options import whole
+from ttt_cli.shell.options import MAX_WHOLE, whole
 from ttt_cli.store import library
 
 
@@ -27,10 +27,10 @@ def test_each_parameter_is_an_option_and_only_given_ones_change(ttt: Run) -> Non
     [("1.5M", 1_500_000), ("2G", 2 * 10**9), ("1", 1), ("1,000,000", 10**6), ("12 000", 12_000)],
 )
 def test_whole_numbers_as_people_write_them(text: str, number: int) -> None:
-    assert whole()(text) == number
+    assert whole(1, MAX_WHOLE)(text) == number
 
 
 @pytest.mark.parametrize("text", ["", "k", "1.2345k", "1,00", "1e-3", "-5", "10kk", "0x10", "1e30"])
 def test_other_texts_are_not_numbers(text: str) -> None:
     with pytest.raises(typer.BadParameter):
-        whole(0)(text)
+        whole(0, MAX_WHOLE)(text)

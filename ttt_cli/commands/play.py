@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from ttt_cli.agents.grammar import Agent, resolve_all
-from ttt_cli.documents import put
+from ttt_cli.documents import print_result
 from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.play.session import Player, Session, players_of
@@ -126,7 +126,7 @@ def _train(env: Environment, loaded: Loaded) -> bool:
     board, line = f"{rules.rows}x{rules.cols}", rules.line
     on_stderr = replace(env, stdout=env.stderr, json=False, board=board, line=line)  # stdout is for games
     training = train(on_stderr, learner.name, {}, TrainOptions(preset=preset))
-    if put(replace(on_stderr, quiet=True), training) != ExitCode.DONE:  # without what to do next
+    if print_result(replace(on_stderr, quiet=True), training) != ExitCode.DONE:  # without what to do next
         raise typer.Exit(training.code)
     return True
 

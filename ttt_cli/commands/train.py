@@ -1,13 +1,12 @@
 """``ttt train``, with a subcommand for each method."""
 
 import os
-import re
 import secrets
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from inspect import Signature
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from ttt_cli.agents.grammar import file_and_reading, is_program
 from ttt_cli.agents.registry import ALIASES, BUILT_IN
 from ttt_cli.documents import Count, Document, aside
-from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
@@ -29,7 +28,7 @@ from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, flag, given_rules, number, option
 from ttt_cli.signals import graceful
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import FileOptions
+from ttt_cli.store.formats.format import FileOptions, Loaded
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
 from ttt_cli.training.curve import KEPT_UP_TO
@@ -165,28 +164,33 @@ Examples:
 """
 
 
-def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
+def load(arguments: list[str], *, completing: bool) -> tuple[str, Any, list[str]]:
     """Return the subcommand of a built-in method, a plug-in or ``FILE.py:CLASS``; without a name, the group
-    of all methods. Unless the command ``runs``, nothing from outside is loaded.
+    of all methods. For shell completion, nothing from outside is loaded.
 
     :raises TttError: if there is no such learner.
     """
     name = arguments[0] if arguments else "--help"
-    if name.startswith("-") or not (runs or name in LEARNERS):
+    if name.startswith("-") or (completing and name not in LEARNERS):
         text, examples = split_examples(train.__doc__ or "")
         methods: Any = {
             key: TyperCommand(key, help=about[0].upper() + about[1:], rich_help_panel="Methods")
             for key, about in LEARNERS.items()
         }
         group = TyperGroup(name="train", commands=methods, help=text, epilog=examples)
-        group.options_metavar, group.subcommand_metavar = "", "LEARNER [OPTIONS]"
+        group.options_metavar = ""
+        group.subcommand_metavar = "LEARNER [OPTIONS]"
         return "train", group, arguments or ["--help"]
     if name not in LEARNERS and (state := library.StateName.parse(name)):
         raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")
     if name in BUILT_IN or name in ALIASES:
         raise UsageError("is a player that needs no training", where=name, hint=f"ttt play {name}")
-    for typed in re.findall(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
-        offer_file(typed)
+    # Before the options are parsed, which depend on the learner.
+    for word, following in zip_longest(arguments, arguments[1:]):
+        if word == "--learner" and following is not None:
+            offer_file(following)
+        elif word.startswith("--learner="):
+            offer_file(word.removeprefix("--learner="))
     kind = offer_file(name) if ":" in name else learner_class(name)
     if name not in LEARNERS:
         offer(kind)
@@ -196,13 +200,15 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
 def make_subcommand(name: str, kind: Any) -> Any:
     """Return the command that trains a learner. Only parameters that are given override a preset or file."""
     parameters = parameters_of(kind)
-    taken = {"env", "help", *(item.name for item in (*fields(TrainOptions), *fields(Environment)))}
-    if own := next((own.name for own in parameters if own.name in taken), ""):
-        raise UsageError(f"{own} cannot be an option of ttt train", where=name, hint="rename the parameter")
+    reserved = {"env", "help", *(item.name for item in (*fields(TrainOptions), *fields(Environment)))}
+    for own in parameters:
+        if own.name in reserved:
+            what = f"{own.name} cannot be an option of ttt train"
+            raise UsageError(what, where=name, hint="rename the parameter")
 
     def run(env: Environment, **values: Any) -> Training:
-        given = {own.name: values.pop(own.name) for own in parameters}
-        given = {key: value for key, value in given.items() if value is not None}
+        every = {own.name: values.pop(own.name) for own in parameters}
+        given = {key: value for key, value in every.items() if value is not None}
         return train(env, kind.name, given, TrainOptions(**values))
 
     title = kind.title[0].upper() + kind.title[1:]
@@ -216,7 +222,9 @@ def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> Non
     """Raise a ``UsageError`` if options, or the learner's ``given`` parameters, do not go together."""
     typed = given_as(learner)
     program = is_program(options.opponent or "")
-    kept_in_file = ["games", "seed", "symmetry", *([] if program else ["opponent"])]
+    kept_in_file = ["games", "seed", "symmetry"]
+    if not program:
+        kept_in_file.append("opponent")
     about_games = ["opponent", "seed", "until", "checkpoint", "curve", "workers", "cluster"]
     exclusive = {
         "--resume, which takes it from the file": (options.resume, [*kept_in_file, *given]),
@@ -238,42 +246,54 @@ def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> Non
 
 def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, options: TrainOptions) -> State:
     """Return the state to start from: that of the file or of --from, or an empty one."""
-    rules, preset = given_rules(env), options.preset
+    rules = given_rules(env)
+    choice = options.preset or "default"
     continues = options.resume or (path.exists() and not options.fresh)
-    origin, reading = path if continues else None, FileOptions()
+    origin = path if continues else None
+    reading = FileOptions()
     if options.source is not None:
         name, reading = file_and_reading(options.source, rules)
         origin = library.existing(env.store, name, rules)
     if origin is None:
-        empty = learner_of(learner, preset or "default").with_params(**given)
+        empty = learner_of(learner, choice).with_params(**given)
         return State.empty(empty, rules or STANDARD, symmetric=options.symmetry)
     # An empty file can only be read as the table of a learner that is named: an empty graph.
     is_empty = origin.is_file() and not origin.stat().st_size
     loaded = library.load(origin, replace(reading, learner=learner if is_empty else None))
     env.remark(loaded.remarks)
-    state, fault = loaded.state, ""
-    hint = "" if options.resume else f"{'-o' if origin == path else '--from'} another file"
-    if not loaded.native and origin == path:
-        fault = f"is a {loaded.format} file, which training never writes to"
-        hint = f"{command_line('ttt', 'import', origin)} first"
-    elif state.learner.name != learner:
-        fault = f"holds a {state.learner.name} state, not {learner}"
-    elif rules not in (None, state.rules):
-        fault = f"is for {state.rules.describe()}, not {rules.describe()}"
-        hint = hint or "leave out --board and --line"
-    elif options.symmetry and not state.symmetric:
-        fault = "was trained without --symmetry"
-    elif preset and state.learner.choice != preset:
-        fault = f"has the choice rule {state.learner.choice}"
-        hint = hint or "leave out --preset"
+    fault, hint = _unfit(loaded, origin, path, learner, rules, options)
     if fault:
         raise InvalidFileError(fault, where=str(origin), hint=hint)
-    if options.source is not None and state.learner.choice != (preset or "default"):
+    state = loaded.state
+    if options.source is not None and state.learner.choice != choice:
         env.say(f"{origin} has the choice rule {state.learner.choice}, and so will {path}")
-    if (unfinished := state.unfinished) is not None and origin == path and not options.resume:
+    unfinished = state.unfinished
+    if unfinished is not None and origin == path and not options.resume:
         stopped = f"after {unfinished['games']:,} of {unfinished['planned']:,} games"
         env.say(f"the run that stopped {stopped} can no longer be resumed")
     return replace(state, learner=state.learner.with_params(**given))
+
+
+def _unfit(
+    loaded: Loaded, origin: Path, path: Path, learner: str, rules: Rules | None, options: TrainOptions
+) -> tuple[str, str]:
+    """Return why a training that is saved to ``path`` cannot start from the file ``origin``, and a hint; two
+    empty texts if it can."""
+    state = loaded.state
+    another = "" if options.resume else f"{'-o' if origin == path else '--from'} another file"
+    if not loaded.native and origin == path:
+        fault = f"is a {loaded.format} file, which training never writes to"
+        return fault, f"{command_line('ttt', 'import', origin)} first"
+    if state.learner.name != learner:
+        return f"holds a {state.learner.name} state, not {learner}", another
+    if rules is not None and rules != state.rules:
+        fault = f"is for {state.rules.describe()}, not {rules.describe()}"
+        return fault, another or "leave out --board and --line"
+    if options.symmetry and not state.symmetric:
+        return "was trained without --symmetry", another
+    if options.preset and state.learner.choice != options.preset:
+        return f"has the choice rule {state.learner.choice}", another or "leave out --preset"
+    return "", ""
 
 
 def _taught(env: Environment, path: Path, state: State, games_from: str | None) -> State:
@@ -298,20 +318,10 @@ def _taught(env: Environment, path: Path, state: State, games_from: str | None) 
 
 
 def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Training:
-    """Carry out the run."""
-    learner, rules = run.state.learner, run.state.rules
-    name = library.StateName(learner.name, learner.choice == "article").name
-    if run.opponent is not None:
-        env.remark(run.opponent.remarks)
-    most = "at most " if options.until else ""
-    env.say(f"training {name} for {most}{counted(run.planned, 'game')}, --seed {run.record['seed']}")
-    if (options.until or options.curve) and enumerated(rules) is None:
-        env.say("the player is judged along the way, which takes longer than its games")
-    if rules.cells >= 36 and isinstance(learner, TableLearner):
-        # On average half of the cells are free.
-        size = f"{run.state.table.move_bytes * rules.cells**2 // 2048} kB a game"
-        env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
-    if options.curve or rules.positions_bound <= KEPT_UP_TO:
+    """Carry out the run, and save it along the way and at its end."""
+    learner = run.state.learner
+    _announce(env, options, run)
+    if options.curve or run.state.rules.positions_bound <= KEPT_UP_TO:
         run.watch(options.curve, closely=options.curve is not None)
     library.try_saving(run.state, run.path)
     warm_up(run.state)
@@ -330,7 +340,12 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         if stopped is not None:
             env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
         # All is saved: only a second signal ends the proof. It may be as long as those along the way were.
-        budget = 20_000 if stopped is not None else BUDGET if options.until or options.curve else 200_000
+        if stopped is not None:
+            budget = 20_000
+        elif options.until or options.curve:
+            budget = BUDGET
+        else:
+            budget = 200_000
         result = _result(run.path, run.state, run, budget)
     if stopped is not None:
         return replace(result, code=stopped)
@@ -338,6 +353,23 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         env.say(f"not unbeatable after {counted(run.played, 'game')}")
         return replace(result, code=ExitCode.FAILED)
     return result
+
+
+def _announce(env: Environment, options: TrainOptions, run: TrainingRun) -> None:
+    """Say what is about to be trained, and what may take long or much memory."""
+    learner = run.state.learner
+    rules = run.state.rules
+    name = library.StateName(learner.name, learner.choice == "article").name
+    if run.opponent is not None:
+        env.remark(run.opponent.remarks)
+    most = "at most " if options.until else ""
+    env.say(f"training {name} for {most}{counted(run.planned, 'game')}, --seed {run.record['seed']}")
+    if (options.until or options.curve) and enumerated(rules) is None:
+        env.say("the player is judged along the way, which takes longer than its games")
+    if rules.cells >= 36 and isinstance(learner, TableLearner):
+        # On average half of the cells are free.
+        size = f"about {run.state.table.move_bytes * rules.cells**2 // 2048} kB per game"
+        env.say(f"a table keeps every position it meets, {size}; ntuple is made for such boards")
 
 
 def _workers(env: Environment, options: TrainOptions, run: TrainingRun) -> AbstractContextManager[ShardMap]:
@@ -375,8 +407,9 @@ def _result(path: Path, state: State, run: TrainingRun | None = None, budget: in
 
 def resume_command(env: Environment, learner: str, path: Path, options: TrainOptions) -> str:
     """Return the command that resumes a run; what it does not find in the file is given again."""
-    program = is_program(options.opponent or "")
-    again = ["until", "checkpoint", "curve", "workers", "cluster", *(["opponent"] if program else [])]
-    given = [(f"--{name}", getattr(options, name)) for name in again if options.given(name)]
+    again = ["until", "checkpoint", "curve", "workers", "cluster"]
+    if is_program(options.opponent or ""):
+        again.append("opponent")
+    repeated = [(f"--{name}", getattr(options, name)) for name in again if options.given(name)]
     words = ["ttt", "train", given_as(learner), "--resume", "-o", path, *store_option(env.store)]
-    return command_line(*words, *chain.from_iterable(given))
+    return command_line(*words, *chain.from_iterable(repeated))

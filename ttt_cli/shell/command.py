@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from ttt_cli.documents import put
+from ttt_cli.documents import print_result
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.learners import offer_file
@@ -42,7 +42,7 @@ class Command(TyperCommand):
             raise
 
 
-def make_command(name: str, function: Callable[..., Any], *, hidden: Collection[str] = ()) -> Any:
+def make_command(name: str, function: Callable[..., Any], *, hidden: Collection[str]) -> Any:
     """Return the Typer command of a function.
 
     :param hidden: options to leave out of the help.
@@ -66,7 +66,7 @@ def make_command(name: str, function: Callable[..., Any], *, hidden: Collection[
             result = function(env, **values)
             for player in env.players:
                 env.remark(player.remarks)
-            return put(env, result)
+            return print_result(env, result)
 
     parameters = [inspect.Parameter("context", KEYWORD, annotation=typer.Context), *options, *common]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -98,15 +98,16 @@ def _prepare(env: Environment) -> None:
     from ttt_cli.engine import kernel
 
     kernel.announce = env.compiling
-    env.listen()
+    env.show_log_messages()
 
 
 def _common_options() -> list[inspect.Parameter]:
-    hints, options = get_type_hints(Environment), []
+    hints = get_type_hints(Environment)
+    options = []
     for item in fields(Environment):
         if item.metadata:
-            names, settings = item.metadata["names"], item.metadata["settings"]
-            option = typer.Option(*names, rich_help_panel="Common options", **settings)
+            settings = {"rich_help_panel": "Common options", **item.metadata["settings"]}
+            option = typer.Option(*item.metadata["names"], **settings)
             options.append(_option(item.name, Annotated[hints[item.name], option], item.default))
     return options
 
@@ -119,17 +120,20 @@ def options_of(source: Callable[..., Any]) -> list[inspect.Parameter]:
 
 def parameters_of(learner: Any) -> list[inspect.Parameter]:
     """Return an option for each parameter of a learner; its field has ``help``, ``min`` and ``max``."""
-    options, hints = [], get_type_hints(learner)
+    hints = get_type_hints(learner)
+    options = []
     for item in fields(learner):
         if item.name == "choice":  # set by --preset
             continue
         if item.default is MISSING:
             raise TypeError(f"{learner.__name__}.{item.name} needs a default")
-        kind, default, about = hints[item.name], item.default, item.metadata.get("help", "")
+        kind = hints[item.name]
         if choices := item.metadata.get("choices"):
             kind = Literal[choices]
+        default = item.default
         if isinstance(default, bool):
             default = "on" if default else "off"
+        about = item.metadata.get("help", "")
         option = typer.Option(
             help=about if default is None else f"{about} (default {default})",
             min=item.metadata.get("min"),

@@ -7,7 +7,7 @@ from time import sleep
 from rich.live import Live
 from rich.text import Text
 
-from ttt_cli.documents import fields_of, json_text, put
+from ttt_cli.documents import fields_of, json_text, print_result
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
@@ -141,7 +141,7 @@ def _record(env: Environment, session: Session) -> None:
 
 def _document(env: Environment, session: Session) -> None:
     if env.json and session.record is not None:
-        put(env, PlayedGame(session.record, session.score))
+        print_result(env, PlayedGame(session.record, session.score))
 
 
 def _say_kept(env: Environment, games: int) -> None:

@@ -23,7 +23,7 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 MAX_WHOLE = (1 << 63) - 1
 
 
-def whole(least: int = 1, most: int = MAX_WHOLE) -> Callable[[Any], int]:
+def whole(least: int, most: int) -> Callable[[Any], int]:
     """Return a parser for whole numbers such as ``10k``, ``1.5M``, ``1e6`` or ``1,000,000``."""
 
     def number(text: Any) -> int:

@@ -10,7 +10,7 @@ from ttt_cli.signals import holding
 
 @contextmanager
 def progress(
-    env: Environment, total: int | None, *, done: int = 0, title: str = "", unit: str = "games"
+    env: Environment, total: int | None, *, title: str, done: int = 0, unit: str = "games"
 ) -> Iterator[Callable[[int], None]]:
     """Show work done and time left while the body runs. Yield a function that takes the work done so far.
 
@@ -20,14 +20,14 @@ def progress(
     if not env.animated:
         yield lambda done: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = [
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,}" + ("" if total is None else "/{task.total:,}") + f" {unit}"),
-        *([] if total is None else [TimeRemainingColumn()]),
-    ]
+    columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn()]
+    if total is None:
+        columns.append(TextColumn(f"{{task.completed:,}} {unit}"))
+    else:
+        columns.append(TextColumn(f"{{task.completed:,}}/{{task.total:,}} {unit}"))
+        columns.append(TimeRemainingColumn())
     with (
         Progress(*columns, console=env.console_on(env.stderr), transient=True) as bar,
         holding(bar.stop),
