@@ -21,7 +21,7 @@ import numpy as np
 
 from ttt_cli.agents.grammar import Agent, file_and_reading, resolve_all
 from ttt_cli.agents.python_object import player_of
-from ttt_cli.agents.registry import OPPONENTS
+from ttt_cli.agents.registry import OPPONENTS, default_opponents
 from ttt_cli.agents.registry import AgentType as AgentType
 from ttt_cli.agents.registry import one_of as one_of
 from ttt_cli.engine.game import Game as Game
@@ -180,13 +180,12 @@ def evaluate(
     :param budget: how many positions may be visited for each side.
     :raises TttError: if more positions can be reached, or the choices of a function or a program vary.
     """
-    agents = _agents([player, *(opponents or OPPONENTS)], rules, store)
-    if not opponents and enumerated(agents[0].rules) is None:
-        agents.pop()  # minimax, which takes proofs there
-    own, *others = agents
+    own, *others = _agents([player, *(opponents or OPPONENTS)], rules, store)
+    if not opponents:
+        others = [other for other in others if other.name in default_opponents(own.rules)]
     budget = _whole("budget", budget, 1) or BUDGET
     verdict = verdicts.judge(own.policy, [(other.name, other.policy) for other in others], budget=budget)
-    notes = tuple(dict.fromkeys(note for agent in agents for note in agent.remarks))
+    notes = tuple(dict.fromkeys(note for agent in [own, *others] for note in agent.remarks))
     return Verdict(**vars(verdict), player=own.name, notes=notes)
 
 
@@ -237,7 +236,8 @@ def play_match(
 
     :param seed: as for a game.
     """
-    games, seed = _whole("games", games, 1) or GAMES, _whole("seed", seed, 0)
+    games = _whole("games", games, 1) or GAMES
+    seed = _whole("seed", seed, 0)
     own, other = _agents([player, opponent], rules, store)
     match = match_of(own.policy, other.policy, games, seed, name=other.name)
     for remark in [*own.remarks, *other.remarks]:
@@ -259,7 +259,7 @@ def train(
     **parameters: Any,
 ) -> State:
     """Train a player. The same call with the same ``seed`` returns the same state, unless the opponent is a
-    function or an object and the board has no state space: its play cannot be told from another's there.
+    function or an object and the board has no state space: its play cannot be identified there.
 
     >>> state = train("q", games=100_000, seed=1)
     >>> evaluate(state).unbeatable
@@ -292,7 +292,8 @@ def train(
         named = learner if isinstance(learner, str) else checked(learner, "learner")
         kind = learner_of(named, preset or "default")
         start = State.empty(kind.with_params(**given), _game(rules) or STANDARD, symmetric=bool(symmetry))
-    games, seed = _whole("games", games, 1), _whole("seed", seed, 0)
+    games = _whole("games", games, 1)
+    seed = _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
     other = _opponent(opponent, start, Path(_path(store)))
     run = new_run(Path(), start, seed=seed, games=games, opponent=other)  # nothing is saved

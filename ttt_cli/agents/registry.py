@@ -30,7 +30,7 @@ ALIASES = {**LEVELS, "minimax.article": "minimax:speed=false,ties=last"}
 """Names of players with options: the levels, and the article's minimax."""
 
 OPPONENTS = ("random", "heuristic", "minimax")
-"""The opponents of an evaluation by default, without minimax on boards where it takes proofs."""
+"""The opponents of an evaluation by default, as far as ``default_opponents`` admits them."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,13 @@ def hard(rules: Rules) -> "Policy":
     return player.make(rules)
 
 
+def default_opponents(rules: Rules) -> tuple[str, ...]:
+    """The names of the opponents by default: without minimax on boards where its play takes proofs."""
+    from ttt_cli.engine.state_space import enumerated
+
+    return tuple(name for name in OPPONENTS if name != "minimax" or enumerated(rules) is not None)
+
+
 def one_of(*values: str) -> Option:
     """Return an option that accepts these values.
 
@@ -88,7 +95,14 @@ def one_of(*values: str) -> Option:
     return Option("|".join(values), lambda text: values[values.index(text)])
 
 
-FLAG = Option("true|false", lambda text: ("false", "true").index(text) == 1)
+def read_flag(text: str) -> bool:
+    """:raises ValueError: unless the text is ``true`` or ``false``."""
+    if text not in ("true", "false"):
+        raise ValueError
+    return text == "true"
+
+
+FLAG = Option("true|false", read_flag)
 
 
 def number(accepts: str, kind: Callable[[str], Any], least: float, most: float = 1e9) -> Option:

@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 
 from ttt_cli.agents.asked import UnsteadyError
 from ttt_cli.agents.grammar import Agent
-from ttt_cli.agents.registry import OPPONENTS
+from ttt_cli.agents.registry import OPPONENTS, default_opponents
 from ttt_cli.agents.state_player import play_by
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
-from ttt_cli.evaluation.match import GAMES, Games, Sample, play_match
+from ttt_cli.evaluation.match import GAMES, Games, Match, Sample, play_match
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
@@ -62,17 +62,18 @@ def evaluate(
       ttt evaluate downloaded.json --mistakes mistakes.csv
       ttt evaluate q random --games 1000 --seed 1 --games-to games.jsonl
     """
-    matched, budget = games is not None and positions is None, positions or BUDGET
+    matched = games is not None and positions is None
+    budget = positions or BUDGET
     for name, value in {"explain": explain, "mistakes": mistakes, "check": check, "exact": exact}.items():
         if value and matched:
             raise UsageError(f"--{name} does not go with --games, whose match proves nothing")
     if games_to is not None and not matched:
         raise UsageError("--games-to needs --games, without --positions")
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
+    if not opponents:
+        others = [other for other in others if other.name in default_opponents(player.rules)]
     if (file := mistakes or games_to) is not None:
         try_report(env, file)
-    if not opponents and enumerated(player.rules) is None:
-        others.pop()  # minimax, which takes proofs there
     always_exact = enumerated(player.rules) and not any(one.policy.external for one in (player, *others))
     if seed is not None and games is None and positions is None and always_exact:
         raise UsageError("needs --games", where="--seed")
@@ -110,11 +111,12 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
     loaded = player.loaded
     if loaded is None or loaded.native or enumerated(player.rules) is None:
         return
-    state, options = loaded.state, player.options
+    state = loaded.state
+    options = player.options
     stated = options.keys() & {"ties", "search", "epsilon"} or options.get("choice", "most") != "most"
-    known = not state.learner.values_of or state.learner.choice in state.learner.without_ties
+    without_ties = not state.learner.values_of or state.learner.choice in state.learner.without_ties
     draws_beads = state.plays is not None and state.plays.choice == "draw"
-    if stated or known or draws_beads:
+    if stated or without_ties or draws_beads:
         return
     ties_by_rates: dict[str, str] = {}  # names equal rates once
     for ties in ("random", "first", "last", "first-learned"):
@@ -155,26 +157,30 @@ def _sample(
 ) -> Sample:
     """Play a match against each opponent, and write its games to ``games_to``. The first game that the
     player loses in a role that need not lose becomes its line where ``lines`` has none."""
-    lines, matches = dict(lines), []
+    lines = dict(lines)
     with (
         nullcontext() if games_to is None else writing(games_to) as file,
         progress(env, games * len(others), title="match") as tick,
     ):
-        for number, other in enumerate(others):
 
-            def watch(batch: Games, name: str = other.name, before: int = number * games) -> None:
+        def match_against(other: Agent, before: int) -> Match:
+            """Play a match; ``before``: the games of the matches before it."""
+
+            def watch(batch: Games) -> None:
                 for side in Side:
                     line = None if side in lines else batch.losing_line(side)
                     if line and holds(player.rules, side, -1) is False:
                         lines[side] = line
                 if file is not None:
-                    file.writelines(_records(player, name, batch, f"{seed}.{before}"))
+                    file.writelines(_records(player, other.name, batch, f"{seed}.{before}"))
 
-            def ended(over: int, before: int = number * games) -> None:
+            def tick_all(over: int) -> None:
                 tick(before + over)
 
             players = player.policy, other.policy
-            matches.append(play_match(*players, games, seed, watch, name=other.name, tick=ended))
+            return play_match(*players, games, seed, watch, name=other.name, tick=tick_all)
+
+        matches = [match_against(other, number * games) for number, other in enumerate(others)]
     if games_to is not None:
         env.say(f"{games * len(others):,} games written to {games_to}")
     return Sample(matches, seed, dict(sorted(lines.items())))

@@ -33,7 +33,8 @@ class Check(Document, name="verification"):
         return ExitCode.FAILED if faulty else ExitCode.DONE
 
     def show(self, env: Environment) -> None:
-        found, verdict = self.verification, "not usable"
+        found = self.verification
+        verdict = "not usable"
         if not found.unfit:
             size = table_size(found.positions, found.moves, found.units)
             verdict = f"{found.format}, {size}{' up to symmetry' if found.symmetric else ''}"
@@ -62,8 +63,9 @@ def verify(
       ttt verify state_store/*.json
       ttt verify q --accept
     """
+    rules = given_rules(env)
     for text in files:
-        name, options = file_and_reading(text, rules := given_rules(env))
+        name, options = file_and_reading(text, rules)
         path = Path(name) if library.is_path(name) else library.existing(env.store, name, rules, what="file")
         try:
             accepted = library.accept(path) if accept else None

@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from ttt_cli.agents.grammar import Agent
+from ttt_cli.agents.registry import read_flag
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
@@ -177,7 +178,7 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
 def _parse_value(text: str, default: object, where: str) -> Value:
     try:
         if isinstance(default, bool):
-            return ("false", "true").index(text.lower()) == 1
+            return read_flag(text.lower())
         if isinstance(default, int):
             return int(text)
         return text if isinstance(default, str) else float(text)
