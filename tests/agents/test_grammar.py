@@ -103,7 +103,7 @@ def test_a_search_needs_values_on_a_known_scale(store: Path) -> None:
     ("text", "error", "says"),
     [
         ("minmax", UsageError, "did you mean 'minimax'"),
-        ("xyzzy", UsageError, "there are random, heuristic, minimax, search, human"),
+        ("xyzzy", UsageError, "known: random, heuristic, minimax, search, human"),
         ("q", UsageError, "ttt train q --store "),
         ("ntupel", UsageError, "did you mean 'ntuple'"),
         ("ntuple.article", UsageError, "ntuple has no article preset"),

@@ -266,6 +266,6 @@ def _unknown(name: str, store: Path, rules: Rules | None) -> TttError:
     if re.fullmatch(r"[XOxo./_-]{4,}", name):
         return UsageError("is a position", where=name, hint="it follows the player: AGENT POSITION")
     names = [*players(), *ALIASES]
-    hint = f"there are {', '.join(names)}, the states in {store.absolute()}, and paths"
+    hint = f"known: {', '.join(names)}; the states in {store.absolute()}; or a path"
     known = [*names, *LEARNERS, *(f"{learner}.article" for learner in LEARNERS)]
     return library.not_found(store, name, rules, what="agent", known=known, hint=hint)

@@ -132,7 +132,7 @@ class Program:
             missing -= len(lines)
             deadline = monotonic() + self._patience if lines else deadline
         if missing or unasked or rest:
-            what = "wrote more than one line, or before it was asked, in answer"
+            what = "wrote more than one line, or wrote before it was asked, in answer"
             raise NoAnswerError(what, hint=ONE_LINE)
 
 
