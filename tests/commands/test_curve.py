@@ -11,7 +11,7 @@ from tests import tables
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.curves import to_csv
 from ttt_cli.training.curve import measure
-from ttt_cli.views.plot import Curve, text_plot
+from ttt_cli.views.plot import PlottedCurve, text_plot
 
 SPACE = StateSpace.of()
 RANDOM = measure(0, tables.uniform(SPACE))
@@ -50,7 +50,7 @@ def test_several_curves_and_a_poor_terminal(ttt, curves):
 @pytest.mark.parametrize("width", [1, 40, 300])
 def test_bars_are_thinned_on_a_narrow_screen(width):
     rows = [replace(PERFECT, games=games) for games in range(100)]
-    lines = text_plot([Curve(Path("a"), "a", rows, [rows])], width)
+    lines = text_plot([PlottedCurve(Path("a"), "a", rows, [rows])], width)
     assert max(map(len, lines[2:4])) <= max(width + 10, 50) and "█" in lines[2]
 
 

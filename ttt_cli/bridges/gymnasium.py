@@ -48,9 +48,16 @@ class KInARow(gymnasium.Env):  # type: ignore[misc]
             self._game.push(int(action))
             self._answer()
         result = self._game.result
-        reward = -1.0 if not legal else 0.0 if result is None else float(result * self._own.sign)
+        if not legal:
+            reward = -1.0
+        elif result is None:
+            reward = 0.0
+        else:
+            reward = float(result * self._own.sign)
         board, info = self._observation()
-        return board, reward, not legal or result is not None, False, info
+        terminated = not legal or result is not None
+        truncated = False
+        return board, reward, terminated, truncated, info
 
     def _answer(self) -> None:
         game = self._game

@@ -59,7 +59,8 @@ def player_of(theirs: Any, game: Any) -> Any:
 
 class _SpielPlayer:
     def __init__(self, game: Any, theirs: Any) -> None:
-        self.rules, self._game = rules_of(game), game
+        self.rules = rules_of(game)
+        self._game = game
         if not isinstance(theirs, pyspiel.Bot):
             self._ask = theirs.action_probabilities
         elif type(theirs).step_with_policy is pyspiel.Bot.step_with_policy:

@@ -19,14 +19,14 @@ from ttt_cli.store.source import Source
 from ttt_cli.training.study import middle
 from ttt_cli.training.study import read as read_study
 from ttt_cli.views.numbers import counted
-from ttt_cli.views.plot import Curve, picture, text_plot
+from ttt_cli.views.plot import PlottedCurve, picture, text_plot
 
 
 @dataclass(frozen=True)
 class Curves(Document, name="curves"):
     """Learning curves, and the file of their picture."""
 
-    curves: list[Curve]
+    curves: list[PlottedCurve]
     picture: str | None
 
     def show(self, env: Environment) -> None:
@@ -55,8 +55,9 @@ def curve(
     kind = "svg" if out in (None, "-") else Path(out or "").suffix.lower().removeprefix(".")
     if kind not in ("svg", "png"):
         raise UsageError("pictures are svg or png", where=out or "", hint="-o plot.svg")
-    rules, what = given_rules(env), "state or curve"
-    paths = list(dict.fromkeys(library.existing(env.store, file, rules, what=what) for file in files))
+    rules = given_rules(env)
+    found = (library.existing(env.store, file, rules, what="state or curve") for file in files)
+    paths = list(dict.fromkeys(found))
     refuse_sources(env, out or "", *paths)
     studies = [path for path in paths if Study().recognises(Source(path), DEFAULTS)]
     if studies and len(files) > 1:
@@ -65,10 +66,10 @@ def curve(
     if studies:
         study = read_study(studies[0])
         settings = {study.named(keys[0]): [study.runs[key] for key in keys] for keys in study.groups}
-        curves = [Curve(studies[0], name, middle(runs), runs) for name, runs in settings.items()]
+        curves = [PlottedCurve(studies[0], name, middle(runs), runs) for name, runs in settings.items()]
         seeds = max(map(len, settings.values()))
-        shown = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
-        heading = f"{', '.join(dict.fromkeys(key.learner for key in study.runs))}: {shown}"
+        drawn = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
+        heading = f"{', '.join(dict.fromkeys(key.learner for key in study.runs))}: {drawn}"
     else:
         distinct = len({path.stem for path in paths}) == len(paths)
         curves = [curve for path in paths for curve in _read(path, path.stem if distinct else str(path))]
@@ -81,7 +82,7 @@ def curve(
     return Curves(curves, out)
 
 
-def _read(path: Path, name: str) -> Iterator[Curve]:
+def _read(path: Path, name: str) -> Iterator[PlottedCurve]:
     """Read the curves in a file: one, or one for each part of a merged state.
 
     :raises InvalidFileError: if there is none.
@@ -90,7 +91,7 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
         rows = read(path)
         if not rows:
             raise InvalidFileError("the curve has no points yet", where=str(path))
-        yield Curve(path, name, rows, [rows])
+        yield PlottedCurve(path, name, rows, [rows])
         return
     state = library.load(path, FileOptions(table=False)).state
     curves = state.curves
@@ -99,4 +100,5 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
         more = command_line("ttt", "train", learner, "-o", path, "--curve", f"{path.stem}-curve.csv")
         raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{more} records one")
     for number, rows in enumerate(curves, 1):
-        yield Curve(path, f"{name}, part {number}" if len(curves) > 1 else name, rows, [rows])
+        part = f"{name}, part {number}" if len(curves) > 1 else name
+        yield PlottedCurve(path, part, rows, [rows])

@@ -64,10 +64,12 @@ def hint(position: Position) -> Advice:
     if all(move.value is None for move in analysis.moves):
         return Advice({}, text)
     legend = ""
-    if timed := [move for move in analysis.moves if move.value and move.plies]:
+    timed = [move for move in analysis.moves if move.value and move.plies]
+    if timed:
         move = max(timed, key=lambda move: move.value or 0)
         moves = "1 move" if move.plies == 1 else f"{move.plies} moves, both sides counted"
-        example, result = worth(move.value, move.plies).plain, "win" if move.value == 1 else "lose"
+        example = worth(move.value, move.plies).plain
+        result = "win" if move.value == 1 else "lose"
         legend = f"{example}: with perfect play you {result} in {moves}"
     return Advice({move.cell: [worth(move.value, move.plies)] for move in analysis.moves}, text, legend)
 

@@ -29,12 +29,14 @@ def board(
     :param notes: lines to show below the numbers of free cells.
     :param compact: whether to leave out the lines between the rows.
     """
-    rules, below = position.rules, notes or {}
+    rules = position.rules
+    below = notes or {}
     contents = [[_marked(position, cell, last), *below.get(cell, ())] for cell in range(rules.cells)]
     if cursor is not None:
         contents[cursor][0] = Text(f"[{contents[cursor][0].plain.strip('()')}]", "reverse")
-    noted = [note.cell_len for notes in below.values() for note in notes]
-    width, depth = 2 + max(len(str(rules.cells)), *noted, 0), max(map(len, contents))
+    note_widths = [note.cell_len for notes in below.values() for note in notes]
+    width = 2 + max(len(str(rules.cells)), *note_widths, 0)
+    depth = max(map(len, contents))
     lines: list[Text] = []
     for start in range(0, rules.cells, rules.cols):
         if lines and not compact:

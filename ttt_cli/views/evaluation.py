@@ -26,7 +26,9 @@ from ttt_cli.views.numbers import bar, cells, counted, percent
 from ttt_cli.views.review import moves_table, strip
 from ttt_cli.views.tables import draw_table, table
 
-BAR_WIDTH, NAME_WIDTH, NUMBERS_WIDTH = 24, 14, 38
+BAR_WIDTH = 24
+NAME_WIDTH = 14
+NUMBERS_WIDTH = 38
 """The most columns for bars and names in a table of rates, and the columns for all between them."""
 
 
@@ -92,20 +94,29 @@ def _drawn(verdict: Verdict, width: int) -> list[Table]:
 def _rates(verdict: Verdict, width: int) -> Table:
     longest = max(NAME_WIDTH, *(cell_len(result.opponent) for result in verdict.results))
     room = min(width - longest - NUMBERS_WIDTH - 2, BAR_WIDTH)
-    bars, rows = room >= BAR_WIDTH // 2, []
+    has_bars = room >= BAR_WIDTH // 2
+    rows = []
     for result in verdict.results:
         for side, rates in zip("XO", (result.as_x, result.as_o), strict=True):
             shares = (rates.win, rates.draw, rates.loss)
             name = result.opponent if side == "X" else ""
             row = [Text(name), side, *map(percent, shares)]
-            if bars:
+            if has_bars:
                 row.append(Text.assemble(*zip(bar(shares, room), ("green", "dim", "red"), strict=True)))
             rows.append(row)
-    narrow = width < NAME_WIDTH + NUMBERS_WIDTH
-    least, others, padding = (9, 28, (0, 1, 0, 0)) if narrow else (NAME_WIDTH, NUMBERS_WIDTH, (0, 1))
-    drawn = table(["against", "as", ">win", ">draw", ">loss", *([""] if bars else [])], rows, padding=padding)
+    headings = ["against", "as", ">win", ">draw", ">loss"]
+    if has_bars:
+        headings.append("")
+    if width < NAME_WIDTH + NUMBERS_WIDTH:
+        drawn = table(headings, rows, padding=(0, 1, 0, 0))
+        least, others = 9, 28
+    else:
+        drawn = table(headings, rows, padding=(0, 1))
+        least, others = NAME_WIDTH, NUMBERS_WIDTH
     names = drawn.columns[0]
-    names.min_width, names.max_width, names.no_wrap = least, max(least, width - others), False
+    names.min_width = least
+    names.max_width = max(least, width - others)
+    names.no_wrap = False
     return drawn
 
 
@@ -129,8 +140,8 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
     coverage = verdict.coverage
     if coverage is not None and coverage.known < coverage.of:
         share = percent(coverage.known / coverage.of, 1)
-        known = f"in {coverage.known:,} ({share}) of {coverage.of:,} positions"
-        yield "experience", Text(f"{known} that can occur in its games")
+        part = f"in {coverage.known:,} ({share}) of {coverage.of:,} positions"
+        yield "experience", Text(f"{part} that can occur in its games")
     half, gains = (round(value, 12) for value in (verdict.exploitability, verdict.nash_conv))
     yield "exploitability", Text(f"{half:z.6g} (NashConv {gains:z.6g})")
     if verdict.unbeatable:
@@ -191,10 +202,8 @@ def _sampled(share: float | None, low: float, high: float) -> str:
 
 def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[Any]]:
     """Yield the rows of the CSV file of mistakes, beginning with the header."""
-    yield [
-        *("position", "cell", "probability", "value_before", "value_after", "reachable"),
-        *(f"reach_{opponent}" for opponent in opponents),
-    ]
+    header = ["position", "cell", "probability", "value_before", "value_after", "reachable"]
+    yield [*header, *(f"reach_{opponent}" for opponent in opponents)]
     for start in range(0, len(blunders), WALK_BATCH):
         part = slice(start, start + WALK_BATCH)
         columns = (column[part].tolist() for column in (blunders.moves, blunders.reachable, blunders.reach))

@@ -22,7 +22,7 @@ def percent(share: float, digits: int = 2) -> str:
 
 def bar(shares: tuple[float, float, float], width: int) -> tuple[str, str, str]:
     """Return the parts of a bar of ``width`` characters for wins, draws and losses; only 0 has none."""
-    lengths = [max(round(share * width), int(share > 0)) for share in shares]
+    lengths = [max(round(share * width), 1 if share > 0 else 0) for share in shares]
     lengths[shares.index(max(shares))] += width - sum(lengths)
     win, draw, loss = (mark * length for mark, length in zip("█▒·", lengths, strict=True))
     return win, draw, loss

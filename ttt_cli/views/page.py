@@ -59,7 +59,8 @@ def page(policy: Policy, name: str, facts: Sequence[tuple[str, str]], described:
     :param described: the positions that the page describes, as ``covered``.
     :raises UsageError: if the value of a move cannot be proved.
     """
-    style, script = _resource("explore.css"), _resource("game.js") + _resource("page.js")
+    style = _resource("explore.css")
+    script = _resource("game.js") + _resource("page.js")
     data = orjson.dumps(page_data(policy, name, described), option=orjson.OPT_SERIALIZE_NUMPY)
     cells = policy.rules.cells
     content = Template(_resource("explore.html")).substitute(
@@ -90,13 +91,16 @@ def page_data(policy: Policy, name: str, described: Positions) -> dict[str, Any]
     """
     whole = enumerated(policy.rules) is not None
     shown = within_reach(policy) if policy.external and whole else policy
-    chances, scores, values, known = [], [], [], []
+    chances, scores, values, unknown = [], [], [], []
     for part in described.parts(WALK_BATCH):
-        legal, played, own = part.legal, shown.probabilities(part), shown.values(part)
+        legal = part.legal
+        played = shown.probabilities(part)
+        own = shown.values(part)
         learned = shown.known(part)
-        known.append(np.ones(len(part), np.bool_) if learned is None else learned)
+        new = np.zeros(len(part), np.bool_) if learned is None else ~learned
         if shown is not policy:
-            played[~known[-1]] = np.nan
+            played[new] = np.nan
+        unknown.append(new)
         chances.append(played[legal])
         scores.append(_scores(part, whole)[legal])
         values.append(own[legal] if whole and own is not None else np.zeros(0))
@@ -109,7 +113,7 @@ def page_data(policy: Policy, name: str, described: Positions) -> dict[str, Any]
         "chances": np.concatenate(chances).astype(np.float32),  # fewer digits, but no other chance becomes 0
         "scores": np.concatenate(scores),
         "values": np.concatenate(values).astype(np.float32).round(4),
-        "unknown": described[~np.concatenate(known)].texts(),
+        "unknown": described[np.concatenate(unknown)].texts(),
         "mistakes": mistakes,
         "mistaken": mistaken,
     }
@@ -131,7 +135,8 @@ def _mistakes(policy: Policy) -> tuple[list[list[Any]], int]:
     mistakes. Each mistake is a list: its position, its cell (-1: resigns), and the probability
     of reaching the position against random play. Of symmetric mistakes, only the worst is listed."""
     blunders = find_blunders(policy, [Uniform(policy.rules)])
-    texts, cells = blunders.positions.texts(), blunders.moves["cell"].tolist()
+    texts = blunders.positions.texts()
+    cells = blunders.moves["cell"].tolist()
     canonical = classes(blunders.positions)
     images = canonical.positions.texts()
     mistakes: dict[Any, list[Any]] = {}

@@ -38,7 +38,7 @@ def heading(session: Session) -> str:
         player = session.player(side)
         share = f" ({percent(player.exploration, 0)} random)" if player.exploration else ""
         players.append(f"{side.name} is {player.called}{share}")
-    number = session.score.games + (not session.over)
+    number = session.score.games if session.over else session.score.games + 1
     game = "" if session.rules == STANDARD else f"; {session.rules.describe()}"
     return f"Game {number:,}: {', '.join(players)}{game}"
 
@@ -47,7 +47,8 @@ def drawn_board(
     session: Session, cursor: Cell | None = None, advice: Advice | None = None, compact: bool = False
 ) -> Text:
     """Draw the board of the current game."""
-    game, notes = session.game, advice.notes if advice else None
+    game = session.game
+    notes = advice.notes if advice else None
     last = game.moves[-1] if game.moves else None
     return board(game.position, last=last, notes=notes, cursor=cursor, compact=compact)
 
@@ -67,19 +68,23 @@ def outcome(session: Session) -> str:
 
 def score(session: Session) -> str:
     """Say how many games each player has won."""
-    (first, second), (own, others) = session.players, session.score.players
+    first, second = session.players
+    own, others = session.score.players
     wins = f"{counted(own.wins, 'win')} for {first.called}, {others.wins} for {second.called}"
     return f"Score: {wins}, {counted(session.score.draws, 'draw')}"
 
 
 def rates(session: Session) -> str:
     """Say which shares of the games two machines have won."""
-    score, (first, second) = session.score, session.players
-    names, wins = [first.called, second.called], [player.wins for player in score.players]
+    standing = session.score
+    first, second = session.players
+    names = [first.called, second.called]
+    wins = [player.wins for player in standing.players]
     if names[0] == names[1]:  # a machine against itself
-        names, wins = ["X", "O"], [score.x_wins, score.o_wins]
-    counts = [*zip(names, wins, strict=True), ("drawn", score.draws)]
-    return "  ".join(f"{name} {percent(count / score.games, 1):>7}" for name, count in counts)
+        names = ["X", "O"]
+        wins = [standing.x_wins, standing.o_wins]
+    counts = [*zip(names, wins, strict=True), ("drawn", standing.draws)]
+    return "  ".join(f"{name} {percent(count / standing.games, 1):>7}" for name, count in counts)
 
 
 def watched(env: Environment, session: Session, *, boards: bool, keys: str = "") -> Group | Text:
@@ -100,7 +105,8 @@ def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], k
     """
     width, height = env.width, env.console.height  # as they are by now
     for number, (drawn, text) in enumerate(boards, 1):
-        rows, lines = drawn.split("\n"), env.folded(text, env.stdout).split("\n")
+        rows = drawn.split("\n")
+        lines = env.folded(text, env.stdout).split("\n")
         room = height - len(rows) - 1  # for the lines below
         needed = len(lines) if number < len(boards) else 2
         if rows[0].cell_len <= width and room >= needed:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ MARKERS = "osD^vPX"
 
 
 @dataclass(frozen=True)
-class Curve:
+class PlottedCurve:
     """The learning curve of a player, or the medians of several.
 
     :ivar points: at least one.
@@ -41,10 +42,11 @@ class Curve:
     runs: Sequence[Sequence[Point]] = aside()
 
 
-def text_plot(curves: Sequence[Curve], width: int = 80) -> list[str]:
+def text_plot(curves: Sequence[PlottedCurve], width: int = 80) -> list[str]:
     """Return curves as lines of text: what became of each player, and a row of bars for each measure and
     side. All curves have their bars at the same numbers of games."""
-    looks, room = sorted({row.games for curve in curves for row in curve.points}), max(width - 30, 8)
+    room = max(width - 30, 8)
+    looks = sorted({row.games for curve in curves for row in curve.points})
     if len(looks) > room:
         looks = [looks[at * (len(looks) - 1) // (room - 1)] for at in range(room)]
     lines = []
@@ -52,19 +54,22 @@ def text_plot(curves: Sequence[Curve], width: int = 80) -> list[str]:
         rows = curve.points
         lines.append(f"{curve.name}: {_outcome(curve)}")
         games = [row.games for row in rows]
-        shown = [max(bisect_right(games, look) - 1, 0) for look in looks if look <= games[-1]]
+        latest = [max(bisect_right(games, look) - 1, 0) for look in looks if look <= games[-1]]
         for title, sides in PANELS.items():
             lines.append(f"  {title}")
             for side, measure in zip("XO", sides, strict=True):
                 shares: list[float] = [getattr(row, measure) for row in rows]
-                bars = (BARS[ceil(shares[at] * (len(BARS) - 1))] for at in shown)
-                drawn = "".join(bar * max(1, min(room // len(looks), 3)) for bar in bars)
-                lines.append(f"    as {side}  {drawn}  {percent(shares[0], 1)} → {percent(shares[-1], 1)}")
+                bars = (BARS[ceil(shares[at] * (len(BARS) - 1))] for at in latest)
+                row_of_bars = "".join(bar * max(1, min(room // len(looks), 3)) for bar in bars)
+                lines.append(
+                    f"    as {side}  {row_of_bars}  {percent(shares[0], 1)} → {percent(shares[-1], 1)}"
+                )
     return [*lines, f"bars: from {looks[0]:,} to {short(looks[-1])} games, on a logarithmic scale"]
 
 
-def _outcome(curve: Curve) -> str:
-    first, last, runs = curve.points[0], curve.points[-1], curve.runs
+def _outcome(curve: PlottedCurve) -> str:
+    first, last = curve.points[0], curve.points[-1]
+    runs = curve.runs
     verdicts = [run[-1].unbeatable for run in runs]
     if None in verdicts:
         verdict = f"whether {'it is' if len(runs) == 1 else 'they are'} unbeatable is not known"
@@ -87,7 +92,7 @@ def short(games: int) -> str:
     return str(games)
 
 
-def picture(curves: Sequence[Curve], heading: str, kind: str) -> bytes:
+def picture(curves: Sequence[PlottedCurve], heading: str, kind: str) -> bytes:
     """Draw curves: the medians, and a band from the lower to the upper quartile. The same curves give the
     same bytes.
 
@@ -112,13 +117,7 @@ def picture(curves: Sequence[Curve], heading: str, kind: str) -> bytes:
         figure = Figure(figsize=(11, 7.2), layout="constrained")
         for axes, (title, measure) in zip(figure.subplots(2, 2).flatten(), measures, strict=True):
             for number, curve in enumerate(curves):
-                games, name = [row.games for row in curve.points], curve.name
-                samples = [[getattr(row, measure) for row in rows] for rows in zip(*curve.runs, strict=True)]
-                low, mid, high = np.transpose([np.quantile(row, (0.25, 0.5, 0.75)) for row in samples])
-                color, marker = f"C{number}", MARKERS[number % len(MARKERS)]
-                axes.fill_between(games, low, high, color=color, alpha=0.18, linewidth=0)
-                label = f"\u200b{as_text(name)}" if name.startswith("_") else as_text(name)  # or it is hidden
-                axes.plot(games, mid, color=color, marker=marker, label=label)
+                _draw_line(axes, curve, measure, number)
             axes.set_title(title, loc="left")
             axes.set_xlabel("games")
             axes.set_xscale("symlog", linthresh=least)  # linear up to the first point
@@ -131,3 +130,16 @@ def picture(curves: Sequence[Curve], heading: str, kind: str) -> bytes:
         stream = io.BytesIO()
         figure.savefig(stream, format=kind, dpi=144, metadata={"Date" if kind == "svg" else "Software": None})
         return stream.getvalue()
+
+
+def _draw_line(axes: Any, curve: PlottedCurve, measure: str, number: int) -> None:
+    """Draw a measure of the curve with this number, and its band."""
+    games = [row.games for row in curve.points]
+    samples = [[getattr(row, measure) for row in rows] for rows in zip(*curve.runs, strict=True)]
+    low, mid, high = np.transpose([np.quantile(row, (0.25, 0.5, 0.75)) for row in samples])
+    color = f"C{number}"
+    axes.fill_between(games, low, high, color=color, alpha=0.18, linewidth=0)
+    label = as_text(curve.name)
+    if curve.name.startswith("_"):  # or it is hidden
+        label = f"\u200b{label}"
+    axes.plot(games, mid, color=color, marker=MARKERS[number % len(MARKERS)], label=label)

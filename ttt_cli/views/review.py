@@ -116,7 +116,9 @@ def _decision(review: Review, names: Mapping[Side, str]) -> str:
     if review.game.resigned and review.resigned not in (None, -1):
         return f"{loser} resigned what was still a {WORDS[review.resigned]}"
     values = [move.before for move in review.moves if move.side is winner.other]
-    if all(value == -1 for value in values + [review.resigned] * review.game.resigned):
+    if review.game.resigned:
+        values.append(review.resigned)
+    if all(value == -1 for value in values):
         return f"{loser} could not have escaped the loss against perfect play"
     return "Where the game was lost could not be proved"
 
@@ -130,7 +132,8 @@ def _mistake(review: Review, number: int) -> str:
 def _accuracy(review: Review, names: Mapping[Side, str]) -> list[str]:
     texts = []
     for side in Side:
-        choices, share = review.choices[side.key], review.accuracy[side.key]
+        choices = review.choices[side.key]
+        share = review.accuracy[side.key]
         kept = f"{choices.kept} of {choices.choices}"
         text = "had no such move" if share is None else f"{kept} ({percent(share, 0)})"
         unproven = f", {choices.unproven} not proved" if choices.unproven else ""

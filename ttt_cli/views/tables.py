@@ -20,9 +20,11 @@ def table(
     drawn = Table(box=None, padding=tuple(padding), header_style="bold")  # type: ignore[arg-type]
     rows = [[printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     for heading, *cells in zip_longest(headings, *rows, fillvalue=""):
-        title, right = heading.removeprefix(">"), heading.startswith(">")
+        title = heading.removeprefix(">")
+        right = heading.startswith(">")
         texts = [*map(str, cells)]
-        parts = [*title.split(), *(texts if right else " ".join(texts).split())]
+        words = texts if right else " ".join(texts).split()
+        parts = [*title.split(), *words]
         least = max(map(cell_len, parts), default=0)
         unbreakable = least >= max(map(cell_len, [title, *texts]))
         drawn.add_column(Text(title), overflow="fold", min_width=least, no_wrap=unbreakable)
@@ -51,16 +53,19 @@ def draw_table(
 
     :param groups: the sizes of groups of the other columns that stay together; by default 1 each.
     """
-    rows, at = list(rows), lead
+    rows = list(rows)
 
     def part(columns: Sequence[int]) -> Table:
         cells = ([row[column] for column in columns] for row in rows)
         return table([headings[column] for column in columns], (row for row in cells if any(map(str, row))))
 
-    boundless, first = env.console.options.update(max_width=9999), list(range(lead))
+    boundless = env.console.options.update(max_width=9999)
+    first = list(range(lead))
     chosen = [*first]
+    at = lead
     for number in groups or [1] * (len(headings) - lead):
-        group, at = range(at, at + number), at + number
+        group = range(at, at + number)
+        at += number
         wider = env.console.measure(part([*chosen, *group]), options=boundless).maximum > env.width
         if wider and len(chosen) > lead and env.bounded(env.stdout):
             env.draw(part(chosen))
