@@ -73,14 +73,19 @@ class AnalysisResult(Document, name="analysis"):
         columns.append(["worth", *(worth(move.value) for move in moves), ""])
         for agent in agents:
             shares = (percent(move.probability) if move.probability else "" for move in agent.moves)
-            remark = "resigns" if agent.resigns else "unknown here" if agent.known is False else ""
-            columns.append([f">{agent.name}", *(Text(share, "bold") for share in shares), remark])
+            columns.append([f">{agent.name}", *(Text(share, "bold") for share in shares), _remark(agent)])
             if agent.has_values:
                 values = ("" if move.value is None else f"{move.value:+.4f}" for move in agent.moves)
                 columns.append([">value", *(Text(value, "dim") for value in values), ""])
         headings, *rows = zip(*columns, strict=True)
-        groups = [1 + agent.has_values for agent in agents]
+        groups = [2 if agent.has_values else 1 for agent in agents]
         draw_table(env, [str(heading) for heading in headings], rows, lead=2, groups=groups)
+
+
+def _remark(agent: Opinion) -> str:
+    if agent.resigns:
+        return "resigns"
+    return "unknown here" if agent.known is False else ""
 
 
 def analyze(

@@ -35,8 +35,10 @@ class DifferenceResult(Document, name="diff"):
     csv: str | None = aside()
 
     def show(self, env: Environment) -> None:
-        a, b, difference = self.a.name, self.b.name, self.difference
-        a, b = (f"{a} (A)", f"{b} (B)") if a == b else (a, b)
+        difference = self.difference
+        a, b = self.a.name, self.b.name
+        if a == b:
+            a, b = f"{a} (A)", f"{b} (B)"
         counts = f"{difference.different:,} of {difference.positions:,} open positions"
         env.out(f"{a} and {b} choose differently in {counts}")
         unequal = difference.a_better + difference.b_better + difference.unproven

@@ -56,7 +56,8 @@ def explore(
     try_report(env, out)
     if not player.reproducible:
         env.say(f"asking {player.name} about the positions that its play can reach")
-    rules, policy = player.rules, player.policy.tabulated()
+    rules = player.rules
+    policy = player.policy.tabulated()
     if enumerated(rules) is None:
         env.say("proving the value of every move that can occur in its games, which may take minutes")
     positions = covered(policy)
@@ -66,5 +67,11 @@ def explore(
         return None
     address = Path(out).resolve().as_uri()
     opened = show and webbrowser.open(address)
-    shown = "" if opened else address
-    return Page(player.name, out, len(content), len(positions), verdict.mistakes.positions, shown)
+    return Page(
+        agent=player.name,
+        file=out,
+        bytes=len(content),
+        positions=len(positions),
+        mistakes=verdict.mistakes.positions,
+        address="" if opened else address,
+    )

@@ -72,12 +72,18 @@ def export(
     state = agent.loaded.state if agent.loaded else None
     if state is not None and "choice" in agent.options:
         state = state.with_choice(agent.options["choice"])
-    position = None if start is None else Position.parse(start, agent.rules)
-    ending = Path(out).suffix.lower()
-    player = ExportSource(printable(agent.name), state, agent.policy, None, ending, position, depth, best)
+    player = ExportSource(
+        name=printable(agent.name),
+        state=state,
+        answers=agent.policy,
+        ending=Path(out).suffix.lower(),
+        start=None if start is None else Position.parse(start, agent.rules),
+        depth=depth,
+        best=best,
+    )
     form = _format(player, out, format_name)
-    given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
-    if wrong := [option for option, is_given in given.items() if is_given and option not in form.options]:
+    options = {"--from": start is not None, "--depth": depth is not None, "--best": best}
+    if wrong := [option for option, is_given in options.items() if is_given and option not in form.options]:
         raise UsageError(f"does not go with --format {form.name}", where=wrong[0])
     if form.name == FORMAT and state is not None:
         if lost := sorted(agent.options.keys() - {"choice", "ties"}):
@@ -90,11 +96,13 @@ def export(
     if form.name == "svg" and start is None and depth is None:
         env.say(f"drawn to a depth of {PICTURE_DEPTH} plies; --depth N and --from POSITION draw other parts")
         player = replace(player, depth=PICTURE_DEPTH)
-    if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
-        env.say(f"{agent.name}: only the {len(reached):,} open positions that its own play can reach")
-        player = replace(player, reached=reached)
-    elif form.holds == "policy" and enumerated(agent.rules) is None:
-        env.say(f"{agent.name}: only the positions that it has seen; the file has no move for any other")
+    if form.holds == "policy":
+        reached = _reached(env, agent)
+        if reached is not None:
+            env.say(f"{agent.name}: only the {len(reached):,} open positions that its own play can reach")
+            player = replace(player, reached=reached)
+        elif enumerated(agent.rules) is None:
+            env.say(f"{agent.name}: only the positions that it has seen; the file has no move for any other")
     chunks = form.write(player)
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
@@ -134,7 +142,8 @@ def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
     except InvalidFileError:  # an empty table
         return
     assert isinstance(loaded, Loaded)
-    again, positions = loaded.state.policy, StateSpace.of(agent.rules)
+    again = loaded.state.policy
+    positions = StateSpace.of(agent.rules)
     difference = again.probabilities(positions) - agent.policy.probabilities(positions)
     if np.abs(difference).max() > 1e-9:
         rates = [both_sides(policy, Uniform(agent.rules)) for policy in (agent.policy, again)]
@@ -156,7 +165,7 @@ def _save_state(env: Environment, name: str, state: State, out: str) -> Export:
     return Export(name, FORMAT, out, path.stat().st_size)
 
 
-def _format(player: ExportSource, out: str, asked: str | None) -> Format:
+def _format(player: ExportSource, out: str, name: str | None) -> Format:
     """Return the format asked for, or the one that the ending of the file's name means. Plug-ins are loaded
     only if it is none of the built-in ones.
 
@@ -164,23 +173,23 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     """
 
     def is_meant(form: Format) -> bool:
-        return player.ending in form.endings if asked is None else form.name in (asked, f"ttt-{asked}")
+        return player.ending in form.endings if name is None else form.name in (name, f"ttt-{name}")
 
     forms = sorted(_fitting(player, all_formats()), key=lambda form: not form.learner)  # of one method first
-    found = [*filter(is_meant, forms)]
-    if not found and asked not in FORMATS:
+    meant = [*filter(is_meant, forms)]
+    if not meant and name not in FORMATS:
         own = plugins(FORMAT_PLUGINS, checked_format)
-        forms += _fitting(player, own if asked is None else [plugin(FORMAT_PLUGINS, asked, checked_format)])
-        found = [*filter(is_meant, forms)]
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(dict.fromkeys(form.name for form in found or forms))
-    if asked is None:
-        what = "could be several formats" if found else "cannot tell the format from the file's name"
+        forms += _fitting(player, own if name is None else [plugin(FORMAT_PLUGINS, name, checked_format)])
+        meant = [*filter(is_meant, forms)]
+    if len(meant) == 1:
+        return meant[0]
+    names = ", ".join(dict.fromkeys(form.name for form in meant or forms))
+    if name is None:
+        what = "could be several formats" if meant else "cannot tell the format from the file's name"
         hint = f"--format with one of {names}; ttt show --formats describes them"
         raise UsageError(what, where=out, hint=hint)
-    near = "" if asked in (*FORMATS, "state") else did_you_mean(asked, [form.name for form in forms])
-    raise UsageError(f"{player.name} has no {asked} form", where="--format", hint=near or f"it has {names}")
+    near = "" if name in (*FORMATS, "state") else did_you_mean(name, [form.name for form in forms])
+    raise UsageError(f"{player.name} has no {name} form", where="--format", hint=near or f"it has {names}")
 
 
 def _fitting(player: ExportSource, forms: Iterable[Format | None]) -> list[Format]:

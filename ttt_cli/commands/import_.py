@@ -34,7 +34,8 @@ class Import(Document, name="import"):
     loaded: Loaded
 
     def show(self, env: Environment) -> None:
-        loaded, learner = self.loaded, self.loaded.state.learner
+        loaded = self.loaded
+        learner = loaded.state.learner
         facts = [("format", loaded.format), *(("", note) for note in loaded.notes)]
         facts.append(("holds", table_size(self.positions, self.moves, learner.units)))
         facts += [("repaired", text) for text in loaded.repaired]

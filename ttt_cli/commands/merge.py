@@ -77,7 +77,8 @@ def merge(
             loaded.append(file if in_memory else replace(file, state=replace(file.state, table=None)))
         merged = merge_states(loaded, allow_overlap=allow_overlap)
         inputs = [Input(file.path, file.state.games, file not in merged.contained) for file in loaded]
-        state, duplicates = merged.state, list(merged.duplicates)
+        state = merged.state
+        duplicates = list(merged.duplicates)
         del loaded, merged  # releases their tables before the state is written
         if target is not None:
             library.try_saving(state, target)

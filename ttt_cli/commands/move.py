@@ -58,7 +58,8 @@ def move(
     def play(positions: list[Position]) -> list[Move]:
         if over := [position.text for position in positions if position.terminal]:
             raise UsageError(f"the game is over in {over[0]!r}")
-        batch, numbers = Positions.batch(positions, rules), np.arange(len(positions))
+        batch = Positions.batch(positions, rules)
+        numbers = np.arange(len(positions))
         if policy.external:
             cells = policy.choose(batch, numbers, rng.random(len(numbers)))
             shares = [None] * len(numbers)

@@ -86,7 +86,8 @@ def play(
 
 def _choose_opponent(env: Environment) -> str:
     """Let a person choose among the levels and the states of the store for this game."""
-    opponents, rules = {**MENU, "q": "has learned nothing yet"}, given_rules(env)
+    rules = given_rules(env)
+    opponents = {**MENU, "q": "has learned nothing yet"}
     if any(path.exists() for path in library.candidates(env.store, "q", rules)):
         del opponents["q"]
     for path in stored_files(env.store):
@@ -111,7 +112,8 @@ def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) 
 
 def _train(env: Environment, loaded: Loaded) -> bool:
     """Offer to train a learner that has no file yet; return whether it was trained."""
-    learner, rules, name = loaded.state.learner, loaded.state.rules, loaded.path.stem
+    learner, rules = loaded.state.learner, loaded.state.rules
+    name = loaded.path.stem
     preset: Literal["article"] | None = "article" if learner.choice == "article" else None
     games = learner.article_games if preset else learner.default_games
     if not env.interactive:
@@ -133,8 +135,8 @@ def _train(env: Environment, loaded: Loaded) -> bool:
 
 def _introduce(env: Environment, agents: Sequence[Agent], players: Sequence[Player], learn: bool) -> None:
     """Say how much the machines have learned, and which of them will not learn."""
-    known = {agent.source: (agent, player) for agent, player in zip(agents, players, strict=True)}
-    for agent, player in known.values():
+    by_file = {agent.source: (agent, player) for agent, player in zip(agents, players, strict=True)}
+    for agent, player in by_file.values():
         if (loaded := agent.loaded) is None:
             continue
         env.remark(agent.remarks)
@@ -148,5 +150,5 @@ def _introduce(env: Environment, agents: Sequence[Agent], players: Sequence[Play
         if learn and not loaded.native:
             what = f"{loaded.path} is a {loaded.format} file, which is read-only here"
             stated = ",".join(f"{name}={value}" for name, value in loaded.options.stated.items())
-            taken = f"{loaded.path}:{stated}" if stated else loaded.path
-            env.say(f"{what}; to teach it, first:", command_line("ttt", "import", taken))
+            file = f"{loaded.path}:{stated}" if stated else loaded.path
+            env.say(f"{what}; to teach it, first:", command_line("ttt", "import", file))

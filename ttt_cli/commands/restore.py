@@ -53,7 +53,8 @@ def restore(
     if file is None:
         originals = filter(None, {original(path) for path in env.store.glob("[!.]*.bak")})
         return Backups([backup for path in sorted(originals) for backup in backups(path)], None, None)
-    if (path := original(Path(file))) is not None and Path(file).exists():
+    path = original(Path(file))
+    if path is not None and Path(file).exists():
         library.restore(Path(file), path)
         return Backups(backups(path), path, file)
     rules = given_rules(env)

@@ -48,14 +48,23 @@ def review(
     for place, (at, record) in enumerate(picked):
         if place and not env.json:
             env.out("")
-        header = (record.id, record.rules, record.x, record.o, record.result)
-        yield ReviewedGame(*header, review_game(record.game()), at, boards)
+        yield ReviewedGame(
+            game=record.id,
+            rules=record.rules,
+            x=record.x,
+            o=record.o,
+            result=record.result,
+            review=review_game(record.game()),
+            number=at,
+            boards=boards,
+        )
 
 
 def _picked(games: SoundGames, game: str | None, last: int | None) -> list[tuple[int, GameRecord]]:
     """Return the games asked for with their numbers in the log, from 1: one by its number or id, the ``last``
     ones, or else the last with a person, if any, or the very last."""
-    latest, with_person = deque[tuple[int, GameRecord]](maxlen=last or 1), list[tuple[int, GameRecord]]()
+    latest = deque[tuple[int, GameRecord]](maxlen=last or 1)
+    with_person = list[tuple[int, GameRecord]]()
     for at, record in enumerate(games, 1):
         latest.append((at, record))
         if game in (str(at), record.id):

@@ -32,14 +32,14 @@ def schema(
       ttt schema
       ttt schema evaluation
     """
-    known = document_types()
+    types = document_types()
     if name is None:
-        return Schemas({key: about(kind) for key, kind in known.items()})
+        return Schemas({key: about(kind) for key, kind in types.items()})
     key = name.removeprefix("ttt-")
-    if key not in known:
-        hint = did_you_mean(key, known) or "ttt schema lists the names"
+    if key not in types:
+        hint = did_you_mean(key, types) or "ttt schema lists the names"
         raise UsageError(f"no schema is called {name!r}", hint=hint)
-    env.stdout.write(json_text(json_schema(key, known[key]), indent=env.stdout.isatty()) + "\n")
+    env.stdout.write(json_text(json_schema(key, types[key]), indent=env.stdout.isatty()) + "\n")
     return None
 
 

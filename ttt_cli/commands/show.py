@@ -131,16 +131,27 @@ class StoredState:
         status = path.stat() if path.exists() else path.lstat()
         written = datetime.fromtimestamp(status.st_mtime).astimezone().isoformat(timespec="seconds")
         try:
-            state, worst = library.load(path).state, None
+            state = library.load(path).state
             if enumerated(state.rules) is None:
                 unbeatable = is_unbeatable(state.policy, budget=20_000)
+                worst = None
             else:
                 verdict = judge(state.policy)
-                unbeatable, worst = verdict.unbeatable, {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss}
+                unbeatable = verdict.unbeatable
+                worst = {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss}
         except TttError as error:
             error.hint = error.flags or error.hint
-            return cls(path.stem, "", None, None, None, None, written, str(error))
-        return cls(path.stem, state.learner.name, state.rules, state.games, unbeatable, worst, written, "")
+            return cls(path.stem, "", None, None, None, None, written, fault=str(error))
+        return cls(
+            name=path.stem,
+            learner=state.learner.name,
+            rules=state.rules,
+            games=state.games,
+            unbeatable=unbeatable,
+            worst_case=worst,
+            written=written,
+            fault="",
+        )
 
     def row(self) -> list[str | Text]:
         written = datetime.fromisoformat(self.written).strftime("%Y-%m-%d %H:%M")
@@ -222,7 +233,8 @@ def show(
         return _formats()
     rules = given_rules(env)
     if file is None:
-        paths, states = stored_files(env.store), []
+        paths = stored_files(env.store)
+        states = []
         with progress(env, len(paths), title="judge", unit="states") as tick:
             for done, path in enumerate(paths):
                 tick(done)
@@ -231,7 +243,8 @@ def show(
         return Store(str(env.store.absolute()), states, [*_players()])
     name = re.split("[:,]", file)[0]
     is_file = name not in BUILT_IN and any(library.find(env.store, text, rules) for text in (file, name))
-    if not is_file and (player := next((each for each in _players() if each.name == name), None)):
+    player = None if is_file else next((each for each in _players() if each.name == name), None)
+    if player is not None:
         if file != name:
             resolve(file, env.store, rules)  # raises UsageError for an unknown option
         return player
@@ -268,9 +281,12 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
     state = loaded.state
     imported = bool(state.runs) and all(run["kind"] == "import" for run in state.runs)
     if imported or state.seen is None:
-        (positions, moves), units = state.entries, state.learner.units
+        positions, moves = state.entries
+        units = state.learner.units
     else:
-        positions, moves, units = len(state.seen), 0, ("position", "move")
+        positions = len(state.seen)
+        moves = 0
+        units = ("position", "move")
         countable = enumerated(state.rules) or state.seen  # positions whose moves can be counted
         if len(countable) > 500_000:  # a second or more
             env.say(f"counting the moves of {len(countable):,} positions")

@@ -75,7 +75,7 @@ def solve(
       ttt solve --board 8x8 --line 5 --seconds 600
     """
     rules = given_rules(env) or STANDARD
-    asked = Position.start(rules) if position is None else read_position(position, rules)
+    root = Position.start(rules) if position is None else read_position(position, rules)
     with (
         graceful(env.say, "stopping (Ctrl-C again: at once)") as stopping,
         progress(env, nodes, title="solve", unit="nodes") as tick,
@@ -85,11 +85,11 @@ def solve(
             tick(done)
             return stopping()
 
-        proof = Solver(rules).solve(asked, nodes=nodes, seconds=seconds, report=report)
+        proof = Solver(rules).solve(root, nodes=nodes, seconds=seconds, report=report)
     return Solution(
-        position=asked,
+        position=root,
         rules=rules,
-        to_move=None if asked.terminal else Side.to_move(asked.plies),
+        to_move=None if root.terminal else Side.to_move(root.plies),
         value=proof.value,
         proven=proof.value is not None,
         line=proof.line,

@@ -81,16 +81,16 @@ class SettingFields:
 
     @classmethod
     def of(cls, study: Study, keys: Sequence[Key]) -> "SettingFields":
-        learner, preset, _, setting, _ = keys[0]
+        first = keys[0]  # all share its method and setting
         runs = [study.runs[key] for key in keys]
         last = [rows[-1] for rows in runs]
         strengths = [name for name in SHOWN_MEASURES if name != "games_until_unbeatable"]
         until = [games for rows in runs if (games := unbeatable_from(rows)) is not None]
         seconds = [study.seconds[key] for key in keys if key in study.seconds]
         return cls(
-            learner=learner,
-            preset=preset,
-            parameters=dict(zip(study.varied, setting, strict=True)),
+            learner=first.learner,
+            preset=first.preset,
+            parameters=dict(zip(study.varied, first.setting, strict=True)),
             games=last[0].games,
             seeds=len(runs),
             **{name: Spread.of([getattr(row, name) for row in last]) for name in strengths},
@@ -102,7 +102,8 @@ class SettingFields:
 
     def rows(self) -> Iterator[list[str | Text]]:
         """The medians, and the ranges below them, as rows of a table."""
-        medians, ranges = list[str | Text](), list[str | Text]()
+        medians: list[str | Text] = []
+        ranges: list[str | Text] = []
         for name, (_, show) in SHOWN_MEASURES.items():
             spread: Spread | None = getattr(self, name)
             medians.append(show(spread.median) if spread else "-")
@@ -127,9 +128,9 @@ class StudyResult(Document, name="study"):
     @classmethod
     def of(cls, study: Study, rules: Rules, file: str | None) -> "StudyResult":
         verdicts = [rows[-1].unbeatable for rows in study.runs.values()]
-        known = [verdict for verdict in verdicts if verdict is not None]
+        proved = [verdict for verdict in verdicts if verdict is not None]
         settings = [SettingFields.of(study, keys) for keys in study.groups]
-        share = sum(known) / len(known) if known else None
+        share = sum(proved) / len(proved) if proved else None
         return cls(rules, file, settings, share)
 
     def show(self, env: Environment) -> None:
@@ -177,7 +178,8 @@ def study(
     """
     if not (learners or presets):
         raise UsageError("name a method", where="LEARNER", hint=f"one of {', '.join(LEARNERS)}, or --presets")
-    rules, planned = given_rules(env) or STANDARD, Planned()
+    rules = given_rules(env) or STANDARD
+    planned = Planned()
     seeds = seeds or (10 if learners else 1)
     names = (offer_file(name).name if ":" in name else name for name in learners or LEARNERS)
     rival: str | Agent | None = opponent
@@ -192,11 +194,13 @@ def study(
             own_games = base.article_games if choice == "article" else base.default_games
             start = State.empty(base, rules, symmetric=symmetry)
             other = opponent_of(start, rival, env.store, Path())
-            rival = rival and (other or rival)  # a program is asked once for all methods
+            if rival is not None and other is not None:
+                rival = other  # asked already: a program is asked once for all methods
             env.remark(other.remarks if other else ())
             planned |= trainings(start, varied, range(1, 1 + seeds), games or own_games, other)
-    for one_per_setting in (key for key in planned if key.seed == 1):
-        planned[one_per_setting]()  # reports what cannot be trained before any training
+    for key, prepare in planned.items():
+        if key.seed == 1:
+            prepare()  # reports what cannot be trained before any training
     remedy = "wait for it, or write to another file with -o"
     with lock(out, "filled by a study", remedy=remedy) if out else nullcontext():
         return _fill(env, rules, Study(tuple(varied)), planned, out, keep, workers or cpu_count() or 1)
@@ -238,7 +242,8 @@ def _fill(
                 done += 1
                 if out is not None and monotonic() >= due:
                     write_bytes(out, to_csv(study))
-                    due, saved = monotonic() + SAVE_INTERVAL, done
+                    due = monotonic() + SAVE_INTERVAL
+                    saved = done
                 tick(done)
         except OutgrownError as error:
             hint = "a study judges exactly; --board names a smaller board"
@@ -247,8 +252,8 @@ def _fill(
             if out is not None and done > saved:
                 write_bytes(out, to_csv(study))
     if stopping.exit_code is not None:
-        kept = f"; the same call continues from {out}" if out and out.exists() else ""
-        env.say(f"stopped after {done:,} of {len(planned):,} trainings{kept}")
+        later = f"; the same call continues from {out}" if out and out.exists() else ""
+        env.say(f"stopped after {done:,} of {len(planned):,} trainings{later}")
         return stopping.exit_code
     return StudyResult.of(study, rules, None if out is None else str(out))
 
@@ -258,7 +263,8 @@ def _incomplete(planned: Planned, varied: Sequence[str], path: Path) -> Study:
 
     :raises UsageError: if it is another study than the call asks for.
     """
-    study, methods = read(path), {key.title: key for key in planned}
+    study = read(path)
+    methods = {key.title: key for key in planned}
     for key in [*study.runs]:
         if methods.get(key.title, key).call != key.call or study.varied != varied:
             what = "holds a study with other games, parameters, opponent, board or version of the method"

@@ -26,7 +26,8 @@ class Standings(Document, name="tournament"):
     result: Tournament
 
     def show(self, env: Environment) -> None:
-        players, rows = self.result.players, []
+        players = self.result.players
+        rows = []
         for place, (player, scores) in enumerate(zip(players, self.result.scores, strict=True), 1):
             cells = [
                 Text("-", "dim") if other == place else Text(f"{score:.2f}")

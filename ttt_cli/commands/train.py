@@ -181,7 +181,8 @@ def load(arguments: list[str], *, completing: bool) -> tuple[str, Any, list[str]
         group.options_metavar = ""
         group.subcommand_metavar = "LEARNER [OPTIONS]"
         return "train", group, arguments or ["--help"]
-    if name not in LEARNERS and (state := library.StateName.parse(name)):
+    state = None if name in LEARNERS else library.StateName.parse(name)
+    if state is not None:
         raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")
     if name in BUILT_IN or name in ALIASES:
         raise UsageError("is a player that needs no training", where=name, hint=f"ttt play {name}")
