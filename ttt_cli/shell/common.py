@@ -87,10 +87,10 @@ def write_report(env: Environment, out: str | Path, content: bytes | Iterable[by
 def refuse_sources(env: Environment, out: str | Path, *files: Path) -> None:
     """Raise a ``UsageError`` if a file would overwrite one that this call reads: one of ``files``, or that of
     a player, or one that is named by the command of a program."""
-    read = [*files]
+    inputs = [*files]
     for player in env.players:
-        read += [player.source] if player.source else map(Path, re.split("[: ]", player.name))
-    for path in read:
+        inputs += [player.source] if player.source else map(Path, re.split("[: ]", player.name))
+    for path in inputs:
         with suppress(OSError):  # one of them is not there
             if path.samefile(out):
                 raise UsageError("is the input file", where=str(out), hint="name another file")

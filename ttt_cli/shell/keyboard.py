@@ -77,8 +77,10 @@ class Keys(Lines):
     def __init__(self, env: Environment, *, screen: bool) -> None:
         super().__init__(env)
         self._screen = Live(console=env.console, screen=screen, auto_refresh=False)
-        self._number, self._typed = env.stdin.fileno(), list[str]()
-        self._size, self._mode = os.get_terminal_size(self._number), termios.tcgetattr(self._number)
+        self._typed = list[str]()  # the keys that have not been read yet
+        self._number = env.stdin.fileno()
+        self._size = os.get_terminal_size(self._number)
+        self._mode = termios.tcgetattr(self._number)
 
     def enter(self) -> None:
         """Take the terminal, without the shell's treatment of lines, and what has been typed already."""
@@ -106,12 +108,13 @@ class Keys(Lines):
         changed, or an empty text for any other. Ctrl-Z suspends."""
         while not self._typed:
             if self._hears(0.2):  # then the size of the window is checked
-                read = os.read(self._number, 1024)
-                while _INCOMPLETE.search(read) and self._hears(0.25):  # an arrow key may come in parts
-                    if not (more := os.read(self._number, 1024)):
+                typed = os.read(self._number, 1024)
+                while _INCOMPLETE.search(typed) and self._hears(0.25):  # an arrow key may come in parts
+                    more = os.read(self._number, 1024)
+                    if not more:
                         break
-                    read += more
-                self._typed = _KEY.findall(read.decode(errors="ignore")) if read else ["\x04"]
+                    typed += more
+                self._typed = _KEY.findall(typed.decode(errors="ignore")) if typed else ["\x04"]
             elif (size := os.get_terminal_size(self._number)) != self._size:
                 self._size = size
                 return "resize"
@@ -119,7 +122,9 @@ class Keys(Lines):
         if key == "\x1a":  # Ctrl-Z
             self.leave()
             handled = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-            signal.raise_signal(signal.SIGTSTP)  # until it goes on; does nothing where no shell could make it
+            signal.raise_signal(
+                signal.SIGTSTP
+            )  # stops here until the shell resumes it; ignored where no shell could
             signal.signal(signal.SIGTSTP, handled)
             self.enter()
             return "resize"
@@ -155,7 +160,8 @@ def press(env: Environment, answers: Mapping[str, str]) -> str:
         while True:
             if person.by_keys:
                 person.paint(text)
-            if (key := person.read(text)) in (*answers, *LEAVE):
+            key = person.read(text)
+            if key in (*answers, *LEAVE):
                 return key
             if key not in ("", "resize"):
                 person.tell(f"press {', '.join(answers)} or q")
@@ -168,10 +174,13 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
     :returns: the number of the option, from 0.
     :raises typer.Exit: if the person leaves.
     """
-    env, at, typed = env.screen, 0, ""
+    env = env.screen
+    at = 0
+    typed = ""
     with keyboard(env) as person:
         while True:
-            at = _matching(typed, options)[0] if typed else at
+            if typed:
+                at = _matching(typed, options)[0]
             person.paint(_menu(env, question, options, at if person.by_keys else None, typed))
             key = person.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
             if key == "enter":
@@ -179,11 +188,14 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
             if key in ("escape", "ctrl-d", "quit", "exit"):
                 raise typer.Exit()
             if key in ("up", "down"):
-                at, typed = (at + (1 if key == "down" else -1)) % len(options), ""
+                step = 1 if key == "down" else -1
+                at = (at + step) % len(options)
+                typed = ""
             elif key == "backspace":
                 typed = typed[:-1]
             elif not person.by_keys:
-                if len(matching := _matching(key, options)) == 1:
+                matching = _matching(key, options)
+                if len(matching) == 1:
                     return matching[0]
                 person.tell("no such name; Ctrl-D leaves")
             elif len(key) == 1:
@@ -214,5 +226,7 @@ def _menu(
         mark, style = ("› ", "bold") if number == at else ("", "")
         description = Text(about, no_wrap=at is not None, overflow="ellipsis")
         table.add_row(f"{mark}{number + 1}", printable(name), description, style=style)
+    if at is None:
+        return Group(Text(question), table)
     below = typed or "arrows, a number or a name, then Enter; Esc leaves"
-    return Group(Text(question), table, *([] if at is None else [Text(below, "dim")]))
+    return Group(Text(question), table, Text(below, "dim"))

@@ -28,13 +28,13 @@ def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool =
     code = ExitCode.DONE
     for lines in _arriving(env):
         texts = [line[:MAX_LENGTH] for line in lines if line]
-        asked = texts if anew else [text for text in dict.fromkeys(texts) if text not in remembered]
-        results = list(_answers(asked, rules, answer))
+        unanswered = texts if anew else [text for text in dict.fromkeys(texts) if text not in remembered]
+        results = list(_answers(unanswered, rules, answer))
         if any(isinstance(result, Error) for result in results):
             code = ExitCode.FAILED
         answers = [printable(dumped(result) if env.json else result.as_line()) for result in results]
         if not anew:
-            remembered.update(zip(asked, answers, strict=True))
+            remembered.update(zip(unanswered, answers, strict=True))
             answers = [remembered[text] for text in texts]
             if len(remembered) > 1 << 18:
                 remembered.clear()

@@ -24,7 +24,9 @@ from ttt_cli.views.review import moves_table, strip, summary
 
 
 def play_with_people(env: Environment, session: Session, games: int | None) -> int:
-    screen, recorded = env.screen, 0
+    """Play ``games`` games, or until a person leaves."""
+    screen = env.screen
+    recorded = 0
     last: Review | None = None
 
     def leave() -> None:
@@ -48,9 +50,8 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             if enumerated(session.rules) is None:
                 env.say("proving what the moves were worth")
             last = review(session.game)
-            screen.out(
-                *summary(last, {side: f"{side.name} ({session.player(side).called})" for side in Side})
-            )
+            names = {side: f"{side.name} ({session.player(side).called})" for side in Side}
+            screen.out(*summary(last, names))
             _document(env, session)
             for learner in session.learners:
                 env.say(what_was_learned(learner, learner.catch_up(), session.record))
@@ -60,7 +61,8 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
 def _again(env: Environment, session: Session, last: Review) -> bool:
     """Ask whether to begin another game, retry the last one from the mistake, see its review, or leave.
     Return whether a game has begun."""
-    answers, mistake = {"n": "next game", "r": "review"}, 0
+    answers = {"n": "next game", "r": "review"}
+    mistake = 0
     for number, move in enumerate(last.moves, 1):
         if move.lost_value and session.player(move.side).is_person:
             mistake = number
@@ -87,7 +89,6 @@ def play_machines(
     """
     boards = watch or games is None
     games = games or (None if watch else 1)
-    width = max(len(player.called) for player in session.players) + len(" wins as X")
     live = None
     if env.stdout.isatty() and not env.json and not env.dumb and (games != 1 or watch):
         drawing = partial(watched, env, session, boards=watch, keys="Ctrl-C ends")
@@ -114,9 +115,7 @@ def play_machines(
             if not (live or env.json):
                 if boards:
                     env.draw(strip(env, session.game))
-                result = outcome(session)
-                line = f"{session.score.games:>6,}  {result:<{width}}  {rates(session)}"
-                env.out(result if games == 1 else line, indent=8)
+                _show_result(env, session, is_single=games == 1)
             _document(env, session)
     if live and watch:
         env.draw(watched(env, session, boards=True))
@@ -125,6 +124,16 @@ def play_machines(
     if learn and stopping.exit_code is not None:
         _say_kept(env, session.score.games)
     return stopping.exit_code or ExitCode.DONE
+
+
+def _show_result(env: Environment, session: Session, *, is_single: bool) -> None:
+    """Print who has won a game between machines; of one of several also its number, and the rates so far."""
+    result = outcome(session)
+    if is_single:
+        env.out(result, indent=8)
+        return
+    width = max(len(player.called) for player in session.players) + len(" wins as X")
+    env.out(f"{session.score.games:>6,}  {result:<{width}}  {rates(session)}", indent=8)
 
 
 def _record(env: Environment, session: Session) -> None:

@@ -38,12 +38,14 @@ class Person:
     """
 
     def __init__(self, env: Environment, session: Session, keys: Lines) -> None:
-        self.env, self.session, self.keys = env, session, keys
+        self.env = env
+        self.session = session
+        self.keys = keys
         rules = session.rules
         enter = " with Enter" if keys.by_keys and rules.cells > 9 else ""
+        arrows = ARROWS if keys.by_keys else ""
         machine = not all(player.is_person for player in session.players)
-        arrows, beat = ARROWS if keys.by_keys else "", BEAT if machine else ""
-        self.help = HELP.format(enter=enter, arrows=arrows, beat=beat)
+        self.help = HELP.format(enter=enter, arrows=arrows, beat=BEAT if machine else "")
         self.usual = USUAL.format(beat="b beat it, " if machine else "")
         self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
         self.typed = self.message = ""
@@ -59,43 +61,60 @@ class Person:
                 self.wait(f"{player.called} is thinking")
                 if (cell := self.session.machine_move()) is not None:
                     self.message = f"{player.called} plays {cell + 1}"
-            elif (key := self._key()) in LEAVE:
+                continue
+            key = self._key()
+            if key in LEAVE:
                 return False
-            elif answer := self._do(key):
+            answer = self._do(key)
+            if answer:
                 self.tell(answer)
         return True
 
     def _do(self, key: str) -> str:
         """Play, take back or advise; return the answer to show, if any."""
-        session, position = self.session, self.session.game.position
         if key in ("?", "help"):
             return self.help
         if key in ("u", "undo"):
-            if not session.undo():
-                return "you have no move to take back yet"
-            self.advice = None
-            return "taken back"
+            return self._take_back()
         if key in ("h", "hint"):
             self.wait("looking for the best moves")
-            self.advice = hint(position)
-        elif key in ("b", "beat"):
-            machine = session.player(session.game.to_move.other)
-            if machine.policy is None:
-                return "b works against machines only; your opponent is a person"
-            self.wait(f"looking for a way to beat {machine.called}")
-            try:
-                self.advice = beat(position, machine.policy, machine.called)
-            except TttError as error:
-                return f"{machine.called} {error.message}"
-        elif not (key.isascii() and key.isdigit()):
-            return f"{key[:20]!r} does nothing; ? lists the keys"
-        elif (cell := int(key[:9]) - 1) in (free := session.game.legal_moves):
-            session.push(cell)
-            self.cursor, self.advice = cell, None
-        else:
+            self.advice = hint(self.session.game.position)
+            return ""
+        if key in ("b", "beat"):
+            return self._look_how_to_beat()
+        if key.isascii() and key.isdigit():
+            return self._play_cell(key)
+        return f"{key[:20]!r} does nothing; ? lists the keys"
+
+    def _take_back(self) -> str:
+        if not self.session.undo():
+            return "you have no move to take back yet"
+        self.advice = None
+        return "taken back"
+
+    def _look_how_to_beat(self) -> str:
+        session = self.session
+        machine = session.player(session.game.to_move.other)
+        if machine.policy is None:
+            return "b works against machines only; your opponent is a person"
+        self.wait(f"looking for a way to beat {machine.called}")
+        try:
+            self.advice = beat(session.game.position, machine.policy, machine.called)
+        except TttError as error:
+            return f"{machine.called} {error.message}"
+        return ""
+
+    def _play_cell(self, digits: str) -> str:
+        session = self.session
+        cell = int(digits[:9]) - 1
+        free = session.game.legal_moves
+        if cell not in free:
             fault = "is taken" if 0 <= cell < session.rules.cells else "does not exist"
             free_cells = f"; free cells: {cells(free)}" if len(free) <= 16 else ""
-            return f"cell {key[:20]} {fault}{free_cells}"
+            return f"cell {digits[:20]} {fault}{free_cells}"
+        session.push(cell)
+        self.cursor = cell
+        self.advice = None
         return ""
 
     def tell(self, text: str) -> None:
@@ -123,7 +142,8 @@ class Person:
             self.env.out("")
             if self.advice:
                 self.env.out(*filter(None, (self.advice.text, self.advice.legend)), "")
-            self.heading, self.message, self._shown = "", "", board
+            self.heading = self.message = ""
+            self._shown = board
 
     def show_end(self) -> None:
         """Print the last board of a finished game."""
@@ -136,8 +156,10 @@ class Person:
             self.keys.paint(Text(f"{keys}\n\npress any key to go on"))
             return
         session, cursor, advice = self.session, self.cursor, self.advice
-        turn = self._turn() + (f": {self.typed}, Enter plays it" if self.typed else "")
-        turn, keys = (turn, self.usual) if session.to_move.is_person else ("", "")
+        turn = keys = ""
+        if session.to_move.is_person:
+            turn = f"{self._turn()}: {self.typed}, Enter plays it" if self.typed else self._turn()
+            keys = self.usual
 
         def below(legend: str = "") -> str:
             lines = [self.message, advice.text if advice else "", legend, turn]
@@ -171,14 +193,19 @@ class Person:
             elif key == "backspace" and self.typed:
                 self._type(self.typed[:-1])
             elif key not in ("resize", "escape", ""):
-                cell, self.typed, self.message = self.typed or str(self.cursor + 1), "", ""
-                return {"enter": cell, "backspace": "u"}.get(key, key)
+                cell = self.typed or str(self.cursor + 1)
+                self.typed = self.message = ""
+                if key == "enter":
+                    return cell
+                return "u" if key == "backspace" else key
 
     def _move_cursor(self, down: int, right: int) -> None:
         rules = self.session.rules
         row, col = divmod(self.cursor, rules.cols)
-        row, col = min(max(row + down, 0), rules.rows - 1), min(max(col + right, 0), rules.cols - 1)
-        self.cursor, self.typed = row * rules.cols + col, ""
+        row = min(max(row + down, 0), rules.rows - 1)
+        col = min(max(col + right, 0), rules.cols - 1)
+        self.cursor = row * rules.cols + col
+        self.typed = ""
 
     def _type(self, digits: str) -> None:
         self.typed = digits
