@@ -67,15 +67,15 @@ class Member(NamedTuple):
 class Document:
     """The result of a command. Subclasses are dataclasses that name their document."""
 
-    known: ClassVar[dict[str, Any]] = {}
-    """The types by name."""
+    by_name: ClassVar[dict[str, Any]] = {}
+    """The types of documents."""
 
     schema: ClassVar[str]
 
     def __init_subclass__(cls, name: str = "") -> None:
         if name:
             cls.schema = f"ttt-{name}"
-            Document.known[name] = cls
+            Document.by_name[name] = cls
 
     @property
     def code(self) -> ExitCode:

@@ -80,9 +80,9 @@ class Environment:
     @property
     def width(self) -> int:
         """The number of columns: from ``COLUMNS``, but not more than the terminal has; by default 80."""
-        wanted = int(self.variables.get("COLUMNS") or 0)
-        actual = _columns(self.stdout) or (0 if wanted else _columns(self.stderr))
-        return min(filter(None, (wanted, actual)), default=80)
+        variable = int(self.variables.get("COLUMNS") or 0)
+        terminal = _columns(self.stdout) or (0 if variable else _columns(self.stderr))
+        return min(filter(None, (variable, terminal)), default=80)
 
     def bounded(self, stream: TextIO) -> bool:
         """Whether lines on ``stream`` must fit ``width``: it is a terminal, or ``COLUMNS`` is set. Other

@@ -30,7 +30,7 @@ ALIASES = {**LEVELS, "minimax.article": "minimax:speed=false,ties=last"}
 """Names of players with options: the levels, and the article's minimax."""
 
 OPPONENTS = ("random", "heuristic", "minimax")
-"""The opponents of an evaluation by default; ``default_opponents`` leaves out minimax where it takes proofs."""
+"""The opponents of an evaluation by default; ``default_opponents`` leaves out minimax on some boards."""
 
 
 @dataclass(frozen=True)

@@ -56,8 +56,8 @@ def curve(
     if kind not in ("svg", "png"):
         raise UsageError("pictures are svg or png", where=out or "", hint="-o plot.svg")
     rules = given_rules(env)
-    found = (library.existing(env.store, file, rules, what="state or curve") for file in files)
-    paths = list(dict.fromkeys(found))
+    existing = [library.existing(env.store, file, rules, what="state or curve") for file in files]
+    paths = list(dict.fromkeys(existing))
     refuse_sources(env, out or "", *paths)
     studies = [path for path in paths if Study().recognises(Source(path), DEFAULTS)]
     if studies and len(files) > 1:
@@ -68,8 +68,8 @@ def curve(
         settings = {study.named(keys[0]): [study.runs[key] for key in keys] for keys in study.groups}
         curves = [PlottedCurve(studies[0], name, middle(runs), runs) for name, runs in settings.items()]
         seeds = max(map(len, settings.values()))
-        drawn = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
-        heading = f"{', '.join(dict.fromkeys(key.learner for key in study.runs))}: {drawn}"
+        seeds_drawn = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
+        heading = f"{', '.join(dict.fromkeys(key.learner for key in study.runs))}: {seeds_drawn}"
     else:
         distinct = len({path.stem for path in paths}) == len(paths)
         curves = [curve for path in paths for curve in _read(path, path.stem if distinct else str(path))]

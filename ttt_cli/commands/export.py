@@ -72,12 +72,13 @@ def export(
     state = agent.loaded.state if agent.loaded else None
     if state is not None and "choice" in agent.options:
         state = state.with_choice(agent.options["choice"])
+    root = None if start is None else Position.parse(start, agent.rules)
     player = ExportSource(
         name=printable(agent.name),
         state=state,
         answers=agent.policy,
         ending=Path(out).suffix.lower(),
-        start=None if start is None else Position.parse(start, agent.rules),
+        start=root,
         depth=depth,
         best=best,
     )
@@ -97,42 +98,50 @@ def export(
         env.say(f"drawn to a depth of {PICTURE_DEPTH} plies; --depth N and --from POSITION draw other parts")
         player = replace(player, depth=PICTURE_DEPTH)
     if form.holds == "policy":
-        reached = _reached(env, agent)
-        if reached is not None:
-            env.say(f"{agent.name}: only the {len(reached):,} open positions that its own play can reach")
-            player = replace(player, reached=reached)
-        elif enumerated(agent.rules) is None:
-            env.say(f"{agent.name}: only the positions that it has seen; the file has no move for any other")
+        player = replace(player, reached=_reached(env, agent))
     chunks = form.write(player)
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
         env.remark(_otherwise(agent, form, chunks[0]))
     if not write_report(env, out, chunks):
         return None
-    if form.name in FORMATS and form.holds == "policy" and Path(out).is_file():  # no device, no pipe
-        try:
-            recognise(Source(Path(out), quiet=True))
-        except InvalidFileError as error:
-            env.say(f"{Path(out)} is larger than what ttt reads ({error.hint})")
+    if form.name in FORMATS and form.holds == "policy":
+        _try_reading(env, Path(out))
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
 
 
 def _reached(env: Environment, agent: Agent) -> Positions | None:
     """Return the positions that a player's own play can reach, if these are the ones to write: for a program,
-    and on a board without a state space for any player that keeps no positions.
+    and on a board without a state space for any player that keeps no positions. Say which ones are written.
 
     :raises UsageError: if there are too many.
     """
     keeps_positions = agent.loaded is not None and agent.loaded.state.seen is not None
-    if not agent.policy.external and (keeps_positions or enumerated(agent.rules) is not None):
-        return None
+    if not agent.policy.external:
+        if enumerated(agent.rules) is not None:
+            return None
+        if keeps_positions:
+            env.say(f"{agent.name}: only the positions that it has seen; the file has no move for any other")
+            return None
     try:
         with progress(env, MAX_REACHED, title="walk", unit="positions") as tick:
-            return own_play(agent.policy, budget=MAX_REACHED, tick=tick)[0]
+            reached = own_play(agent.policy, budget=MAX_REACHED, tick=tick)[0]
     except OutgrownError as error:
         what = f"has a {agent.rules.describe()} policy too large for a file: {error.message}"
         hint = "of a trained table, only the positions it has seen are written"
         raise UsageError(what, where=agent.name, hint=hint) from None
+    env.say(f"{agent.name}: only the {len(reached):,} open positions that its own play can reach")
+    return reached
+
+
+def _try_reading(env: Environment, path: Path) -> None:
+    """Say so if a file that was written is too large to be read again."""
+    if not path.is_file():  # a device or a pipe
+        return
+    try:
+        recognise(Source(path, quiet=True))
+    except InvalidFileError as error:
+        env.say(f"{path} is larger than what ttt reads ({error.hint})")
 
 
 def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:

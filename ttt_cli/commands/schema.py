@@ -47,4 +47,4 @@ def document_types() -> dict[str, Any]:
     """Return the type of every document by name, the state file included."""
     for name in COMMANDS:
         command_module(name)
-    return {**Document.known, "state": StateFile}
+    return {**Document.by_name, "state": StateFile}
