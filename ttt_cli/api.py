@@ -68,14 +68,14 @@ notices.addHandler(NullHandler())  # else Python prints warnings
 
 
 class Answers(Protocol):
-    """A player of one's own that is an object."""
+    """Your own player that is an object."""
 
     def probabilities(self, positions: Positions, /) -> Any:
         """Return float64[k, cells], the probability of each cell in k open positions."""
 
 
 Player = str | PathLike[str] | State | Policy | Answers | Callable[[str], int | str]
-"""A player: a name, a file, what ``train`` or ``policy`` returns, or one's own object or function."""
+"""A player: a name, a file, what ``train`` or ``policy`` returns, or your own object or function."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """What Ctrl-C, SIGTERM and SIGHUP do: they end the process at once, or ask ``graceful`` work to end.
 
-A thread hears them. They raise no exception, which could come anywhere, and wait for no compiled code. Files
-survive an end at any moment; anything else the process holds (the terminal, a child process) is given back by
-``holding``.
+A thread listens for them: they raise no exception, which could come anywhere, and do not wait for compiled
+code. Files survive an end at any moment; anything else the process holds (the terminal, a child process) is
+given back by ``holding``.
 """
 
 import os
@@ -28,12 +28,12 @@ ending = RLock()
 reported."""
 
 held: list[Callable[[], object]] = []
-"""What gives back what the process holds if a signal ends it."""
+"""Functions that give back what the process holds if a signal ends it; the last is called first."""
 
 _graceful: list["Stopping"] = []
 
 _farewells: list[str] = []
-"""What is written, instead of an error, if Ctrl-C ends the process."""
+"""What is written, instead of an error, if Ctrl-C ends the process: the last of them."""
 
 
 class Stopping:

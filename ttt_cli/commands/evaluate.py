@@ -1,7 +1,7 @@
 """``ttt evaluate``: how strong a player is, exactly."""
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,6 +16,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.evaluation.match import GAMES, Games, Match, Sample, play_match
 from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.review import MoveReview
 from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
@@ -62,12 +63,12 @@ def evaluate(
       ttt evaluate downloaded.json --mistakes mistakes.csv
       ttt evaluate q random --games 1000 --seed 1 --games-to games.jsonl
     """
-    matched = games is not None and positions is None
+    only_match = games is not None and positions is None
     budget = positions or BUDGET
     for name, value in {"explain": explain, "mistakes": mistakes, "check": check, "exact": exact}.items():
-        if value and matched:
+        if value and only_match:
             raise UsageError(f"--{name} does not go with --games, whose match proves nothing")
-    if games_to is not None and not matched:
+    if games_to is not None and not only_match:
         raise UsageError("--games-to needs --games, without --positions")
     player, *others = resolved(env, agent, *(opponents or OPPONENTS))
     if not opponents:
@@ -79,7 +80,7 @@ def evaluate(
         raise UsageError("needs --games", where="--seed")
     result: Verdict | Sample | None = None
     lines: dict[Side, tuple[int, ...]] = {}
-    if not matched:
+    if not only_match:
         against = [(other.name, other.policy) for other in others]
         try:
             with progress(env, budget, title="walk", unit="positions") as tick:
@@ -93,10 +94,7 @@ def evaluate(
     if result is None:
         seed = secrets.randbits(32) if seed is None else seed
         result = _sample(env, player, others, games or GAMES, seed, games_to, lines)
-    explanation = None
-    if explain:
-        played = {side: explained(player.policy, side, line) for side, line in result.lines.items()}
-        explanation = {f"as_{side.key}": played.get(side) for side in Side}
+    explanation = _explanation(player, result.lines) if explain else None
     evaluation = Evaluation(player.fields(), result, player.rules, check is not None, explanation)
     if mistakes is not None and not _write_mistakes(env, player, others, mistakes, budget):
         return evaluation.code
@@ -144,6 +142,12 @@ def _without_verdict(
     if explain and not lines:
         env.say("--explain: a quick search found no line of play that beats it, which proves nothing")
     return lines
+
+
+def _explanation(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> dict[str, list[MoveReview] | None]:
+    """Return the lines by which the player loses, move by move, as ``as_x`` and ``as_o``."""
+    reviews = {side: explained(player.policy, side, line) for side, line in lines.items()}
+    return {f"as_{side.key}": reviews.get(side) for side in Side}
 
 
 def _sample(

@@ -89,7 +89,7 @@ def rates(session: Session) -> str:
 
 def watched(env: Environment, session: Session, *, boards: bool, keys: str = "") -> Group | Text:
     """Draw the rates of two machines, with ``boards`` below the board of the current game."""
-    env.console.width = env.width  # as it is by now
+    env.console.width = env.width  # the window may have changed its size
     games = session.score.games
     total = f"{counted(games, 'game')}  {rates(session)}" if games else "no finished game yet"
     if not boards:
@@ -103,7 +103,7 @@ def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], k
 
     :param keys: the last line; it is left out first, and then the end of the last board's text.
     """
-    width, height = env.width, env.console.height  # as they are by now
+    width, height = env.width, env.console.height  # of the window as it is now
     for number, (drawn, text) in enumerate(boards, 1):
         rows = drawn.split("\n")
         lines = env.folded(text, env.stdout).split("\n")
