@@ -122,9 +122,8 @@ class Keys(Lines):
         if key == "\x1a":  # Ctrl-Z
             self.leave()
             handled = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-            signal.raise_signal(
-                signal.SIGTSTP
-            )  # stops here until the shell resumes it; ignored where no shell could
+            # Stops here until the shell resumes it; ignored where no shell could.
+            signal.raise_signal(signal.SIGTSTP)
             signal.signal(signal.SIGTSTP, handled)
             self.enter()
             return "resize"
