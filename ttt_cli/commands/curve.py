@@ -16,7 +16,7 @@ from ttt_cli.store.curves import read
 from ttt_cli.store.formats.format import DEFAULTS, FileOptions
 from ttt_cli.store.formats.records import Study
 from ttt_cli.store.source import Source
-from ttt_cli.training.study import middle
+from ttt_cli.training.study import point_medians
 from ttt_cli.training.study import read as read_study
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.plot import Curve, picture, text_plot
@@ -65,7 +65,7 @@ def curve(
     if studies:
         study = read_study(studies[0])
         settings = {study.named(keys[0]): [study.runs[key] for key in keys] for keys in study.groups}
-        curves = [Curve(studies[0], name, middle(runs), runs) for name, runs in settings.items()]
+        curves = [Curve(studies[0], name, point_medians(runs), runs) for name, runs in settings.items()]
         seeds = max(map(len, settings.values()))
         shown = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
         heading = f"{', '.join(dict.fromkeys(key.learner for key in study.runs))}: {shown}"
