@@ -49,7 +49,7 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
                 env.say("proving what the moves were worth")
             last = review(session.game)
             screen.out(
-                *summary(last, {side: f"{side.name} ({session.player(side).called})" for side in Side})
+                *summary(last, {side: f"{side.name} ({session.player(side).screen_name})" for side in Side})
             )
             _document(env, session)
             for learner in session.learners:
@@ -87,7 +87,7 @@ def play_machines(
     """
     boards = watch or games is None
     games = games or (None if watch else 1)
-    width = max(len(player.called) for player in session.players) + len(" wins as X")
+    width = max(len(player.screen_name) for player in session.players) + len(" wins as X")
     live = None
     if env.stdout.isatty() and not env.json and not env.dumb and (games != 1 or watch):
         drawing = partial(watched, env, session, boards=watch, keys="Ctrl-C ends")

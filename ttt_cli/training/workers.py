@@ -81,7 +81,7 @@ def cluster_workers(address: str) -> Iterator[ShardMap]:
         except TimeoutError:
             hint = f"dask worker {address} starts one"
             raise TttError("no worker is connected", where=where, hint=hint) from None
-        # Dask itself repeats a shard whose worker dies, ``distributed.scheduler.allowed-failures`` times at most.
+        # Dask itself repeats a shard whose worker dies, as often as its ``allowed-failures`` says.
         executor = client.get_executor(pure=False)
         code = code_digest()
         warned = False

@@ -37,7 +37,7 @@ def heading(session: Session) -> str:
     for side in Side:
         player = session.player(side)
         share = f" ({percent(player.exploration, 0)} random)" if player.exploration else ""
-        players.append(f"{side.name} is {player.called}{share}")
+        players.append(f"{side.name} is {player.screen_name}{share}")
     number = session.score.games + (not session.over)
     game = "" if session.rules == STANDARD else f"; {session.rules.describe()}"
     return f"Game {number:,}: {', '.join(players)}{game}"
@@ -59,23 +59,23 @@ def outcome(session: Session) -> str:
     if side is None:
         return "A draw"
     winner, loser = session.player(side), session.player(side.other)
-    won = f"{winner.called} {'win' if winner.called == 'you' else 'wins'} as {side.name}"
+    won = f"{winner.screen_name} {'win' if winner.screen_name == 'you' else 'wins'} as {side.name}"
     if game.resigned:
-        return f"{loser.called} resigns: {won}"
+        return f"{loser.screen_name} resigns: {won}"
     return won[0].upper() + won[1:] if winner.is_person else won
 
 
 def score(session: Session) -> str:
     """Say how many games each player has won."""
     (first, second), (own, others) = session.players, session.score.players
-    wins = f"{counted(own.wins, 'win')} for {first.called}, {others.wins} for {second.called}"
+    wins = f"{counted(own.wins, 'win')} for {first.screen_name}, {others.wins} for {second.screen_name}"
     return f"Score: {wins}, {counted(session.score.draws, 'draw')}"
 
 
 def rates(session: Session) -> str:
     """Say which shares of the games two machines have won."""
     score, (first, second) = session.score, session.players
-    names, wins = [first.called, second.called], [player.wins for player in score.players]
+    names, wins = [first.screen_name, second.screen_name], [player.wins for player in score.players]
     if names[0] == names[1]:  # a machine against itself
         names, wins = ["X", "O"], [score.x_wins, score.o_wins]
     counts = [*zip(names, wins, strict=True), ("drawn", score.draws)]
