@@ -71,9 +71,11 @@ def line_network(rules: Rules) -> Network:
         digits = [pattern // 3**place % 3 for place in range(length)]
         own, other = digits.count(1), digits.count(2)
         if own and not other:
-            slots[pattern], weights[own] = own, sign * STEEPNESS**own
+            slots[pattern] = own
+            weights[own] = sign * STEEPNESS**own
         elif other and not own:
-            slots[pattern], weights[length + other] = length + other, -sign * TEMPO * STEEPNESS**other
+            slots[pattern] = length + other
+            weights[length + other] = -sign * TEMPO * STEEPNESS**other
     lines = rules.lines if length else ()
     return network(rules.cells, lines, [0] * len(lines), slots, weights)
 

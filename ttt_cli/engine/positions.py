@@ -199,7 +199,8 @@ class Positions:
             keys = self.keys.take(rows, axis=0) + added.take(cells, axis=0)
             order = np.lexsort(keys.T[::-1])
             new = _new(keys[order])
-            distinct, places = keys[order[new]], _places(order, new)
+            distinct = keys[order[new]]
+            places = _places(order, new)
         del keys, new
         after = Positions.of_keys(distinct, self.rules)
         # Only the side that has just moved can have completed a line.

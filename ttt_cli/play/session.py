@@ -112,7 +112,8 @@ class Session:
 
     def retry(self, plies: int) -> None:
         """Begin the next game from the current one's position after ``plies``, with the same sides."""
-        moves, swapped = self.game.moves[:plies], self._swapped
+        moves = self.game.moves[:plies]
+        swapped = self._swapped
         self.next_game()
         self._swapped = swapped
         for cell in moves:
