@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli import PlainLearner, Rules, Table, conformance
-from ttt_cli.conformance import CHECKS, fault
+from ttt_cli.conformance import CHECKS, fault_found
 from ttt_cli.learners import offer_file
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -94,7 +94,7 @@ class Total(MonteCarlo):
     ],
 )
 def test_broken_learners_are_found_out(kind: type[PlainLearner], check: str, said: str):
-    found = fault(getattr(conformance, check), kind())
+    found = fault_found(getattr(conformance, check), kind())
     assert said in found, found
 
 
@@ -119,7 +119,7 @@ def test_learners_of_means_conform():
     """Those of the example plug-in's learner."""
     learner = offer_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep")()
     checks = (conformance.entries_come_back, conformance.merging_knows_no_order)
-    assert [found for check in checks if (found := fault(check, learner))] == []
+    assert [found for check in checks if (found := fault_found(check, learner))] == []
 
 
 def test_faults_are_lines_and_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

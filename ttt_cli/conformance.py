@@ -65,7 +65,9 @@ def shard(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STAND
     return Shard(first=0, games=games, rng=np.random.default_rng(seed), **changes)
 
 
-def after(learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any) -> Any:
+def trained_table(
+    learner: Learner[Any], games: int, seed: int = 1, rules: Rules = STANDARD, **changes: Any
+) -> Any:
     """Return the table of a learner that has trained a shard."""
     table = empty_table(learner, rules)
     learner.train(table, shard(learner, games, seed, rules, **changes))
@@ -76,7 +78,7 @@ def content(learner: Learner[Any], table: Any) -> bytes:
     return orjson.dumps(dict(learner.to_entries(table)), option=orjson.OPT_SORT_KEYS)
 
 
-def same(learner: Learner[Any], table: Any, expected: Any, fault: str) -> None:
+def expect_same(learner: Learner[Any], table: Any, expected: Any, fault: str) -> None:
     """Expect a table to equal another table, or its content, to the byte."""
     other = expected if isinstance(expected, bytes) else content(learner, expected)
     expect(content(learner, table) == other, fault)
@@ -99,7 +101,8 @@ def check_policy(policy: Policy, again: Policy, positions: Positions, *, resigns
     :param again: the same policy, which has not been asked before.
     :param resigns: whether the policy may resign.
     """
-    probabilities, values, known = whole = answers(policy, positions)
+    whole = answers(policy, positions)
+    probabilities, values, known = whole
     legal, over = positions.legal, positions.terminal
     expect(probabilities.shape == legal.shape, f"probabilities are {probabilities.shape}, not {legal.shape}")
     moves = resigns | over | (probabilities.sum(axis=1) > 0)
@@ -130,7 +133,8 @@ def describes_itself(learner: Learner[Any]) -> None:
 
 def rates_results(learner: Learner[Any], policy: Policy) -> None:
     """Expect values between those of a sure loss and of a sure win, as look-ahead needs them."""
-    values, scale = policy.values(StateSpace.of()), learner.value_scale
+    values = policy.values(StateSpace.of())
+    scale = learner.value_scale
     if scale is not None and values is not None:
         beyond = values[(values < scale[0]) | (values > scale[1])]
         expect(not len(beyond), f"{beyond[:1].tolist()} is not a value from {scale[0]:g} to {scale[1]:g}")
@@ -140,10 +144,11 @@ def its_policy_is_sound_and_pure(learner: Learner[Any]) -> None:
     """Its policy is sound, depends on the position alone, and knows something after training only."""
     space = StateSpace.of()
     for games, resigns in ((0, False), (GAMES, learner.learns_resigned)):
-        table = after(learner, games) if games else empty_table(learner)
-        before, policy = content(learner, table), learner.policy(table)
+        table = trained_table(learner, games) if games else empty_table(learner)
+        before = content(learner, table)
+        policy = learner.policy(table)
         check_policy(policy, learner.policy(table), space, resigns=resigns)
-        same(learner, table, before, "asking the policy changes the table")
+        expect_same(learner, table, before, "asking the policy changes the table")
         rates_results(learner, policy)
         known = policy.known(space)
         fault = "knows nothing after training" if games else "knows positions that it has never seen"
@@ -152,22 +157,28 @@ def its_policy_is_sound_and_pure(learner: Learner[Any]) -> None:
 
 def the_seed_fixes_the_table(learner: Learner[Any]) -> None:
     """The same seed gives the same table, also after pickling; another seed gives another table."""
-    first, again, other = (content(learner, after(learner, GAMES, seed)) for seed in (1, 1, 2))
+    first, again, other = (content(learner, trained_table(learner, GAMES, seed)) for seed in (1, 1, 2))
     expect(first == again, "the same seed gives different tables: use no randomness but shard.rng")
     expect(first != other, "another seed gives the same table")
     pickled = pickle.dumps((learner, empty_table(learner), shard(learner, GAMES)))
     copied, table, games = pickle.loads(pickled)
     copied.train(table, games)
-    same(learner, table, first, "a pickled copy learns another table")
+    expect_same(learner, table, first, "a pickled copy learns another table")
 
 
 def training_is_playing_and_learning(learner: Learner[Any]) -> None:
     """``train`` plays whom it is given, counts the results, and learns from each game what ``learn`` does."""
     space = StateSpace.of()
     first_cell = PolicyTable(space, uniform(first_chosen(space.legal)))
-    cases: list[dict[str, Any]] = [{}, *({"opponent": one} for one in (first_cell, None, resigning()))]
+    cases: list[dict[str, Any]] = [
+        {},
+        {"opponent": first_cell},
+        {"opponent": None},
+        {"opponent": resigning()},
+    ]
     for changes in cases:
-        trained, replayed, journal = empty_table(learner), empty_table(learner), list[Game]()
+        trained, replayed = empty_table(learner), empty_table(learner)
+        journal: list[Game] = []
         games = shard(learner, GAMES, journal=journal, **changes)
         counted = learner.train(trained, games)
         expect(journal, "train does not write its games into shard.journal")
@@ -183,12 +194,13 @@ def training_is_playing_and_learning(learner: Learner[Any]) -> None:
                     expect(cell == board.index("."), fault)
             if learner.learns_resigned or not game.resigned:
                 learner.learn(replayed, game, games.sides(number))
-        same(learner, replayed, trained, "learn, game by game, gives another table than train")
+        expect_same(learner, replayed, trained, "learn, game by game, gives another table than train")
 
 
 def blocks_of_three_shards(learner: Learner[Any]) -> None:
     """A run in several shards gives the same table each time."""
-    kind, games = type(learner), 2 * GAMES + 1
+    kind = type(learner)
+    games = 2 * GAMES + 1
     small: Any = type(kind.__name__, (kind,), {"block_games": GAMES // 3, "shard_games": GAMES // 3})
     split = small.from_params(**learner.parameters(), choice=learner.choice)
     opponent = opponent_of(State.empty(split, STANDARD), None, Path(), Path())
@@ -204,34 +216,38 @@ def blocks_of_three_shards(learner: Learner[Any]) -> None:
 
 def entries_come_back(learner: Learner[Any]) -> None:
     """A table that is written and read again is the same, plays the same and learns the same."""
-    journal, empty = list[Game](), empty_table(learner)
-    table = after(learner, GAMES, journal=journal)
+    journal: list[Game] = []
+    empty = empty_table(learner)
+    table = trained_table(learner, GAMES, journal=journal)
     expect(dict(learner.to_entries(empty)) == {}, "an empty table has entries")
     keys = [key for key, _ in learner.to_entries(table)]
     expect(keys == sorted(set(keys)), "entries are not unique and sorted by key")
     played = next(game for game in journal if not game.resigned)
     for written in (empty, table):
         read = read_table(learner, orjson.loads(content(learner, written)))
-        same(learner, read, written, "entries change when they are read again")
+        expect_same(learner, read, written, "entries change when they are read again")
         chosen, again = (answers(learner.policy(each), StateSpace.of()) for each in (written, read))
         expect(agree(chosen[::2], again[::2]), "plays differently when its table is read again")
         for each in (written, read):
             learner.learn(each, played)
             learner.train(each, shard(learner, GAMES, seed=2))
-        same(learner, read, written, "learns differently when its table is read again")
+        expect_same(learner, read, written, "learns differently when its table is read again")
 
 
 def merging_knows_no_order(learner: Learner[Any]) -> None:
     """Neither the order nor the steps of merging matter, nor do empty tables."""
-    parts = [after(learner, games, seed) for seed, games in ((1, GAMES // 2), (2, GAMES), (3, 2 * GAMES))]
-    before, empty = [content(learner, part) for part in parts], empty_table(learner)
+    parts = [
+        trained_table(learner, games, seed) for seed, games in ((1, GAMES // 2), (2, GAMES), (3, 2 * GAMES))
+    ]
+    before = [content(learner, part) for part in parts]
+    empty = empty_table(learner)
     merged = [dict(learner.to_entries(learner.merge(empty, order))) for order in permutations(parts)]
     rates_results(learner, learner.policy(learner.merge(empty, parts)))
     fault = "merging in another order gives another table"
     expect(all(alike(entries, merged[0], TOLERANCE) for entries in merged), fault)
     for inputs in ([parts[0]], [parts[0], empty], [empty, parts[0], empty]):
-        fault = "merging with an empty table changes the other one"
-        same(learner, learner.merge(empty, inputs), before[0], fault)
+        one = learner.merge(empty, inputs)
+        expect_same(learner, one, before[0], "merging with an empty table changes the other one")
     nested = learner.merge(empty, [learner.merge(empty, parts[:2]), parts[2]])
     equal = alike(dict(learner.to_entries(nested)), merged[0], TOLERANCE)
     expect(equal, "merging in two steps gives another table")
@@ -240,15 +256,17 @@ def merging_knows_no_order(learner: Learner[Any]) -> None:
 
 def only_what_is_new_counts(learner: Learner[Any]) -> None:
     """Merging tables that have grown from one base counts the base once."""
-    base = after(learner, GAMES)
+    base = trained_table(learner, GAMES)
     grown = [deepcopy(base) for _ in range(3)]
     for seed, table in enumerate(grown[:2], 2):
         learner.train(table, shard(learner, GAMES, seed))
     before = [content(learner, table) for table in (base, *grown)]
-    same(learner, learner.merge(base, grown[:1]), before[1], "merging one part changes it")
-    same(learner, learner.merge(base, grown[2:]), before[0], "merging an untrained part changes the base")
+    expect_same(learner, learner.merge(base, grown[:1]), before[1], "merging one part changes it")
+    expect_same(
+        learner, learner.merge(base, grown[2:]), before[0], "merging an untrained part changes the base"
+    )
     both = content(learner, learner.merge(base, grown))
-    same(learner, learner.merge(base, grown[:2]), both, "an untrained part adds something")
+    expect_same(learner, learner.merge(base, grown[:2]), both, "an untrained part adds something")
     expect(both not in before, "what one part has learned is lost")
     expect([content(learner, table) for table in (base, *grown)] == before, "merging changes its inputs")
 
@@ -256,11 +274,11 @@ def only_what_is_new_counts(learner: Learner[Any]) -> None:
 def other_boards(learner: Learner[Any]) -> None:
     """It learns on other boards too."""
     for rules in (Rules(1, 1, 1), Rules(1, 3, 3), Rules(2, 2, 2), Rules(2, 4, 3)):
-        table = after(learner, 60, rules=rules)
+        table = trained_table(learner, 60, rules=rules)
         policy, space = learner.policy(table), StateSpace.of(rules)
         check_policy(policy, learner.policy(table), space, resigns=learner.learns_resigned)
         read = read_table(learner, orjson.loads(content(learner, table)), rules)
-        same(learner, read, table, f"entries do not come back on {rules}")
+        expect_same(learner, read, table, f"entries do not come back on {rules}")
 
 
 CHECKS: tuple[Callable[[Learner[Any]], None], ...] = (
@@ -276,14 +294,15 @@ CHECKS: tuple[Callable[[Learner[Any]], None], ...] = (
 )
 
 
-def fault(check: Callable[[Learner[Any]], None], learner: Learner[Any]) -> str:
+def fault_found(check: Callable[[Learner[Any]], None], learner: Learner[Any]) -> str:
     """Return the fault that a check finds; empty if there is none."""
     try:
         with guarded("", ""), redirect_stdout(sys.stderr):
             check(learner)
     except TttError as error:
         cause = error.__cause__ or error
-        return (type(cause) is AssertionError and str(cause)) or describe_error(cause)
+        message = str(cause) if type(cause) is AssertionError else ""  # of ``expect``
+        return message or describe_error(cause)
     return ""
 
 
@@ -301,14 +320,15 @@ def main(arguments: Sequence[str]) -> int:
         return error.exit_code
     failed = 0
     for check in CHECKS:
-        message = fault(check, learner)
-        failed += bool(message)
+        fault = fault_found(check, learner)
         text = (check.__doc__ or "").strip().replace("``", "")
-        print(f"{'FAIL' if message else 'ok  '}  {text}", flush=True)
-        if message:
-            print(f"      {message}")
-    print(f"{learner.name}: {f'{failed} of {len(CHECKS)} checks fail' if failed else 'all checks pass'}")
-    return int(failed > 0)
+        print(f"{'FAIL' if fault else 'ok  '}  {text}", flush=True)
+        if fault:
+            failed += 1
+            print(f"      {fault}")
+    outcome = f"{failed} of {len(CHECKS)} checks fail" if failed else "all checks pass"
+    print(f"{learner.name}: {outcome}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -32,11 +32,11 @@ def test_other_spellings(text: str):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("X.Q......", "'Q' is none of"),
+        ("X.Q......", "'Q' is not X, O or ."),
         ("XX.......", "X moves first"),
         ("XXXOOO...", "both sides"),
-        ("XXXOO.O..", "moved on after"),
-        ("X.O./....", "separated rows"),
+        ("XXXOO.O..", "went on after"),
+        ("X.O./....", "expected 3 rows of 3 cells"),
         ("", "expected 9 cells"),
         ("XXX.OO.OXXX...OO", "no single move"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from tests import tables
 from tests.learners.common import policy_of, trained
 from ttt_cli import Game, Rules
-from ttt_cli.conformance import after, content, empty_table, read_table, shard
+from ttt_cli.conformance import content, empty_table, read_table, shard, trained_table
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
@@ -104,7 +104,7 @@ def test_stages_mean_the_other_winner_where_wins_are_exchanged():
 
 
 def test_rows_know_their_run_and_keep_it_through_a_file():
-    table = after(DEFAULT, 50, 1)
+    table = trained_table(DEFAULT, 50, 1)
     DEFAULT.tag_run(table, "a")
     DEFAULT.train(table, shard(DEFAULT, 50, 2))
     DEFAULT.tag_run(table, "b")

@@ -13,7 +13,7 @@ import pytest
 from tests import tables
 from tests.learners.common import trained
 from ttt_cli import conformance
-from ttt_cli.conformance import CHECKS, after, content, read_table, resigning
+from ttt_cli.conformance import CHECKS, content, read_table, resigning, trained_table
 from ttt_cli.engine.kernel import uncompiled
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.scores import solve
@@ -52,9 +52,9 @@ def test_every_learner_conforms(check: Callable[[Learner], None], learner: Learn
 def test_the_uncompiled_kernel_gives_the_same_bytes(learner: Learner):
     """On a growing board too, where compiled code would write beyond an array without a word."""
     cases = [{}, {"opponent": resigning()}, {"rules": Rules(4, 4, 4)}]
-    compiled = [content(learner, after(learner, 4, **case)) for case in cases]
+    compiled = [content(learner, trained_table(learner, 4, **case)) for case in cases]
     with uncompiled():
-        assert [content(learner, after(learner, 4, **case)) for case in cases] == compiled
+        assert [content(learner, trained_table(learner, 4, **case)) for case in cases] == compiled
 
 
 def broken(value: Any) -> list[Any]:
@@ -77,7 +77,7 @@ def broken(value: Any) -> list[Any]:
 def test_broken_entries_are_refused_by_name(name: str):
     learner = learner_of(name, "default")
     rules = Rules(2, 3)
-    entries = orjson.loads(content(learner, after(learner, 5, rules=rules)))
+    entries = orjson.loads(content(learner, trained_table(learner, 5, rules=rules)))
     right = next(key for key in entries if key.count(".") == 2)
     wrong = ["X", "X....?", "x.....", "X..... ", ""]
     if name != "ntuple":  # its keys are patterns

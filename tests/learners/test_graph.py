@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.learners.common import policy_of
 from ttt_cli import Game, Position, Rules
-from ttt_cli.conformance import after, read_table
+from ttt_cli.conformance import read_table, trained_table
 from ttt_cli.engine.kernel import uncompiled
 from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.state_space import StateSpace
@@ -98,7 +98,7 @@ def complete() -> Table:
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1))
 @example(0, 0)
 def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
-    table = after(ARTICLE, games, seed) if games else complete()
+    table = trained_table(ARTICLE, games, seed) if games else complete()
     support, author = policy_of(ARTICLE, table).played > 0, authors(table)
     nodes = known(table) - FIRST
     unknown = np.setdiff1d(np.arange(len(SPACE)), nodes)
@@ -110,7 +110,7 @@ def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
 def test_training_plays_the_authors_machine():
     """X in the 1st, 3rd, 5th … game, and the graph of all games before at every choice."""
     journal: list[Game] = []
-    table = after(ARTICLE, 40, journal=journal)
+    table = trained_table(ARTICLE, 40, journal=journal)
     following: dict[str, list[str]] = {"." * 9: []}
     for number, game in enumerate(journal):
         author, texts = Author(deepcopy(following)), game.texts()

@@ -8,7 +8,7 @@ import pytest
 from tests import tables
 from tests.learners.common import game, policy_of, trained
 from ttt_cli import Game, Positions, Rules
-from ttt_cli.conformance import after, empty_table, read_table, shard
+from ttt_cli.conformance import empty_table, read_table, shard, trained_table
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
@@ -51,7 +51,7 @@ def test_a_forced_move_has_no_box():
     boxes = ~np.isnan(DRAWING.answer(empty_table(DRAWING), ROWS, BOARDS, LEGAL)[1]).all(axis=1)
     assert np.array_equal(boxes, BOXES)
     assert (BOXES & (BOARDS.movers > 0)).sum() == 304  # as many as Michie had
-    assert not changes(after(DRAWING, 2000))[~BOXES].any()
+    assert not changes(trained_table(DRAWING, 2000))[~BOXES].any()
 
 
 def test_moves_are_drawn_in_proportion_to_beads():

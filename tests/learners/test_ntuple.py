@@ -7,7 +7,7 @@ import pytest
 
 from tests.engine import test_positions
 from ttt_cli import Game, Positions, Rules, Side, train
-from ttt_cli.conformance import after
+from ttt_cli.conformance import trained_table
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.walk import layers_of
@@ -46,7 +46,7 @@ def test_one_game_by_hand():
 
 
 def test_symmetric_positions_are_worth_the_same_to_the_last_bit():
-    table = after(NTuple(), 2000, rules=LARGE)
+    table = trained_table(NTuple(), 2000, rules=LARGE)
     policy = NTuple().policy(table)
     positions = Positions.batch(test_positions.sample(LARGE, 5), LARGE)
     greedy = Search(LARGE, depth=1, network=table.network)

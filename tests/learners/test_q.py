@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from ttt_cli import Game, Position
-from ttt_cli.conformance import after, empty_table
+from ttt_cli.conformance import empty_table, trained_table
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Shard
 from ttt_cli.store.state import learner_of
@@ -15,7 +15,7 @@ SPACE = StateSpace.of()
 
 def test_the_article_is_its_rule_taken_literally():
     learner, journal = learner_of("q", "article"), []
-    table = after(learner, 500, journal=journal)
+    table = trained_table(learner, 500, journal=journal)
     values: dict[tuple[Position, int], float] = defaultdict(float)
     for number, played in enumerate(journal):
         side, position, turns = "XO"[number % 2], Position(), []

@@ -10,7 +10,7 @@ import pytest
 
 from tests.ttt import some
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.conformance import after, content, empty_table, shard
+from ttt_cli.conformance import content, empty_table, shard, trained_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -121,7 +121,7 @@ DERIVING = [
     ids=str,
 )
 def test_training_keeps_derived_columns_up_to_date(learner: TableLearner, rules: Rules):
-    table = after(learner, 300, rules=rules)
+    table = trained_table(learner, 300, rules=rules)
     learner.train(table, shard(learner, 1000, seed=2, rules=rules))
     afresh = deepcopy(table)
     learner.derive(afresh)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.learners.common import game
 from ttt_cli import Game, Position, load, save, train
-from ttt_cli.conformance import after, empty_table
+from ttt_cli.conformance import empty_table, trained_table
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import Table
@@ -87,7 +87,7 @@ def test_the_article_without_exploration_is_its_rule_taken_literally():
     learner = replace(learner_of("td", "article"), epsilon=0.0, epsilon_end=0.0)
     literal = ByTheBook()
     journal: list[Game] = []
-    table = after(learner, 60, journal=journal)
+    table = trained_table(learner, 60, journal=journal)
     for played in journal:
         assert literal.play() == list(played.moves)
     assert np.count_nonzero(table.rows["visits"]) == len(literal.values)

@@ -7,7 +7,7 @@ import pytest
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.graph import Graph
 from ttt_cli.training.curve import measure
-from ttt_cli.training.study import middle, unbeatable_from
+from ttt_cli.training.study import point_medians, unbeatable_from
 
 LOST = measure(0, Graph().policy(Graph().empty(Rules(2, 3))))
 
@@ -23,5 +23,5 @@ def test_unbeatable_counts_from_the_look_after_the_last_defeat():
     ("verdicts", "together"), [([1, 1], 1), ([1, 0], 0), ([0, 0], 0), ([1, None], None), ([0, None], None)]
 )
 def test_seeds_are_unbeatable_together_if_each_is(verdicts: list[int | None], together: int | None):
-    (found,) = middle([[replace(LOST, unbeatable=verdict)] for verdict in verdicts])
+    (found,) = point_medians([[replace(LOST, unbeatable=verdict)] for verdict in verdicts])
     assert found.unbeatable == together

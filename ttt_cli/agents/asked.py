@@ -77,8 +77,11 @@ class Asked(Policy):
 
     def __init__(self, rules: Rules, name: str, asks: tuple[Ask, Ask], samples: int | None = None) -> None:
         self.rules = rules
-        self._name, self._asks, self._samples = name, asks, samples
-        self._forfeits, self._log = False, _Log()
+        self._name = name
+        self._asks = asks
+        self._samples = samples
+        self._forfeits = False
+        self._log = _Log()
         self._cache: dict[str, Any] = {}  # float64[cells] by position
         self._lock = Lock()  # the shards of a training share the player
         self._cells = {str(cell + 1): cell for cell in range(rules.cells)} | {"resign": RESIGNS}
@@ -109,23 +112,28 @@ class Asked(Policy):
 
     def forfeiting(self) -> Policy:
         other = copy(self)
-        other._forfeits, other._cache = True, {}
+        other._forfeits = True
+        other._cache = {}
         return other
 
     def memoised(self) -> Policy:
         other = copy(self)
-        other._samples, other._cache = 1, {}
+        other._samples = 1
+        other._cache = {}
         return other
 
     @property
     def remarks(self) -> list[str]:
         remarks = ["assumed deterministic: asked twice, it answered the same"] if self._log.steady else []
-        if failures := self._log.failures:
-            games = "a game" if len(failures) == 1 else f"games through {len(failures):,} failures"
-            first = "" if len(failures) == 1 else " the first time, it"
-            remarks.append(f"lost {games}:{first} {failures[0]}")
+        failures = self._log.failures
+        if failures:
+            if len(failures) == 1:
+                remark = f"lost a game: {failures[0]}"
+            else:
+                remark = f"lost games through {len(failures):,} failures: the first time, it {failures[0]}"
             if self._log.restarts >= MAX_RESTARTS:
-                remarks[-1] += f"; was restarted {MAX_RESTARTS} times, then not asked again"
+                remark += f"; was restarted {MAX_RESTARTS} times, then not asked again"
+            remarks.append(remark)
         return [f"{self._name}: {remark}" for remark in remarks]
 
     def _answers(self, texts: list[str]) -> Floats:
@@ -159,7 +167,7 @@ class Asked(Policy):
             except NoAnswerError as error:
                 cause = error.__cause__
                 if cause and not isinstance(cause, Exception) and place_at_fault(cause) is None:
-                    raise cause from None  # the caller's own SystemExit, of a signal handler say
+                    raise cause from None  # raised by the caller's own code, such as a signal handler
                 self._fail(texts[min(len(cells), len(texts) - 1)], error)
                 if len(cells) < len(texts):
                     cells.append(RESIGNS)
@@ -171,9 +179,9 @@ class Asked(Policy):
         cell = self._cells.get(answer.strip())
         if cell is not None and (cell == RESIGNS or text[cell] == "."):
             return cell
-        taken = "" if cell is None else ", which is taken,"
+        why = "" if cell is None else ", which is taken,"
         hint = f"a free cell from 1 to {self.rules.cells}, or resign"
-        self._fail(text, TttError(f"answered {answer.strip()[:40]!r}{taken}", hint=hint))
+        self._fail(text, TttError(f"answered {answer.strip()[:40]!r}{why}", hint=hint))
         return RESIGNS
 
     def _fail(self, text: str, error: TttError) -> None:

@@ -108,7 +108,7 @@ def resolve_all(
 ) -> list[Agent]:
     """Return agents that play the same game: by default that of the first state.
 
-    :param texts: the AGENT arguments; or agents, from the library, that have no name.
+    :param texts: AGENT arguments, or agents that are made already.
     :param fresh: whether the name of a learner without a file means an untrained one.
     :param estimated: whether policies may be estimated from samples.
     """
@@ -153,26 +153,32 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
     """A built-in player, a file, an alias, an untrained learner or a plug-in's player, in this order."""
     head, colon, tail = text.rpartition(":")
     name, options = (head, tail) if colon else (text, None)
-    if (built_in := players().get(name)) is not None:
+    built_in = players().get(name)
+    if built_in is not None:
         return _of_type(text, built_in, options)
     if colon and library.find(store, text, rules) is not None:  # a file whose name holds a colon
         name, options = text, None
-    if name and (path := library.find(store, name, rules)) is not None:
-        if (interpreter := INTERPRETERS.get(path.suffix)) is not None:
+    path = library.find(store, name, rules) if name else None
+    if path is not None:
+        interpreter = INTERPRETERS.get(path.suffix)
+        if interpreter is not None:
             command = f"exec:{interpreter} {command_line(name)}"
             hint = f"{command_line(command)} runs it"
             if path.suffix == ".py":
                 hint = f"py:{name}:NAME plays by a function in it, {hint}"
             raise UsageError("is a program", where=name, hint=hint)
         return _of_file(text, path, options, rules)
-    if (meant := ALIASES.get(name)) is not None:
+    alias_of = ALIASES.get(name)
+    if alias_of is not None:
         if options is not None:
-            meant += f",{options}" if ":" in meant else f":{options}"
-        agent = _find(meant, store, rules, fresh)
+            alias_of += f",{options}" if ":" in alias_of else f":{options}"
+        agent = _find(alias_of, store, rules, fresh)
         return replace(agent, name=text, make=hard if text == "hard" else agent.make)
-    if fresh and (untrained := library.untrained(store, name, rules)) is not None:
+    untrained = library.untrained(store, name, rules) if fresh else None
+    if untrained is not None:
         return _of_state(text, untrained, parse_options(text, "a state", options, STATE_OPTIONS))
-    if Path(name).suffix or (player := plugin(AGENT_PLUGINS, name, checked_player)) is None:
+    player = None if Path(name).suffix else plugin(AGENT_PLUGINS, name, checked_player)
+    if player is None:
         raise _unknown(name, store, rules)
     return _of_type(text, player, options)
 

@@ -78,8 +78,10 @@ class Minimax(Policy):
         else:
             scores = move_scores(positions, self._depth)
             chosen = best_moves(scores if self._speed else np.sign(scores), positions.legal)
-        if self._ties in ("first", "last"):
-            chosen = first_chosen(chosen) if self._ties == "first" else last_chosen(chosen)
+        if self._ties == "first":
+            chosen = first_chosen(chosen)
+        elif self._ties == "last":
+            chosen = last_chosen(chosen)
         if self._opening == "random":
             chosen = np.where((positions.plies == 0)[:, None], positions.legal, chosen)
         return uniform(chosen)
@@ -105,7 +107,9 @@ class Minimax(Policy):
 
     def _worth(self, positions: Positions, move_nodes: int, rule: int) -> tuple[Int8s, Int8s]:
         """int8[k], int8[k, cells]: the proved values of positions and their moves."""
-        order = np.arange(self.rules.cells, dtype=np.int8)[:: -1 if self._ties == "last" else 1]
+        order = np.arange(self.rules.cells, dtype=np.int8)
+        if self._ties == "last":
+            order = order[::-1]
         new = Solver(self.rules, places=PLACES)  # several threads may ask at the same time
         worth, moves = new.values(positions, nodes=NODES, moves=(order, rule, move_nodes))
         most = np.where(positions.legal, moves, np.int8(-1)).max(axis=1, initial=-1)

@@ -1,4 +1,4 @@
-"""``exec:COMMAND``: a program in any language that reads positions and writes cells, a line each.
+"""``exec:COMMAND``: a program in any language that reads positions and writes cells, one per line.
 
 The command is split as a shell would split it, and run without a shell in the working directory. One process
 serves a whole call, and a second one answers every question again. If a process fails, the last line that it
@@ -53,12 +53,16 @@ class Program:
     """
 
     def __init__(self, words: Sequence[str], name: str, patience: float = PATIENCE) -> None:
-        self._words, self._name, self._patience = words, name, patience
+        self._words = words
+        self._name = name
+        self._patience = patience
         self._stderr: IO[bytes] | None = None
-        self._process = None if which(words[0]) else self._start()  # which says at once why it cannot
+        self._process: Popen[bytes] | None = None
+        if which(words[0]) is None:
+            self._process = self._start()  # which says at once why it cannot be started
 
     def ask(self, texts: Sequence[str]) -> Iterator[str]:
-        """As ``Ask``: send all positions at once, a line each, and read the answers meanwhile.
+        """As ``Ask``: send all positions at once, one per line, and read the answers meanwhile.
 
         :raises UsageError: if the program cannot be started.
         """
@@ -110,28 +114,31 @@ class Program:
     def _answers(self, process: Popen[bytes], texts: Sequence[str]) -> Iterator[str]:
         stdin, stdout = process.stdin, process.stdout
         assert stdin and stdout
-        rest, missing = b"", len(texts)
-        unasked = bool(select([stdout], [], [], 0)[0] and stdout.read(1))  # it wrote before it was asked
+        missing = len(texts)  # answers
+        rest = b""  # the beginning of the next line
+        wrote_unasked = bool(select([stdout], [], [], 0)[0] and stdout.read(1))
         questions = "".join(f"{text}\n" for text in texts).encode()
         try:
             Thread(target=_send, args=(stdin, questions), daemon=True).start()
         except RuntimeError as error:  # no fault of the program
             raise TttError(str(error), hint="end other processes, or raise the limit (ulimit -u)") from None
         deadline = monotonic() + self._patience
-        while missing > 0 and not unasked:
+        while missing > 0 and not wrote_unasked:
             if len(rest) > LONGEST_LINE:
                 raise NoAnswerError(f"wrote no end of line within {LONGEST_LINE:,} bytes", hint=ONE_LINE)
             if not select([stdout], [], [], max(0.0, deadline - monotonic()))[0]:
                 what = "wrote no end of line" if rest else "gave no answer"
                 raise NoAnswerError(f"{what} within {self._patience:g} s", hint=FLUSHING)
-            if not (chunk := stdout.read(1 << 16)):
+            chunk = stdout.read(1 << 16)
+            if not chunk:
                 hint = "it is asked about many positions, a line each, until its input ends"
                 raise NoAnswerError(f"{_how_ended(process)} without an answer", hint=hint)
             *lines, rest = (rest + chunk).split(b"\n")
             yield from (line.decode("utf-8", "backslashreplace") for line in lines[:missing])
             missing -= len(lines)
-            deadline = monotonic() + self._patience if lines else deadline
-        if missing or unasked or rest:
+            if lines:
+                deadline = monotonic() + self._patience
+        if missing or wrote_unasked or rest:
             what = "wrote more than one line, or wrote before it was asked, in answer"
             raise NoAnswerError(what, hint=ONE_LINE)
 
@@ -192,7 +199,8 @@ def make(rules: Rules, *, argument: str, samples: int | None = None, patience: f
 
     :raises UsageError: if the command cannot be split.
     """
-    words, name = words_of(argument), f"{AGENT.name}:{argument}"
+    words = words_of(argument)
+    name = f"{AGENT.name}:{argument}"
     first, second = (Program(words, name, patience) for _ in range(2))
     return Asked(rules, name, (first.ask, second.ask), samples)
 

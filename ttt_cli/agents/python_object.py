@@ -6,6 +6,7 @@ sum to 1, or are all zeros to resign. A class is instantiated. Output goes to st
 with the line of the file.
 """
 
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -31,13 +32,20 @@ def player_of(player: Any, rules: Rules, name: str, *, samples: int | None = Non
         with guarded(name, f"{player.__name__}() raised "):
             player = player()
     if callable(getattr(player, "probabilities", None)):
-        if not isinstance(own := getattr(player, "rules", rules), Rules):
-            raise UsageError(f"its rules are {own!r}, not Rules", where=name, hint="such as Rules(3, 3, 3)")
-        return Checked(own, name, player)
+        own_rules = getattr(player, "rules", rules)
+        if not isinstance(own_rules, Rules):
+            raise UsageError(
+                f"its rules are {own_rules!r}, not Rules", where=name, hint="such as Rules(3, 3, 3)"
+            )
+        return Checked(own_rules, name, player)
     if not callable(player):
         hint = "a function from a position's text to a cell, or an object with probabilities(positions)"
         raise UsageError(f"is of type {type(player).__name__}, not a player", where=name, hint=hint)
-    return Asked(rules, name, (lambda texts: (player(text) for text in texts),) * 2, samples)
+
+    def ask(texts: Sequence[str]) -> Iterator[Any]:
+        return (player(text) for text in texts)
+
+    return Asked(rules, name, (ask, ask), samples)
 
 
 def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:

@@ -106,7 +106,8 @@ class LookingAhead(Modified):
         return move_scores(positions, self._depth, self._estimate)
 
     def _estimate(self, positions: Positions) -> Floats:
-        values, (lowest, highest) = self.player.values(positions), self._scale
+        values = self.player.values(positions)
         assert values is not None
+        lowest, highest = self._scale
         scaled = np.clip((values - lowest) / (highest - lowest) - 0.5, -0.5, 0.5)
         return np.where(np.isnan(values), 0.0, scaled)

@@ -16,7 +16,7 @@ from ttt_cli.store.curves import read
 from ttt_cli.store.formats.format import DEFAULTS, FileOptions
 from ttt_cli.store.formats.records import Study
 from ttt_cli.store.source import Source
-from ttt_cli.training.study import middle
+from ttt_cli.training.study import point_medians
 from ttt_cli.training.study import read as read_study
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.plot import PlottedCurve, picture, text_plot
@@ -66,7 +66,9 @@ def curve(
     if studies:
         study = read_study(studies[0])
         settings = {study.named(keys[0]): [study.runs[key] for key in keys] for keys in study.groups}
-        curves = [PlottedCurve(studies[0], name, middle(runs), runs) for name, runs in settings.items()]
+        curves = [
+            PlottedCurve(studies[0], name, point_medians(runs), runs) for name, runs in settings.items()
+        ]
         seeds = max(map(len, settings.values()))
         seeds_drawn = "one seed each" if seeds == 1 else f"median and middle half of {seeds} seeds"
         heading = f"{', '.join(dict.fromkeys(key.learner for key in study.runs))}: {seeds_drawn}"

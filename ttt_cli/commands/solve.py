@@ -95,6 +95,6 @@ def solve(
         line=proof.line,
         nodes=proof.nodes,
         seconds=round(proof.seconds, 3),
-        ruled_out=proof.ruled_out,
+        ruled_out=proof.win_ruled_out,
         code=ExitCode.DONE if proof.value is not None else stopping.exit_code or ExitCode.FAILED,
     )

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Floats, Int32s, Uint64s
-from ttt_cli.engine.bits import ONE, Bitboard, hashed, lowest_cell, popcount
+from ttt_cli.engine.bits import ONE, ZERO, Bitboard, hashed, lowest_cell, popcount
 from ttt_cli.engine.board import Board, board_of, completing_cells, insert
 from ttt_cli.engine.kernel import UNLIMITED, Kernel, Part, run_until
 from ttt_cli.engine.network import Network, gain, line_network, place, squashed, total
@@ -65,6 +65,65 @@ Context = tuple[Board, Network, Int32s, Any, Any]
 
 
 @Part
+def judge(mover: Bitboard, opponent: Bitboard, board: Board) -> tuple[float, Bitboard, int]:
+    """Judge a node by the lines that a stone can complete.
+
+    :returns: the score of a decided node, else 0; the cells to try, none if it is decided; and the plies by
+        which to extend its search: 1 if the move is a block.
+    """
+    free = board.full & ~(mover | opponent)
+    soonest = popcount(free)  # the score of a win by the next stone
+    completing = completing_cells(mover, opponent, board)
+    choice = free
+    extension = 0
+    if board.misere:
+        choice = free & ~completing
+        if choice == ZERO:
+            return -float(soonest), ZERO, 0
+    elif completing:
+        return float(soonest), ZERO, 0
+    else:
+        to_block = completing_cells(opponent, mover, board)
+        if to_block & (to_block - ONE):
+            return -float(soonest - 1), ZERO, 0
+        if to_block:
+            choice = to_block
+            extension = 1
+    if soonest == 1:
+        return 0.0, ZERO, 0
+    return 0.0, choice, extension
+
+
+@Part
+def judge_by_network(network: Network, pattern: Int32s, choice: Bitboard) -> Any:
+    """The score of a node at the horizon: that of its best move by the network, given int32[t], the patterns
+    of the side to move."""
+    highest = -np.inf
+    while choice:
+        highest = max(highest, gain(network, pattern, lowest_cell(choice)))
+        choice &= choice - ONE
+    return squashed(total(network, pattern) + highest)
+
+
+@Part
+def list_moves(
+    choice: Bitboard, first_move: int, network: Network, pattern: Int32s, moves: Any, scores: Any
+) -> int:
+    """List the cells of ``choice`` in ``moves``: ``first_move``, if it is one of them, then by the network.
+
+    :returns: the number of moves listed.
+    """
+    listed = 0
+    while choice:
+        cell = lowest_cell(choice)
+        choice &= choice - ONE
+        score = np.inf if cell == first_move else gain(network, pattern, cell)
+        insert(moves, scores, listed, cell, score)
+        listed += 1
+    return listed
+
+
+@Part
 def negamax(
     mover: Bitboard, opponent: Bitboard, depth: int, alpha: float, beta: float, context: Context
 ) -> float:
@@ -74,46 +133,26 @@ def negamax(
     """
     board, network, patterns, table, state = context
     state.nodes += 1
-    free = board.full & ~(mover | opponent)
-    soonest = popcount(free)  # the score of a win by the next stone
-    completing, forced = completing_cells(mover, opponent, board), 0
-    if board.misere:
-        free &= ~completing
-        if not free:
-            return -float(soonest)
-    elif completing:
-        return float(soonest)
-    else:
-        to_block = completing_cells(opponent, mover, board)
-        if to_block & (to_block - ONE):
-            return -float(soonest - 1)
-        if to_block:
-            free, forced = to_block, 1
-    if soonest == 1:
-        return 0.0
-    ply = board.cells - soonest
-    side, highest = ply & 1, -np.inf
-    pattern = patterns[side]
-    if depth == 1 and forced == 0:
-        while free:
-            highest = max(highest, gain(network, pattern, lowest_cell(free)))
-            free &= free - ONE
-        return squashed(total(network, pattern) + highest)
-    first_move, entry = -1, table[np.int64(hashed(mover, opponent)) & (PLACES - 1)]
+    score, choice, extension = judge(mover, opponent, board)
+    if choice == ZERO:
+        return score
+    ply = popcount(mover | opponent)
+    side = ply & 1
+    if depth == 1 and extension == 0:
+        return judge_by_network(network, patterns[side], choice)
+    first_move = -1
+    entry = table[np.int64(hashed(mover, opponent)) & (PLACES - 1)]
     if entry.stamp == state.stamp and entry.mover == mover and entry.opponent == opponent:
         first_move = entry.best
         if entry.depth == depth and (entry.lower >= beta or entry.lower == entry.upper):
             return entry.lower
         if entry.depth == depth and entry.upper <= alpha:
             return entry.upper
-    moves, listed = state.moves[ply], 0
-    while free:
-        cell = lowest_cell(free)
-        free &= free - ONE
-        score = np.inf if cell == first_move else gain(network, pattern, cell)
-        insert(moves, state.scores, listed, cell, score)
-        listed += 1
-    lower_bound, chosen = alpha, -1
+    moves = state.moves[ply]
+    listed = list_moves(choice, first_move, network, patterns[side], moves, state.scores)
+    lower_bound = alpha
+    highest = -np.inf
+    chosen = -1
     for at in range(listed):
         if state.stop or state.nodes >= state.node_limit:
             state.cut_short = True
@@ -121,7 +160,7 @@ def negamax(
         cell = np.int64(moves[at])
         stone = ONE << np.uint64(cell)
         place(network, patterns, side, cell, 1)
-        score = -negamax(opponent, mover | stone, depth - 1 + forced, -beta, -alpha, context)
+        score = -negamax(opponent, mover | stone, depth - 1 + extension, -beta, -alpha, context)
         place(network, patterns, side, cell, -1)
         if state.cut_short:
             return 0.0
@@ -142,9 +181,12 @@ def search_root(mover: Bitboard, opponent: Bitboard, depth: int, exact: bool, co
     """Fill ``root_scores`` by a search of ``depth`` plies, unless it is cut short."""
     board, network, patterns, _, state = context
     ply = popcount(mover | opponent)
-    number, moves, side = board.cells - ply, state.moves[ply], ply & 1
+    side = ply & 1
+    number = board.cells - ply
+    moves = state.moves[ply]
     completing = completing_cells(mover, opponent, board)
-    base, best, alpha = total(network, patterns[side]), -np.inf, -np.inf
+    base = total(network, patterns[side])
+    best = alpha = -np.inf
     for at in range(number):
         cell = np.int64(moves[at])
         stone = ONE << np.uint64(cell)
@@ -178,8 +220,12 @@ def _search(
         if state.stop:
             break
         mover, opponent = movers[row], opponents[row]
-        state.stamp, state.nodes, state.node_limit, state.cut_short = row + 1, 0, nodes, False
-        ply, number = popcount(mover | opponent), 0
+        state.stamp = row + 1
+        state.nodes = 0
+        state.node_limit = nodes
+        state.cut_short = False
+        ply = popcount(mover | opponent)
+        number = 0
         moves = state.moves[ply]
         patterns[:] = 0
         for cell in range(board.cells):
@@ -243,7 +289,8 @@ class Search(Policy):
         cells, network = self.rules.cells, self.network
         scores = np.full((len(distinct), cells), -np.inf)
         still_open = np.flatnonzero(~distinct.terminal)
-        open_scores, state = scores[still_open], np.zeros(1, SEARCH).view(np.recarray)[0]
+        open_scores = scores[still_open]
+        state = np.zeros(1, SEARCH).view(np.recarray)[0]
         patterns = np.zeros((2, len(network.starts)), np.int32)
         table = np.zeros(PLACES, ENTRY).view(np.recarray)
         context = board_of(self.rules), network, patterns, table, state

@@ -13,7 +13,10 @@ from ttt_cli.engine.kernel import Part
 
 Bitboard = np.uint64
 
-ZERO, ONE, HALF = np.uint64(0), np.uint64(1), np.uint64(32)
+ZERO, ONE = np.uint64(0), np.uint64(1)
+HALF_WORD = np.uint64(32)
+"""Bits in half a bitboard."""
+
 MIX_X, MIX_O, MIX = map(np.uint64, (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9))
 """Odd numbers with random-looking bits."""
 
@@ -44,8 +47,8 @@ lowest_cell.plain = lambda board: (int(board) & -int(board)).bit_length() - 1
 def hashed(x: Bitboard, o: Bitboard) -> Any:
     """The hash of a position, or of a batch."""
     mixed = x * MIX_X ^ o * MIX_O
-    mixed = (mixed ^ mixed >> HALF) * MIX
-    return mixed ^ mixed >> HALF
+    mixed = (mixed ^ mixed >> HALF_WORD) * MIX
+    return mixed ^ mixed >> HALF_WORD
 
 
 @Part

@@ -35,17 +35,21 @@ Board = Any
 def board_of(rules: Rules) -> Board:
     """The record of these rules."""
     board = np.zeros(1, BOARD).view(np.recarray)[0]
-    board.line_count, board.length, board.cells = len(rules.lines), rules.line, rules.cells
+    board.line_count = len(rules.lines)
     board.lines[: len(rules.lines)] = rules.line_masks
+    board.length = rules.line
     board.whole = 1 << min(rules.line, WEIGHT_BITS)
-    board.full, board.misere = (1 << rules.cells) - 1, rules.misere
+    board.cells = rules.cells
+    board.full = (1 << rules.cells) - 1
+    board.misere = rules.misere
     return board
 
 
 @Part
 def completing_cells(own: Bitboard, other: Bitboard, board: Board) -> Any:
     """The free cells where a stone completes a line of the side with the stones ``own``, as a bitboard."""
-    completing, lines = ZERO, board.lines
+    completing = ZERO
+    lines = board.lines
     for index in range(board.line_count):
         missing = lines[index] & ~own
         if missing & other == ZERO and missing & (missing - ONE) == ZERO:  # one cell, and it is free

@@ -51,23 +51,25 @@ class Checked(Policy):
     def _ask(self, method: str, positions: Positions, width: tuple[int, ...], *, ended: float) -> Any:
         """float64[k, *width]: a method's answer for open positions, and ``ended`` for others; None if an
         optional method has none."""
-        optional, rows = method != "probabilities", np.flatnonzero(~positions.terminal)
-        answers, shape = np.full((len(positions), *width), ended), (len(rows), *width)
+        optional = method != "probabilities"
         if optional and not isinstance(self._player, Policy):
             return None
-        if not (optional or len(rows)):
+        answers = np.full((len(positions), *width), ended)
+        rows = np.flatnonzero(~positions.terminal)
+        if not optional and not len(rows):
             return answers
         with guarded(self._name, f"{method} raised "):
-            answer = getattr(self._player, method)(positions[rows])
-            if answer is None and optional:
+            given = getattr(self._player, method)(positions[rows])
+            if optional and given is None:
                 return None
-            array = np.asarray(answer)
-            floats = np.array(array, np.float64) if array.dtype.kind in "biufO" else None
-        if floats is None or floats.shape != shape:
-            kind = f"the type {array.dtype}, not float64" if floats is None else f"the shape {array.shape}"
+            array = np.asarray(given)
+            of_open = np.array(array, np.float64) if array.dtype.kind in "biufO" else None
+        shape = (len(rows), *width)
+        if of_open is None or of_open.shape != shape:
+            kind = f"the type {array.dtype}, not float64" if of_open is None else f"the shape {array.shape}"
             message = f"{method} of {len(rows):,} positions have {kind}"
             raise TttError(message, where=self._name, hint=f"expected {shape}")
-        answers[rows] = floats
+        answers[rows] = of_open
         return answers
 
     def _expect(self, sound: Bools, what: str, positions: Positions, answer: Floats, expected: str) -> None:

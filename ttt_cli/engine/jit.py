@@ -40,9 +40,11 @@ def unavailable() -> str:
             loader.submit(import_module, "numba").result()
         import numba
     except ImportError:
-        return "Numba is not installed: kernels run uncompiled, some hundred times slower"
+        return "Numba is not installed: kernels run uncompiled, about a hundred times slower"
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        return "Numba is switched off (NUMBA_DISABLE_JIT): kernels run uncompiled, some hundred times slower"
+        return (
+            "Numba is switched off (NUMBA_DISABLE_JIT): kernels run uncompiled, about a hundred times slower"
+        )
     numba.config.DISABLE_JIT = 0  # Numba may have been loaded while it was switched off
     return ""
 

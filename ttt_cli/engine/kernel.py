@@ -145,7 +145,8 @@ def _digest(parts: Iterable[Part]) -> str:
     """A digest of the code and the constants of all parts."""
     digest = sha256()
     for part in parts:
-        code, variables = part.python.__code__, getclosurevars(part.python)
+        code = part.python.__code__
+        variables = getclosurevars(part.python)
         values = [*variables.nonlocals.items(), *variables.globals.items()]
         constants = [item for item in values if isinstance(item[1], int | float | tuple | np.generic)]
         source = code.co_code, code.co_consts, code.co_names, code.co_varnames, constants
@@ -180,8 +181,10 @@ class Records(dict[int, Any]):
 
     def __init__(self, array: Any) -> None:
         super().__init__()
-        self._array, self._names = array, array.dtype.names
-        self._type, self._values = _record_type(self._names), attrgetter(*self._names)
+        self._array = array
+        self._names = array.dtype.names
+        self._type = _record_type(self._names)
+        self._values = attrgetter(*self._names)
 
     def __missing__(self, index: int) -> Any:
         fields = self._array[index].item()

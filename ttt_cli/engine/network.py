@@ -29,9 +29,9 @@ TEMPO = 2
 class Network(NamedTuple):
     """A network over ``t`` sets of cells.
 
-    :ivar sets: int32[cells, s], the sets that each cell belongs to, in the first ``number`` columns.
+    :ivar sets: int32[cells, s], the sets that each cell belongs to, in the first ``counts`` columns.
     :ivar powers: int32[cells, s], what a stone of the side that has just moved adds to their patterns.
-    :ivar number: int32[cells], the number of sets that each cell belongs to.
+    :ivar counts: int32[cells], the number of sets that each cell belongs to.
     :ivar starts: int32[t], where the patterns of each set begin in ``slots``.
     :ivar slots: int32[patterns], the index of each pattern's weight.
     :ivar weights: float64[weights].
@@ -39,7 +39,7 @@ class Network(NamedTuple):
 
     sets: Int32s
     powers: Int32s
-    number: Int32s
+    counts: Int32s
     starts: Int32s
     slots: Int32s
     weights: Floats
@@ -49,14 +49,15 @@ def network(
     cells: int, sets: Sequence[Sequence[int]], starts: Sequence[int], slots: Int32s, weights: Floats
 ) -> Network:
     """The network over these sets; the first cell of each is the lowest digit of its pattern."""
-    number = np.array([sum(cell in members for members in sets) for cell in range(cells)], np.int32)
-    sets_of, powers = np.zeros((2, cells, max(1, int(number.max()))), np.int32)
-    filled = np.zeros(cells, np.int32)
+    sizes = [sum(cell in members for members in sets) for cell in range(cells)]
+    sets_of, powers = np.zeros((2, cells, max(1, *sizes)), np.int32)
+    counts = np.zeros(cells, np.int32)
     for index, members in enumerate(sets):
         for place, cell in enumerate(members):
-            sets_of[cell, filled[cell]], powers[cell, filled[cell]] = index, 3**place
-            filled[cell] += 1
-    return Network(sets_of, powers, number, np.array(starts, np.int32), slots, weights)
+            sets_of[cell, counts[cell]] = index
+            powers[cell, counts[cell]] = 3**place
+            counts[cell] += 1
+    return Network(sets_of, powers, counts, np.array(starts, np.int32), slots, weights)
 
 
 def line_network(rules: Rules) -> Network:
@@ -70,9 +71,11 @@ def line_network(rules: Rules) -> Network:
         digits = [pattern // 3**place % 3 for place in range(length)]
         own, other = digits.count(1), digits.count(2)
         if own and not other:
-            slots[pattern], weights[own] = own, sign * STEEPNESS**own
+            slots[pattern] = own
+            weights[own] = sign * STEEPNESS**own
         elif other and not own:
-            slots[pattern], weights[length + other] = length + other, -sign * TEMPO * STEEPNESS**other
+            slots[pattern] = length + other
+            weights[length + other] = -sign * TEMPO * STEEPNESS**other
     lines = rules.lines if length else ()
     return network(rules.cells, lines, [0] * len(lines), slots, weights)
 
@@ -83,18 +86,19 @@ def place(network: Network, patterns: Int32s, side: int, cell: int, stones: int)
 
     :param patterns: int32[2, t], the patterns of the sets if X has just moved, and if O has.
     """
-    for at in range(network.number[cell]):
-        number, power = network.sets[cell, at], stones * network.powers[cell, at]
-        patterns[side, number] += power
-        patterns[1 - side, number] += 2 * power
+    for at in range(network.counts[cell]):
+        index = network.sets[cell, at]
+        power = stones * network.powers[cell, at]
+        patterns[side, index] += power
+        patterns[1 - side, index] += 2 * power
 
 
 @Part
 def total(network: Network, pattern: Int32s) -> Any:
     """The sum of the weights of patterns, int32[t]."""
     weight = 0.0
-    for number in range(len(pattern)):
-        weight += network.weights[network.slots[network.starts[number] + pattern[number]]]
+    for index in range(len(pattern)):
+        weight += network.weights[network.slots[network.starts[index] + pattern[index]]]
     return weight
 
 
@@ -102,9 +106,9 @@ def total(network: Network, pattern: Int32s) -> Any:
 def gain(network: Network, pattern: Int32s, cell: int) -> Any:
     """The change of the sum by a stone on a cell, given int32[t], the patterns of the side placing it."""
     change = 0.0
-    for at in range(network.number[cell]):
-        number = network.sets[cell, at]
-        slot = network.starts[number] + pattern[number]
+    for at in range(network.counts[cell]):
+        index = network.sets[cell, at]
+        slot = network.starts[index] + pattern[index]
         change += network.weights[network.slots[slot + network.powers[cell, at]]]
         change -= network.weights[network.slots[slot]]
     return change

@@ -25,7 +25,7 @@ FEW_NODES = 2_000
 @lru_cache(maxsize=8)
 def game_value(rules: Rules) -> int | None:
     """The value of the game for X: +1 a win, 0 a draw, -1 a loss; None if it is not proved."""
-    value = int(values_of(Positions.start(rules), nodes=200_000)[0])  # at most some seconds
+    value = int(values_of(Positions.start(rules), nodes=200_000)[0])  # takes a few seconds at most
     return None if value == UNPROVEN else value
 
 

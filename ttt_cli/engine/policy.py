@@ -136,7 +136,8 @@ class Answering(Policy):
     """A policy that finds its whole answer at once, and remembers it for the latest batch."""
 
     def __init__(self, rules: Rules, answer: Callable[[Positions], Answer]) -> None:
-        self.rules, self._answer = rules, answer
+        self.rules = rules
+        self._answer = answer
         self._last: tuple[Positions, Answer] | None = None
 
     def probabilities(self, positions: Positions) -> Floats:
@@ -146,6 +147,7 @@ class Answering(Policy):
         return self._answer_for(positions)[1]
 
     def known(self, positions: Positions) -> Bools:
+        # In parts, to save memory: callers ask about many positions, and answers hold more than this.
         return np.concatenate([self._answer_for(part)[2] for part in positions.parts()])
 
     def _answer_for(self, positions: Positions) -> Answer:
@@ -153,7 +155,7 @@ class Answering(Policy):
         if last is None or last[0] is not positions:
             self._last = last = positions, self._answer(positions)
             for array in last[1]:
-                array.flags.writeable = False  # lest a caller change the next answer
+                array.flags.writeable = False  # so that no caller changes the next answer
         return last[1]
 
 
@@ -195,7 +197,8 @@ class OneSided(Modified):
         return np.logical_and(positions.movers == self._side.sign, ~positions.terminal)
 
     def probabilities(self, positions: Positions) -> Floats:
-        played, own = uniform(positions.legal), np.flatnonzero(self._own(positions))
+        played = uniform(positions.legal)
+        own = np.flatnonzero(self._own(positions))
         if len(own):
             played[own] = self.player.probabilities(positions[own])
         return played

@@ -60,7 +60,7 @@ class Position:
         expect(Rules, rules)
         rows = re.split(r"\s*/\s*|\s+", text.strip())
         if len(rows) > 1 and [len(row) for row in rows] != [rules.cols] * rules.rows:
-            fault = f"separated rows must be {rules.rows} of {rules.cols} cells each"
+            fault = f"expected {rules.rows} rows of {rules.cols} cells"
             raise NotationError(f"not a position of {rules.describe()}: {text!r}: {fault}")
         position = cls.unchecked("".join(rows).translate(_NORMAL), rules)
         position._check(text)
@@ -78,7 +78,7 @@ class Position:
             return f"expected {rules.cells} cells, found {len(text)}"
         unknown = text.translate(str.maketrans("", "", SYMBOLS))
         if unknown:
-            return f"{unknown[0]!r} is none of X, O and ."
+            return f"{unknown[0]!r} is not X, O or ."
         x_stones, o_stones = text.count("X"), text.count("O")
         if x_stones - o_stones not in (0, 1):
             return f"{x_stones} X and {o_stones} O; X moves first, and the sides take turns"
@@ -87,8 +87,9 @@ class Position:
             return "both sides have a winning line"
         winner, lines = ("X", x_lines) if x_lines else ("O", o_lines)
         if lines:
-            if (winner == "X") != (x_stones > o_stones):
-                return f"{winner} has a winning line, but moved on after it or the other side did"
+            moved_last = "X" if x_stones > o_stones else "O"
+            if winner != moved_last:
+                return f"{winner} has a winning line, but the game went on after it"
             if not set.intersection(*map(set, lines)):
                 return f"{winner} has winning lines that no single move completes"
         return ""
@@ -130,7 +131,9 @@ class Position:
         if not self.winning_line:
             return None
         owner = self.text[self.winning_line[0]]
-        return "XO"[owner == "X"] if self.rules.misere else owner
+        if self.rules.misere:
+            return "O" if owner == "X" else "X"
+        return owner
 
     @property
     def terminal(self) -> bool:
@@ -154,18 +157,21 @@ class Position:
         :raises NotationError: if the game is over, or the cell is taken or not on the board.
         """
         try:
-            cell = index(cell)  # a plain int of NumPy's too
+            cell = index(cell)  # a NumPy integer becomes a plain one
         except TypeError:
             raise NotationError(f"{cell!r} is not a cell", hint="cells are whole numbers") from None
         if not 0 <= cell < len(self.text):
             why = f"there are cells 1 to {len(self.text)}"
         elif self.terminal:
             why = "the game is over"
+        elif self.text[cell] != ".":
+            why = f"it is taken by {self.text[cell]}"
         else:
-            why = "" if self.text[cell] == "." else f"it is taken by {self.text[cell]}"
+            why = ""
         if why:
             raise NotationError(f"cell {cell + 1} cannot be played in {self.text!r}: {why}")
-        mover, boards = self.mover, {"X": self.x, "O": self.o}
+        mover = self.mover
+        boards = {"X": self.x, "O": self.o}
         boards[mover] |= 1 << cell
         after = Position.unchecked(self.text[:cell] + mover + self.text[cell + 1 :], self.rules)
         after.__dict__.update(x=boards["X"], o=boards["O"])

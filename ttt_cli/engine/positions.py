@@ -50,7 +50,8 @@ class Positions:
         expect(Position, *positions)
         _expect_one(rules, *(position.rules for position in positions))
         x = np.array([position.x for position in positions], np.uint64)
-        return cls(rules, x, np.array([position.o for position in positions], np.uint64))
+        o = np.array([position.o for position in positions], np.uint64)
+        return cls(rules, x, o)
 
     @classmethod
     def parse(cls, texts: Sequence[str], rules: Rules) -> "Positions":
@@ -60,11 +61,12 @@ class Positions:
         """
         expect(Rules, rules)
         expect(str, *texts)
-        others = "".join(texts).encode(errors="replace").translate(None, SYMBOLS.encode())
-        fits = {*map(len, texts)} <= {rules.cells} and not others
-        if not fits or not (positions := cls.unchecked(texts, rules)).reachable.all():
-            return cls.batch([Position(text, rules) for text in texts], rules)
-        return positions
+        right_length = set(map(len, texts)) <= {rules.cells}
+        if right_length and not "".join(texts).strip(SYMBOLS):  # of these symbols alone
+            positions = cls.unchecked(texts, rules)
+            if positions.reachable.all():
+                return positions
+        return cls.batch([Position(text, rules) for text in texts], rules)  # slower, but it names the fault
 
     @classmethod
     def unchecked(cls, texts: Sequence[str], rules: Rules) -> "Positions":
@@ -177,8 +179,10 @@ class Positions:
         """The distinct positions after the moves on ``cells[i]`` in positions ``rows[i]``, in order, and
         int32[k], the place among them of the position after each move. All have equally many stones."""
         x_moves = len(self) > 0 and bool(self.movers[0] > 0)
-        stones, none = ONE << np.arange(self.cells, dtype=np.uint64), np.zeros(self.cells, np.uint64)
-        added = Positions(self.rules, *((stones, none) if x_moves else (none, stones))).keys
+        stones = ONE << np.arange(self.cells, dtype=np.uint64)
+        none = np.zeros_like(stones)
+        x, o = (stones, none) if x_moves else (none, stones)
+        added = Positions(self.rules, x, o).keys
         unused = np.uint64((1 << max(64 - 2 * self.cells, 0)) - 1)
         if len(rows) <= unused:
             # The unused bits below the keys number the moves, so that sorting the keys gives the order too.
@@ -195,7 +199,8 @@ class Positions:
             keys = self.keys.take(rows, axis=0) + added.take(cells, axis=0)
             order = np.lexsort(keys.T[::-1])
             new = _new(keys[order])
-            distinct, places = keys[order[new]], _places(order, new)
+            distinct = keys[order[new]]
+            places = _places(order, new)
         del keys, new
         after = Positions.of_keys(distinct, self.rules)
         # Only the side that has just moved can have completed a line.
@@ -267,7 +272,7 @@ class Positions:
 def _expect_one(*games: Rules) -> None:
     if len({*games}) > 1:
         named = ", ".join(sorted(rules.describe() for rules in {*games}))
-        raise UsageError(f"positions of one game are wanted, not of several: {named}")
+        raise UsageError(f"expected positions of one game, found several: {named}")
 
 
 def _chunks(stop: int) -> Iterator[slice]:
@@ -286,10 +291,12 @@ def _new(keys: Uint64s, unused: np.uint64 = ZERO) -> Bools:
 
 def _places(order: Int64s, new: Bools) -> Int32s:
     """int32[k]: the place of each key among the distinct ones, given the order and which are new in it."""
-    places, last = np.empty(len(order), np.int32), -1
+    places = np.empty(len(order), np.int32)
+    last = -1
     for chunk in _chunks(len(order)):
         ranks = last + np.cumsum(new[chunk], dtype=np.int32)
-        places[order[chunk]], last = ranks, ranks[-1]
+        places[order[chunk]] = ranks
+        last = ranks[-1]
     return places
 
 
@@ -303,7 +310,8 @@ def _lined(rules: Rules, boards: Uint64s) -> Bools:
 
 def completing(rules: Rules, stones: Uint64s) -> Uint64s:
     """uint64[k]: the cells, as bits, where one more stone would complete a line of these stones."""
-    cells, others = np.zeros_like(stones), ~stones
+    cells = np.zeros_like(stones)
+    others = ~stones
     for line in rules.line_masks:
         missing = np.uint64(line) & others
         cells |= np.where(missing & (missing - ONE), 0, missing)  # at most one bit is set

@@ -26,8 +26,9 @@ BOTH = DOES_MOVER_WIN | DOES_OPPONENT_WIN
 """The questions about a position."""
 
 ALL, UNTIL_UNPROVEN, UNTIL_FOUND = 0, 1, 2
-"""Rules of which moves of a position to solve: all; or none if the position is unproven or lost, else all to
-the first unproven one; or the same, but none after the first that keeps the position's value."""
+"""Which moves of a position to solve. ALL: every one. UNTIL_UNPROVEN: none if the position is lost or
+unproven, otherwise up to the first move that cannot be proved. UNTIL_FOUND: the same, but stop at the first
+move that keeps the position's value."""
 
 ATTACK, UNPAIRED, DEFENCE = 0, 1, 2
 """Rows of ``weights``: by the attacker's live lines, by those that pairs leave, and by the defender's."""
@@ -97,7 +98,9 @@ def weigh(
 
     :returns: the side's potential, and the cells that complete a line.
     """
-    weights, lines, potential, completing = search.weights, board.lines, 0, ZERO
+    weights, lines = search.weights, board.lines
+    potential = 0
+    completing = ZERO
     for cell in range(board.cells):
         weights[row, cell] = 0
     for index in range(board.line_count):
@@ -129,6 +132,56 @@ def add_line(cells: Bitboard, weight: int, search: SearchState) -> None:
 
 
 @Part
+def best_pair(lines: int, search: SearchState) -> tuple[int, Bitboard]:
+    """The pair of cells that lowers the potential most, on one of the first ``lines`` live lines.
+
+    :returns: by how much it does, 0 if no pair lowers it; and the pair.
+    """
+    weights, pair_weights, live_cells = search.weights, search.pair_weights, search.live_cells
+    most, first, second = 0, 0, 0
+    for at in range(lines):
+        cells = live_cells[at]
+        while cells:
+            cell = lowest_cell(cells)
+            cells &= cells - ONE
+            partners = cells
+            while partners:
+                partner = lowest_cell(partners)
+                partners &= partners - ONE
+                # Lines through both cells die, and the weight of those through one at most doubles.
+                gain = 3 * pair_weights[cell, partner]
+                gain -= weights[UNPAIRED, cell] + weights[UNPAIRED, partner]
+                if gain > most:
+                    most, first, second = gain, cell, partner
+    return most, ONE << np.uint64(first) | ONE << np.uint64(second)
+
+
+@Part
+def drop_pair(pair: Bitboard, lines: int, board: Board, search: SearchState) -> int:
+    """Remove a pair from the first ``lines`` live lines: those with both cells die, those with one of them
+    weigh more.
+
+    :returns: the number of live lines left, which again come first.
+    """
+    live_cells = search.live_cells
+    at = 0
+    while at < lines:
+        cells = live_cells[at]
+        if cells & pair == ZERO:
+            at += 1
+            continue
+        add_line(cells, -weight_of(cells, board), search)
+        if cells & pair == pair:
+            lines -= 1
+            live_cells[at] = live_cells[lines]
+        else:
+            live_cells[at] = cells & ~pair
+            add_line(live_cells[at], weight_of(live_cells[at], board), search)
+            at += 1
+    return lines
+
+
+@Part
 def pair_up(
     potential: int, enough: int, attacker: Bitboard, defender: Bitboard, board: Board, search: SearchState
 ) -> tuple[int, Bitboard]:
@@ -137,53 +190,25 @@ def pair_up(
 
     :returns: a bound of the remaining potential, and the paired cells.
     """
-    weights, pair_weights, live_cells = search.weights, search.pair_weights, search.live_cells
+    pair_weights, live_cells = search.pair_weights, search.live_cells
     for cell in range(board.cells):
         for partner in range(board.cells):
             pair_weights[cell, partner] = 0
-    number = 0
+    lines = 0
     for index in range(board.line_count):
         line = board.lines[index]
         if line & defender == ZERO:
-            live_cells[number] = line & ~attacker
-            add_line(live_cells[number], weight_of(live_cells[number], board), search)
-            number += 1
+            live_cells[lines] = line & ~attacker
+            add_line(live_cells[lines], weight_of(live_cells[lines], board), search)
+            lines += 1
     paired = ZERO
     while potential >= enough:
-        most, first, second = 0, 0, 0  # the pair that lowers the potential most
-        for at in range(number):
-            cells = live_cells[at]
-            while cells:
-                cell = lowest_cell(cells)
-                cells &= cells - ONE
-                partners = cells
-                while partners:
-                    partner = lowest_cell(partners)
-                    partners &= partners - ONE
-                    # Lines through both cells die, and the weight of those through one at most doubles.
-                    gain = 3 * pair_weights[cell, partner]
-                    gain -= weights[UNPAIRED, cell] + weights[UNPAIRED, partner]
-                    if gain > most:
-                        most, first, second = gain, cell, partner
-        if most == 0:
+        gain, pair = best_pair(lines, search)
+        if gain == 0:
             break
-        pair = ONE << np.uint64(first) | ONE << np.uint64(second)
+        potential -= gain
         paired |= pair
-        potential -= most
-        at = 0
-        while at < number:
-            cells = live_cells[at]
-            if cells & pair == ZERO:
-                at += 1
-                continue
-            add_line(cells, -weight_of(cells, board), search)
-            if cells & pair == pair:
-                number -= 1
-                live_cells[at] = live_cells[number]
-            else:
-                live_cells[at] = cells & ~pair
-                add_line(live_cells[at], weight_of(live_cells[at], board), search)
-                at += 1
+        lines = drop_pair(pair, lines, board, search)
     return potential, paired
 
 
@@ -250,7 +275,8 @@ def judge(
     :returns: the outcome; the cells to try if that is OPEN; and the attacker's potential. In the misère game
         the attacker wants the defender to complete a line, and the potential is the defender's.
     """
-    free, whole = board.full & ~(attacker | defender), board.whole
+    free = board.full & ~(attacker | defender)
+    whole = board.whole
     builder, blocker = (defender, attacker) if board.misere else (attacker, defender)
     potential, builder_ends = weigh(builder, blocker, ATTACK, board, search)
     _, blocker_ends = weigh(blocker, builder, DEFENCE, board, search)
@@ -281,7 +307,8 @@ def list_moves(
     """
     board, _, _, search = context
     weights, whole = search.weights, board.whole
-    remaining, paired = potential, ZERO
+    remaining = potential
+    paired = ZERO
     for cell in range(board.cells):
         weights[UNPAIRED, cell] = 0
     if not board.misere:
@@ -299,11 +326,12 @@ def list_moves(
             remaining, paired = pair_up(potential, enough, attacker, defender, board, search)
             highest = 0
             if attacks:  # can the attacker raise it to 1 at all, or only exchange stones in pairs?
-                for cell in range(board.cells):  # 0 where a cell is taken or paired
+                for cell in range(board.cells):  # the weight is 0 where a cell is taken or paired
                     highest = max(highest, weights[UNPAIRED, cell])
             if remaining + highest < whole:
                 return HOLDS, 0
-    moves, listed = search.moves[popcount(attacker | defender)], 0
+    moves = search.moves[popcount(attacker | defender)]
+    listed = 0
     for cell in range(board.cells):
         stone = ONE << np.uint64(cell)
         score = weights[ATTACK, cell] + weights[DEFENCE, cell]
@@ -362,10 +390,11 @@ def prove(attacks: bool, attacker: Bitboard, defender: Bitboard, context: Contex
 
 @Part
 def value_of(mover: Bitboard, opponent: Bitboard, questions: int, nodes: int, context: Context) -> int:
-    """+1 the mover wins, 0 a draw, -1 the mover loses; UNPROVEN if that takes more ``nodes``. The answer to
-    a question that is not among ``questions`` is taken to be no."""
+    """+1 the mover wins, 0 a draw, -1 the mover loses; UNPROVEN if that takes more than ``nodes`` nodes. The
+    answer to a question that is not among ``questions`` is taken to be no."""
     search = context[3]
-    search.node_limit, search.unanswered = search.nodes + nodes, questions
+    search.node_limit = search.nodes + nodes
+    search.unanswered = questions
     for question in (DOES_MOVER_WIN, DOES_OPPONENT_WIN):
         if questions & question:
             attacks = question == DOES_MOVER_WIN
@@ -400,21 +429,24 @@ def solve_positions(
     board, search = context[0], context[3]
     order, rule, move_nodes = moves
     for row in range(len(movers)):
-        mover, opponent, asked = movers[row], opponents[row], questions
+        mover, opponent = movers[row], opponents[row]
+        open_questions = questions
         if questions == BOTH and mover | opponent == ZERO and not board.misere:
-            asked = DOES_MOVER_WIN  # strategy stealing
-        search.stamp += len(order) > 0
-        value = values[row] = value_of(mover, opponent, asked, nodes, context)
-        decided = rule != ALL and value in (UNPROVEN, -1)
-        free, completing = board.full & ~(mover | opponent), completing_cells(mover, opponent, board)
+            open_questions = DOES_MOVER_WIN  # strategy stealing
+        if len(order) > 0:
+            search.stamp += 1  # forgets what was proven of the position before
+        value = values[row] = value_of(mover, opponent, open_questions, nodes, context)
+        done = rule != ALL and value in (UNPROVEN, -1)
+        free = board.full & ~(mover | opponent)
+        completing = completing_cells(mover, opponent, board)
         for cell in order:
             stone = ONE << np.uint64(cell)
             if completing & stone:
                 move_values[row, cell] = -1 if board.misere else 1
             elif free == stone:
                 move_values[row, cell] = 0
-            elif free & stone and not decided:
+            elif free & stone and not done:
                 reply = value_of(opponent, mover | stone, questions, move_nodes, context)
                 move_values[row, cell] = UNPROVEN if reply == UNPROVEN else -reply
                 kept = rule == UNTIL_FOUND and move_values[row, cell] == value
-                decided = kept or (rule != ALL and reply == UNPROVEN)
+                done = kept or (rule != ALL and reply == UNPROVEN)

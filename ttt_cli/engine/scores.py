@@ -70,7 +70,8 @@ def move_scores(
 def move_plies(positions: Positions) -> Int8s:
     """int8[k, cells]: the plies from each move, itself included, to the end under perfect play, on a board
     with a state space."""
-    scores, cells = move_scores(positions), positions.cells
+    scores = move_scores(positions)
+    cells = positions.cells
     stones_at_end = np.where(scores == 0, cells, cells + 1 - np.abs(scores))
     return (stones_at_end - positions.plies[:, None]).astype(np.int8)
 

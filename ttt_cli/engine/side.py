@@ -45,8 +45,10 @@ class Result(IntEnum):
     @property
     def key(self) -> str:
         """The result in files and documents: ``x``, ``o`` or ``draw``."""
-        return ("draw", "x", "o")[self]
+        return "draw" if self.winner is None else self.winner.key
 
     @property
     def winner(self) -> Side | None:
-        return None if self == 0 else Side.X if self > 0 else Side.O
+        if self is Result.DRAW:
+            return None
+        return Side.X if self is Result.X_WINS else Side.O

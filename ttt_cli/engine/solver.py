@@ -67,7 +67,7 @@ class Proof:
         necessarily hold out as long as possible.
     :ivar nodes: the number of positions visited to prove the value.
     :ivar seconds: processor time; it includes finding the line, but not loading compiled code.
-    :ivar ruled_out: without a proof, whether at least a win of the mover is ruled out.
+    :ivar win_ruled_out: if nothing was proved, whether a win for the mover was ruled out.
     """
 
     position: Position
@@ -75,7 +75,7 @@ class Proof:
     line: tuple[Cell, ...]
     nodes: int
     seconds: float
-    ruled_out: bool = False
+    win_ruled_out: bool = False
 
 
 class Solver:
@@ -114,14 +114,15 @@ class Solver:
             late = seconds is not None and time.process_time() >= started + seconds
             return bool(report(int(self._state.nodes))) or late
 
-        here, self._state.nodes = Positions.batch([position], self.rules), 0
+        here = Positions.batch([position], self.rules)
+        self._state.nodes = 0
         self.values(here, nodes=0)  # loads the compiled code
         started = time.process_time()
         value = int(self.values(here, nodes=UNLIMITED if nodes is None else nodes, poll=poll)[0][0])
         visited = int(self._state.nodes)
         if value == UNPROVEN:
-            ruled_out = bool(self._state.unanswered == search.DOES_OPPONENT_WIN)
-            return Proof(position, None, (), visited, time.process_time() - started, ruled_out)
+            win_ruled_out = bool(self._state.unanswered == search.DOES_OPPONENT_WIN)
+            return Proof(position, None, (), visited, time.process_time() - started, win_ruled_out)
         line = self._line(position, value, visited + LINE_NODES if nodes is None else nodes, poll)
         return Proof(position, value, line, visited, time.process_time() - started)
 
@@ -135,8 +136,8 @@ class Solver:
         poll: Callable[[], bool] = lambda: False,
     ) -> tuple[Int8s, Int8s]:
         """int8[k]: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it
-        loses; UNPROVEN if that takes more ``nodes`` for the position. And int8[k, cells]: the values of the
-        moves for the mover, UNPROVEN if illegal or not among ``moves``.
+        loses; UNPROVEN if that takes more than ``nodes`` nodes for the position. And int8[k, cells]: the
+        values of the moves for the mover, UNPROVEN if illegal or not among ``moves``.
 
         If there are ``moves``, the values for one position do not depend on what was proven before.
         """
@@ -153,22 +154,28 @@ class Solver:
     def _line(self, position: Position, value: int, nodes: int, poll: Callable[[], bool]) -> tuple[Cell, ...]:
         """Moves that keep a position's known value, until ``nodes`` nodes have been visited in all."""
         line: list[Cell] = []
-        while not position.terminal and (cell := self._best_move(position, value, nodes, poll)) is not None:
+        while not position.terminal:
+            cell = self._best_move(position, value, nodes, poll)
+            if cell is None:
+                break
             line.append(cell)
             position, value = position.play(cell), -value
         return tuple(line)
 
     def _best_move(self, position: Position, value: int, nodes: int, poll: Callable[[], bool]) -> Cell | None:
         """A move that keeps the position's value; None if it takes too many nodes to find one."""
-        state, here = self._state, Positions.batch([position], self.rules)
+        state = self._state
+        here = Positions.batch([position], self.rules)
         question = search.DOES_OPPONENT_WIN if value > 0 else search.DOES_MOVER_WIN
         self.values(here, nodes=1, questions=question)  # weighs the cells
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
         cells = np.array(sorted(position.legal, key=lambda cell: -weights[cell]))
         after = here.play(np.zeros(len(cells), np.int64), cells)
-        known = self.values(after, nodes=1, questions=question)[0] == -value  # from the proof, in the table
-        for at in (*np.flatnonzero(known)[:1], *range(len(cells))):
+        in_table = self.values(after, nodes=1, questions=question)[0] == -value  # from the proof
+        if in_table.any():
+            return int(cells[np.argmax(in_table)])
+        for reply, cell in zip(after, cells, strict=True):
             left = nodes - state.nodes
-            if known[at] or self.values(after[at], nodes=left, questions=question, poll=poll)[0][0] == -value:
-                return int(cells[at])
+            if self.values(reply, nodes=left, questions=question, poll=poll)[0][0] == -value:
+                return int(cell)
         return None

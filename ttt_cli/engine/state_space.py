@@ -19,7 +19,7 @@ SMALL_SPACE = 200_000
 """The largest ``Rules.positions_bound`` of a board that is enumerated unasked, which takes an instant."""
 
 MAX_POSITIONS = 12_000_000
-"""Boards of a larger bound are refused, since a position takes some 100 bytes of memory."""
+"""Boards of a larger bound are refused, since a position takes about 100 bytes of memory."""
 
 
 class StateSpace(Positions):
@@ -110,7 +110,8 @@ def _build(rules: Rules) -> StateSpace:
         )
     if rules.positions_bound > SMALL_SPACE:
         notices.info("listing all positions of %s, which takes seconds and gigabytes", rules.describe())
-    layers, successors, stop = [], [], 0  # the number of positions up to this layer
+    layers, successors = [], []
+    stop = 0  # the number of positions up to this layer
     layer = Positions.start(rules)
     while len(layer):
         stop += len(layer)

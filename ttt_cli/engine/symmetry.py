@@ -54,17 +54,21 @@ class Classes:
 
 def classes(positions: Positions) -> Classes:
     """The class of each position."""
-    rules, stones, row = positions.rules, positions.stones, f"S{positions.cells}"  # bytes compare as texts do
-    chosen, smallest = np.zeros(len(positions), np.intp), stones.view(row)[:, 0]
+    rules, stones = positions.rules, positions.stones
+    row = f"S{positions.cells}"  # bytes compare as texts do
+    chosen = np.zeros(len(positions), np.intp)  # the symmetry that leads to the smallest image so far
+    smallest = stones.view(row)[:, 0]
     tied = np.zeros(len(positions), np.bool_)  # whether several symmetries lead to the smallest image
     for number, source in enumerate(rules.sources[1:], 1):
         image = stones.take(source, axis=1).view(row)[:, 0]
         smaller = image < smallest
         tied = ~smaller & (tied | (image == smallest))
-        chosen[smaller], smallest = number, np.where(smaller, image, smallest)
+        chosen[smaller] = number
+        smallest = np.where(smaller, image, smallest)
     canonical = smallest.view(np.int8).reshape(stones.shape)
     lowest = np.tile(np.arange(rules.cells, dtype=np.int8), (len(positions), 1))
-    symmetric, targets = np.flatnonzero(tied), np.array(rules.symmetries, np.int8)
+    symmetric = np.flatnonzero(tied)
+    targets = np.array(rules.symmetries, np.int8)
     for target, source in zip(targets, rules.sources, strict=True):
         unchanged = (canonical[symmetric][:, source] == canonical[symmetric]).all(axis=1)
         stable = symmetric[unchanged]

@@ -112,7 +112,9 @@ class Opinion:
 
 def consult(name: str, policy: Policy, positions: Positions) -> list[Opinion]:
     """Ask a player about positions."""
-    played, values, known = policy.probabilities(positions), policy.values(positions), policy.known(positions)
+    played = policy.probabilities(positions)
+    values = policy.values(positions)
+    known = policy.known(positions)
     opinions = []
     for row, legal in enumerate(positions.legal):
         moves = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -22,7 +22,13 @@ FEW = 16
 """Positions compared at once on boards of 36 cells or more, where the proofs of one can take a second."""
 
 Knowing = Literal["neither", "a", "b", "both"]
-KNOWN_BY: tuple[Knowing, ...] = get_args(Knowing)
+KNOWN_BY: dict[tuple[bool, bool], Knowing] = {
+    (False, False): "neither",
+    (True, False): "a",
+    (False, True): "b",
+    (True, True): "both",
+}
+"""Which player knows a position, by whether a and b do."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,7 @@ class Row:
 class Difference:
     """Two policies compared in ``n`` open positions.
 
+    :ivar compared: these positions.
     :ivar differs: bool[n], where their probabilities differ.
     :ivar worth: float64[2, n], the expected game value of each player's choice for the mover; -1 if it
         resigns; NaN where it is not known, and without a state space wherever ``order`` does not lead.
@@ -54,7 +61,7 @@ class Difference:
 
     DOCUMENT: ClassVar = ("positions", "different", "a_better", "b_better", "a_only", "b_only", "rows")
 
-    asked: Positions
+    compared: Positions
     players: tuple[Policy, Policy]
     differs: Bools
     worth: Floats
@@ -73,22 +80,23 @@ class Difference:
         return list(self.listed(self.order[:MAX_ROWS]))
 
     def listed(self, places: Int64s) -> Iterator[Row]:
-        """Yield the rows of the positions with these indices in ``asked``."""
+        """Yield the rows of the positions with these indices in ``compared``."""
         for start in range(0, len(places), WALK_BATCH):
             batch = places[start : start + WALK_BATCH]
-            positions = self.asked[batch]
+            positions = self.compared[batch]
             played_a, played_b = (player.probabilities(positions) for player in self.players)
             for at, (place, text) in enumerate(zip(batch.tolist(), positions.texts(), strict=True)):
                 a = _choice(played_a[at], self.worth[0, place])
                 b = _choice(played_b[at], self.worth[1, place])
-                known = KNOWN_BY[int(self.known[0, place]) + 2 * int(self.known[1, place])]
+                known = KNOWN_BY[bool(self.known[0, place]), bool(self.known[1, place])]
                 yield Row(text, Side.to_move(int(positions.plies[at])), *a, *b, known)
 
 
 def _choice(played: Floats, worth: np.float64) -> tuple[list[Cell], list[Share], float | None]:
     """The fields of a player's choice in a ``Row``: cells, shares and worth."""
     cells = np.flatnonzero(played)
-    return cells.tolist(), played[cells].tolist(), None if np.isnan(worth) else float(worth) + 0.0  # no -0.0
+    worth_or_none = None if np.isnan(worth) else float(worth) + 0.0  # no -0.0
+    return cells.tolist(), played[cells].tolist(), worth_or_none
 
 
 def compare(a: Policy, b: Policy, positions: Positions, *, tick: Tick = lambda positions: None) -> Difference:
@@ -97,18 +105,20 @@ def compare(a: Policy, b: Policy, positions: Positions, *, tick: Tick = lambda p
     :param positions: the open positions in which to compare them, in order.
     :param tick: called with the number of positions compared so far.
     """
-    parts, done = [], 0
+    parts = []
+    done = 0
     batch, nodes = (FEW, FEW_NODES) if a.rules.cells >= 36 else (WALK_BATCH, NODES)
     for part in positions.parts(batch):
         parts.append(_compared((a, b), part, nodes))
-        tick(done := done + len(part))
+        done += len(part)
+        tick(done)
     differs, worth, known = (np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True))
     a_only, b_only = known[0] & ~known[1], known[1] & ~known[0]
     gain = worth[0] - worth[1]
     listed = np.flatnonzero(differs | a_only | b_only)
     stake = np.nan_to_num(np.round(np.abs(gain[listed]), 12))
     return Difference(
-        asked=positions,
+        compared=positions,
         players=(a, b),
         differs=differs,
         worth=worth,

@@ -34,7 +34,8 @@ def wilson(count: int, games: int) -> tuple[float, float]:
     if not games:
         return 0.0, 1.0
     z = 1.959963984540054  # the 97.5 % quantile of the standard normal distribution
-    rate, z2 = count / games, z**2
+    z2 = z**2
+    rate = count / games
     middle = (rate + z2 / (2 * games)) / (1 + z2 / games)
     half = z * sqrt(rate * (1 - rate) / games + z2 / (4 * games**2)) / (1 + z2 / games)
     return (0.0 if count == 0 else middle - half), (1.0 if count == games else middle + half)
@@ -118,8 +119,15 @@ class Sample:
     """
 
     DOCUMENT: ClassVar = (
-        *("results", "games", "distinct_games", "seed", "worst_case", "unbeatable"),
-        *("nash_conv", "exploitability", "mistakes"),
+        "results",
+        "games",
+        "distinct_games",
+        "seed",
+        "worst_case",
+        "unbeatable",
+        "nash_conv",
+        "exploitability",
+        "mistakes",
     )
 
     results: list[Match]
@@ -165,16 +173,23 @@ def play_match(
     :param tick: called after each ply with the number of games that have ended so far.
     """
     agent, opponent = (player.tabulated().forfeiting() for player in (agent, opponent))
-    cells, rng = agent.rules.cells, np.random.default_rng(seed)
+    cells = agent.rules.cells
+    rng = np.random.default_rng(seed)
     counts = np.zeros((2, 3), np.int64)  # wins, draws and losses of the agent as each side
-    seen, ended = (set[bytes](), set[bytes]()), 0
+    seen: tuple[set[bytes], set[bytes]] = (set(), set())  # the games as each side
+    ended = 0
     for first in range(0, games, MATCH_BATCH):
         number = min(MATCH_BATCH, games - first)
-        moves, results = np.full((number, cells), -1, np.int8), np.zeros(number, np.int8)
-        batch = Games(first, moves, results, np.zeros(number, np.bool_))
+        batch = Games(
+            first,
+            moves=np.full((number, cells), -1, np.int8),
+            results=np.zeros(number, np.int8),
+            resigned=np.zeros(number, np.bool_),
+        )
         uniforms = rng.random((number, cells))
         for side in Side:
-            own, xo = batch.as_side(side), (agent, opponent) if side is Side.X else (opponent, agent)
+            own = batch.as_side(side)
+            xo = (agent, opponent) if side is Side.X else (opponent, agent)
             for over in _play(xo, own, uniforms[side::2]):
                 tick(ended + over)
             ended += len(own.results)
@@ -188,7 +203,8 @@ def play_match(
 def _play(xo: tuple[Policy, Policy], games: Games, uniforms: Floats) -> Iterator[int]:
     """Play games between X and O, asking them once about each distinct position; yield after each ply how
     many have ended."""
-    positions, open_games = Positions.start(xo[0].rules), np.arange(len(games.results))
+    positions = Positions.start(xo[0].rules)
+    open_games = np.arange(len(games.results))
     rows: NDArray[Any] = np.zeros_like(open_games)  # the position of each open game
     for ply in range(positions.cells):
         cells = xo[ply % 2].choose(positions, rows, uniforms[open_games, ply])

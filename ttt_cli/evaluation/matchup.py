@@ -25,7 +25,8 @@ class Rates:
     @classmethod
     def summing_to_one(cls, *rates: float) -> "Rates":
         """Rates of which the largest takes up the rounding errors, so that a certainty is exactly 1."""
-        exact, largest = [*rates], rates.index(max(rates))
+        exact = list(rates)
+        largest = rates.index(max(rates))
         exact[largest] = 1 - sum(rate for at, rate in enumerate(rates) if at != largest)
         return cls(*exact)
 
@@ -55,16 +56,19 @@ class ExactGames:
         """Play one ply. A player without a move in an open position resigns, and loses."""
         after = np.zeros((len(self.reach), int(layer.targets.max(initial=-1)) + 1))
         for rows, part in layer.parts():
-            batch, over = positions[rows], positions.terminal[rows]
+            batch = positions[rows]
+            over = positions.terminal[rows]
             for game, opponent in enumerate(self._opponents):
-                reach, probabilities = self.reach[game, rows], part.probabilities
-                resigning = ~over & (part.counts == 0)
-                if probabilities is None:
-                    asked = ~over & (reach > 0)
+                reach = self.reach[game, rows]
+                if part.probabilities is not None:  # the policy whose walk it is moves
+                    probabilities = part.probabilities
+                    resigning = ~over & (part.counts == 0)
+                else:
+                    moving = ~over & (reach > 0)
                     played = np.zeros((len(batch), batch.cells))
-                    played[asked] = opponent.probabilities(batch[asked])
-                    resigning = asked & ~played.any(axis=1)
+                    played[moving] = opponent.probabilities(batch[moving])
                     probabilities = played[part.rows, part.cells]
+                    resigning = moving & ~played.any(axis=1)
                 np.add.at(after[game], part.targets, reach.repeat(part.counts) * probabilities)
                 np.add.at(self._ends[game], part.results[over] + 1, reach[over])
                 self._ends[game, layer.ply % 2 * 2] += reach[resigning].sum()  # the other side wins
@@ -121,11 +125,15 @@ def within_reach(policy: Policy) -> PolicyTable:
 
     :raises OutgrownError: if it can reach too many positions.
     """
-    space, (own, _) = StateSpace.of(policy.rules), own_play(policy)
+    space = StateSpace.of(policy.rules)
+    own, _ = own_play(policy)
     rows = space.rows(own)
-    played, known = uniform(space.legal), np.zeros(len(space), np.bool_)
-    played[rows], known[rows] = policy.probabilities(own), True
-    own_values, values = policy.values(own), None
+    played = uniform(space.legal)
+    played[rows] = policy.probabilities(own)
+    known = np.zeros(len(space), np.bool_)
+    known[rows] = True
+    values = None
+    own_values = policy.values(own)
     if own_values is not None:
         values = np.full(played.shape, np.nan)
         values[rows] = own_values

@@ -29,7 +29,8 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
     while len(positions):
         if lines.shape[1] % 2 == side:
             played = policy.probabilities(positions) > 0
-            if (resigned := np.flatnonzero(~played.any(axis=1))).size:
+            resigned = np.flatnonzero(~played.any(axis=1))
+            if resigned.size:
                 return tuple(lines[resigned[0]].tolist())
         else:
             played = positions.legal

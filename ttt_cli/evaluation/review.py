@@ -71,7 +71,7 @@ class MoveReview:
 
     @property
     def proven(self) -> bool:
-        """Whether it is proved if the moves differ in value, and if this one kept the value."""
+        """Whether both are proved: whether the moves differ in value, and whether this one kept it."""
         return self.before is not None and self.after is not None and self.is_choice is not None
 
     @property
@@ -149,8 +149,8 @@ def review(game: Game, *, nodes: int = FEW_NODES) -> Review:
     positions = Positions.batch(boards, game.rules)
     values = values_of(positions, nodes=nodes)
     for_last_mover = negated(values)
-    known = np.flatnonzero(values[: len(game.moves)] != UNPROVEN)
-    analyses = dict(zip(known.tolist(), analyse(positions[known], nodes=nodes), strict=True))
+    proved = np.flatnonzero(values[: len(game.moves)] != UNPROVEN)
+    analyses = dict(zip(proved.tolist(), analyse(positions[proved], nodes=nodes), strict=True))
     moves = []
     for ply, (board, cell) in enumerate(zip(boards, game.moves, strict=False)):
         unknown = Analysis(board, None, tuple(MoveWorth(option, None, None) for option in board.legal))
@@ -172,8 +172,8 @@ def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[MoveReview]
     for move in moves:
         chance = None
         if move.side is side:
-            asked = Positions.batch([move.position], game.rules)
+            position = Positions.batch([move.position], game.rules)
             with suppress(UnsteadyError):
-                chance = 1.0 if move.cell is None else float(policy.probabilities(asked)[0, move.cell])
+                chance = 1.0 if move.cell is None else float(policy.probabilities(position)[0, move.cell])
         steps.append(replace(move, probability=chance))
     return steps

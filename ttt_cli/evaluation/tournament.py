@@ -88,10 +88,12 @@ def play_tournament(
     for pair in combinations(range(len(players)), 2):
         a, b = (players[at] for at in pair)
         try:
-            rates_of_x, games = [play_exact(a, b, budget=budget), play_exact(b, a, budget=budget)], None
+            rates_of_x = [play_exact(a, b, budget=budget), play_exact(b, a, budget=budget)]
+            games = None
         except (OutgrownError, UnsteadyError):
-            match, games = play_match(a, b, GAMES, seed=0), GAMES // 2
+            match = play_match(a, b, GAMES, seed=0)
             rates_of_x = [_rates(match.as_x), _rates(match.as_o).turned()]
+            games = GAMES // 2
         for (x, o), rates in zip((pair, pair[::-1]), rates_of_x, strict=True):
             pairings[x, o] = Pairing(agents[x][0].name, agents[o][0].name, rates, games)
             scores[x, o] += rates.points

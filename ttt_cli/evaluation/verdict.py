@@ -74,8 +74,13 @@ class Verdict:
     """
 
     DOCUMENT: ClassVar = (
-        *("results", "worst_case", "unbeatable", "nash_conv", "exploitability"),
-        *("mistakes", "coverage"),
+        "results",
+        "worst_case",
+        "unbeatable",
+        "nash_conv",
+        "exploitability",
+        "mistakes",
+        "coverage",
     )
 
     rules: Rules
@@ -113,9 +118,9 @@ class Verdict:
     @property
     def unbeatable(self) -> bool | None:
         """Whether it holds the game's value in both roles against any opponent; None if not known."""
-        if False in map(self.holds_as, Side):  # X first, whose case needs no proof
+        if any(self.holds_as(side) is False for side in Side):  # X first, whose case needs no proof
             return False
-        return None if None in map(self.holds_as, Side) else True
+        return None if any(self.holds_as(side) is None for side in Side) else True
 
     @property
     def nash_conv(self) -> float:
@@ -141,25 +146,34 @@ def judge(
     :param tick: called with the number of positions visited so far.
     :raises OutgrownError: if there are more.
     """
-    policy, players = policy.tabulated(), [opponent.tabulated() for _, opponent in opponents]
+    policy = policy.tabulated()
+    players = [opponent.tabulated() for _, opponent in opponents]
     most_examined = MAX_PROVED if enumerated(policy.rules) is None else budget
-    own, sizes = list[Positions](), [0, 0]  # where it is to move, unless that is often; how often, by side
-    cases, rates, known = list[WorstCase](), list[list[Rates]](), list[int]()
+    own: list[Positions] = []  # the open positions where it is to move, unless they are too many to examine
+    sizes = [0, 0]  # how many they are, by side
+    known: list[int] = []
+    cases: list[WorstCase] = []
+    rates: list[list[Rates]] = []
     for side in Side:
-        games, layers = ExactGames(players), list[Layer]()
+        games = ExactGames(players)
+        layers: list[Layer] = []
         for positions, layer in walk(policy, side, budget=budget, tick=tick):
             games.play(positions, layer)
             layers.append(layer)
             if layer.ply % 2 == side:
                 still_open = ~positions.terminal
                 sizes[side] += int(still_open.sum())
-                known += [] if layer.known is None else [layer.known]
-                own = [*own, positions[still_open]] if max(sizes) <= most_examined else []
+                if layer.known is not None:
+                    known.append(layer.known)
+                if max(sizes) <= most_examined:
+                    own.append(positions[still_open])
+                else:
+                    own = []
             del positions  # their memory is needed for the next ply
         cases.append(worst_case(layers, side))
         rates.append([one if side is Side.X else one.turned() for one in games.rates])
     as_x, as_o = cases
-    results = tuple(OpponentRates(name, *both) for (name, _), *both in zip(opponents, *rates, strict=True))
+    results = tuple(OpponentRates(name, x, o) for (name, _), x, o in zip(opponents, *rates, strict=True))
     mistakes = _mistakes(policy, own) if max(sizes) <= most_examined else MistakeCount()
     coverage = Coverage(sum(known), sum(sizes)) if known else None
     return Verdict(policy.rules, results, as_x, as_o, mistakes, coverage)
@@ -221,8 +235,10 @@ def losing_lines(policy: Policy) -> Iterator[tuple[Side, tuple[int, ...]]]:
     """Yield lines of play (cells from 1) by which the policy loses as a side that need not lose, where a
     quick search finds them. X comes first: that it need not lose is known without a proof."""
     for side in Side:
-        if holds(policy.rules, side, -1) is False and (line := losing_line(policy, side)) is not None:
-            yield side, line
+        if holds(policy.rules, side, -1) is False:
+            line = losing_line(policy, side)
+            if line is not None:
+                yield side, line
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +276,8 @@ def find_blunders(
     :param tick: called with the number of positions visited so far.
     :raises OutgrownError: if its own play can reach more positions than ``budget`` allows.
     """
-    policy, players = policy.tabulated(), [opponent.tabulated() for opponent in opponents]
+    policy = policy.tabulated()
+    players = [opponent.tabulated() for opponent in opponents]
     positions, reach = own_play(policy, players, budget=budget, tick=tick)
     reachable = len(positions)
     if isinstance(policy, PolicyTable):
@@ -268,14 +285,16 @@ def find_blunders(
         elsewhere[policy.space.rows(positions)] = False
         positions = Positions.concatenate([positions, policy.space[elsewhere]])
         reach = np.pad(reach, ((0, len(positions) - reachable), (0, 0)))
-    found, done = list[NDArray[Any]](), 0
+    found: list[NDArray[Any]] = []
+    done = 0
     for part in positions.parts():
         wrong, _ = wrong_moves(policy, part)
         wrong["row"] += done
         found.append(wrong)
         done += len(part)
     wrong = np.concatenate(found)
-    rows, cost = wrong["row"], (wrong["before"] - wrong["after"]) * wrong["probability"]
+    rows = wrong["row"]
+    cost = (wrong["before"] - wrong["after"]) * wrong["probability"]
     order = np.lexsort((wrong["cell"], rows, -cost, rows >= reachable, -cost * reach[rows].sum(axis=1)))
     rows = rows[order]
     return Blunders(positions[rows], wrong[order], reach[rows], rows < reachable)
@@ -287,13 +306,15 @@ def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> 
     :param nodes: the limit of each proof, on a board without a state space.
     :returns: the known blunders, ``BLUNDER``[k]; and whether the values of all positions and moves are known.
     """
-    played, values = policy.probabilities(positions), values_of(positions, nodes=nodes)
+    played = policy.probabilities(positions)
+    values = values_of(positions, nodes=nodes)
     chosen = np.column_stack([played, ~played.any(axis=1)])  # with a column for resigning
     rows, cells = np.nonzero(chosen)
     moves = cells < positions.cells
     after = np.full(len(rows), -1, np.int8)
     after[moves] = negated(values_of(positions.play(rows[moves], cells[moves]), nodes=nodes))
-    before, named = values[rows], np.where(moves, cells, RESIGNS)
-    choices = np.rec.fromarrays([rows, named, chosen[rows, cells], before, after], BLUNDER)
-    known = UNPROVEN not in values and UNPROVEN not in after
-    return choices[(before != UNPROVEN) & (after < before)], known
+    before = values[rows]
+    cell_or_resigns = np.where(moves, cells, RESIGNS)
+    choices = np.rec.fromarrays([rows, cell_or_resigns, chosen[rows, cells], before, after], BLUNDER)
+    all_known = UNPROVEN not in values and UNPROVEN not in after
+    return choices[(before != UNPROVEN) & (after < before)], all_known

@@ -87,6 +87,10 @@ class Layer:
         """int64[m]: the position in which each move is made."""
         return np.repeat(np.arange(len(self)), self.counts)
 
+    def results_for(self, side: Side) -> Int8s:
+        """int8[k]: the results for a side: +1 it has won, -1 it has lost, 0 drawn or open."""
+        return self.results * np.int8(side.sign)
+
     def parts(self) -> Iterator[tuple[slice, "Layer"]]:
         """Split the layer, so that temporary arrays stay in the processor's cache: yield the range of
         positions in each part, and the part."""
@@ -107,7 +111,8 @@ class Layer:
     def max_over_moves(self, values: NDArray[Any], otherwise: NDArray[Any]) -> NDArray[Any]:
         """[k]: the largest of the ``values`` [m] of each position's moves; ``otherwise`` [k] in positions
         without moves."""
-        largest, moving = otherwise.copy(), np.flatnonzero(self.counts)
+        largest = otherwise.copy()
+        moving = np.flatnonzero(self.counts)
         if len(moving) and len(values) == len(moving) * int(self.counts.max()):
             # As many moves in each position: column by column takes a third of the time.
             largest[moving] = reduce(np.maximum, values.reshape(len(moving), -1).T)
@@ -171,10 +176,13 @@ def forecast(sizes: list[int], rules: Rules) -> float:
 def step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
     """Return the layer of these positions, with the moves of a policy (None: all legal moves), and the
     positions of the next layer."""
-    still_open, counts = ~positions.terminal, np.zeros(len(positions), np.int8)
+    still_open = ~positions.terminal
     open_rows = np.flatnonzero(still_open)
+    counts = np.zeros(len(positions), np.int8)
     cell_of = np.tile(np.arange(positions.cells, dtype=np.int8), min(len(positions), WALK_BATCH))
-    cells, probabilities, known = [np.zeros(0, np.int8)], [np.zeros(0)], list[int]()
+    cells = [np.zeros(0, np.int8)]
+    probabilities = [np.zeros(0)]
+    known: list[int] = []
     for start in range(0, len(open_rows), WALK_BATCH):
         rows = open_rows[start : start + WALK_BATCH]
         batch = positions[rows]
@@ -185,7 +193,8 @@ def step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]
         cells.append(cell_of.take(moves))
         if policy is not None:
             probabilities.append(played.ravel().take(moves))
-            if (learned := policy.known(batch)) is not None:
+            learned = policy.known(batch)
+            if learned is not None:
                 known.append(int(learned.sum()))
     played_cells = np.concatenate(cells)
     # The rows have no name here, so that ``after`` can let go of them.

@@ -46,16 +46,19 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
     gain = np.zeros(0)  # the opponent's highest expected result
     possible = np.zeros(0, np.int8)  # its best result, with luck
     for layer in reversed(layers):
-        loss, expected, best = np.empty(len(layer)), np.empty(len(layer)), np.empty(len(layer), np.int8)
+        loss, expected = np.empty(len(layer)), np.empty(len(layer))
+        best = np.empty(len(layer), np.int8)
         for rows, part in layer.parts():
-            results = part.results * np.int8(-side.sign)
+            results = part.results_for(side.other)
             loss[rows] = backward(part, (results > 0).astype(np.float64), losses[-1])
             expected[rows] = backward(part, results.astype(np.float64), gain)
             best[rows] = part.max_over_moves(possible.take(part.targets), results)
-        gain, possible = expected, best
         losses.append(loss)
+        gain = expected
+        possible = best
     line = _likeliest_loss(layers, side, losses[::-1]) if possible[0] > 0 else None
-    most_loss, most_gain = min(float(losses[-1][0]), 1.0), min(float(gain[0]), 1.0) + 0.0  # no -0.0
+    most_loss = min(float(losses[-1][0]), 1.0)
+    most_gain = min(float(gain[0]), 1.0) + 0.0  # no -0.0
     if most_loss > 0.99 and _can_force_a_loss(layers, side):  # sums of probabilities may miss it by rounding
         most_loss = most_gain = 1.0
     return WorstCase(most_loss, line, most_gain, -int(possible[0]))
@@ -79,7 +82,7 @@ def _can_force_a_loss(layers: Sequence[Layer], side: Side) -> bool:
     forced = np.zeros(0, np.int8)  # the best results that it can force
     for layer in reversed(layers):
         sign = 1 if layer.probabilities is None else -1  # the best of its moves, or the worst of the policy's
-        results = layer.results * np.int8(-side.sign)
+        results = layer.results_for(side.other)
         forced = sign * layer.max_over_moves(sign * forced[layer.targets], sign * results)
     return bool(forced[0] > 0)
 
@@ -88,15 +91,20 @@ def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats
     """The cells (from 1) of the likeliest lost game against an opponent whose best response gives ``losses``;
     of equally likely ones the shortest, of these the first."""
     # The positions reached, with the probability of the likeliest line to each; in the order of the lines.
-    here, chance, lines = np.zeros(1, np.int32), np.ones(1), np.zeros((1, 0), np.int8)
-    likeliest, line = 0.0, lines[0]
+    here = np.zeros(1, np.int32)
+    chance = np.ones(1)
+    lines = np.zeros((1, 0), np.int8)
+    likeliest = 0.0
+    line = lines[0]
     for layer, loss, after in zip(layers, losses, losses[1:], strict=False):
         lost = layer.results[here] == -side.sign
-        if (top := chance[lost].max(initial=0.0)) > likeliest * (1 + ROUNDING):
+        top = chance[lost].max(initial=0.0)
+        if top > likeliest * (1 + ROUNDING):
             likeliest = top
             line = lines[int(np.flatnonzero(lost & (chance >= top * (1 - ROUNDING)))[0])]
         parents, moves = _moves_from(layer, here)
-        targets, chances = layer.targets[moves], chance[parents]
+        targets = layer.targets[moves]
+        chances = chance[parents]
         hopeful = after[targets] > 0
         if layer.probabilities is None:  # the opponent makes the moves of its best response
             hopeful &= after[targets] >= loss[here[parents]] * (1 - ROUNDING)
@@ -118,7 +126,8 @@ def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats
 def _moves_from(layer: Layer, positions: Int32s) -> tuple[Int64s, Int64s]:
     """The moves of some positions of a layer, in any order: for each move the index of its position among
     these, and its own index in the layer."""
-    counts, ends = layer.counts[positions], np.cumsum(layer.counts, dtype=np.int64)[positions]
+    counts = layer.counts[positions]
+    ends = np.cumsum(layer.counts, dtype=np.int64)[positions]
     parents = np.repeat(np.arange(len(positions)), counts)
     return parents, np.arange(len(parents)) + np.repeat(ends - np.cumsum(counts), counts)
 
@@ -138,8 +147,8 @@ class Response:
     def best(self) -> tuple[Cell, ...]:
         """The moves most likely to win or, if none can win, most likely not to lose. A player that always
         makes one of these moves attains that probability."""
-        wanted = self.win if np.nanmax(self.win) > 0 else self.save
-        return tuple(np.flatnonzero(wanted >= np.nanmax(wanted) * (1 - ROUNDING)).tolist())
+        chances = self.win if np.nanmax(self.win) > 0 else self.save
+        return tuple(np.flatnonzero(chances >= np.nanmax(chances) * (1 - ROUNDING)).tolist())
 
 
 def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -> Response:
@@ -151,7 +160,7 @@ def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -
     first, *layers = layers_of(policy, side, start=position, budget=budget)
     win, save = np.zeros(0), np.zeros(0)
     for layer in reversed(layers):
-        results = layer.results * np.int8(-side.sign)
+        results = layer.results_for(side.other)
         win = backward(layer, (results > 0).astype(np.float64), win)
         save = backward(layer, (results >= 0).astype(np.float64), save)
     chances = np.full((2, policy.rules.cells), np.nan)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Int8s, Int64s, Uint64s
 from ttt_cli.engine.bits import (
-    HALF,
+    HALF_WORD,
     ONE,
     ZERO,
     Bitboard,
@@ -53,7 +53,7 @@ def find(rows: Any, growth: Growth, x: np.uint64, o: np.uint64) -> int:
     slot = mixed & mask
     while slots[slot] != ZERO:
         row = u32(slots[slot] & LOWER)
-        if (slots[slot] ^ mixed) >> HALF == ZERO and rows[row].x == x and rows[row].o == o:
+        if (slots[slot] ^ mixed) >> HALF_WORD == ZERO and rows[row].x == x and rows[row].o == o:
             return row
         slot = slot + ONE & mask
     return u32(OPEN)
@@ -65,7 +65,7 @@ def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
     slot = mixed & mask
     while slots[slot] != ZERO:
         slot = slot + ONE & mask
-    slots[slot] = mixed >> HALF << HALF | np.uint64(row)
+    slots[slot] = mixed >> HALF_WORD << HALF_WORD | np.uint64(row)
 
 
 @Part

@@ -55,7 +55,8 @@ class OnlineLearner:
     def follow(self, record: GameRecord) -> None:
         """Learn from a game in memory alone, so that the next game is played by it."""
         lesson = teach(self.state, [record], self.name, going_on=self._followed)
-        self.state, self._followed = lesson.state, lesson.run or self._followed
+        self.state = lesson.state
+        self._followed = lesson.run or self._followed
 
     def catch_up(self) -> Learned:
         """Learn from the games that wait in the log, and save, if the file is free and can be written."""
@@ -75,6 +76,7 @@ class OnlineLearner:
                 return Learned(waits=f"{training}; games wait until that has ended")
             lesson = teach_waiting(before, self.store, self.path, going_on=self._run)
             if lesson.learned:
-                self._run, self.state = lesson.run, lesson.state
+                self._run = lesson.run
+                self.state = lesson.state
                 library.save(self.state, self.path)
             return Learned(lesson.learned, self.state.positions - before.positions)

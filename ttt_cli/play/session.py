@@ -41,27 +41,27 @@ class Player:
     """One of the two players of a session.
 
     :ivar name: its name in game records.
-    :ivar plays: its policy in the first game; None for a person.
-    :ivar called: its name on the screen.
+    :ivar first_policy: its policy in the first game; None for a person.
+    :ivar screen_name: its name on the screen.
     :ivar learner: the state that learns from its games, if any, and plays by these ``options``.
     :ivar exploration: how often it moves at random, as its author's program does.
     """
 
     name: str
-    plays: Policy | None = None
-    called: str = ""
+    first_policy: Policy | None = None
+    screen_name: str = ""
     learner: OnlineLearner | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     exploration: float = 0.0
 
     @property
     def is_person(self) -> bool:
-        return self.plays is None
+        return self.first_policy is None
 
     @property
     def policy(self) -> Policy | None:
         """Its policy now; None for a person."""
-        return play_by(self.learner.state, **self.options) if self.learner else self.plays
+        return play_by(self.learner.state, **self.options) if self.learner else self.first_policy
 
 
 @dataclass
@@ -112,7 +112,8 @@ class Session:
 
     def retry(self, plies: int) -> None:
         """Begin the next game from the current one's position after ``plies``, with the same sides."""
-        moves, swapped = self.game.moves[:plies], self._swapped
+        moves = self.game.moves[:plies]
+        swapped = self._swapped
         self.next_game()
         self._swapped = swapped
         for cell in moves:
@@ -171,19 +172,22 @@ class Session:
         if result is None:
             return
         self.score.games += 1
-        self.score.x_wins += result is Result.X_WINS
-        self.score.o_wins += result is Result.O_WINS
-        self.score.draws += result is Result.DRAW
+        if result is Result.X_WINS:
+            self.score.x_wins += 1
+        elif result is Result.O_WINS:
+            self.score.o_wins += 1
+        else:
+            self.score.draws += 1
         if result.winner is not None:
             self.score.players[result.winner ^ self._swapped].wins += 1
         self.record = GameRecord(
-            tuple(cell + 1 for cell in self.game.moves),
-            result.key,
-            as_text(self.player(Side.X).name),
-            as_text(self.player(Side.O).name),
-            self.rules,
-            tuple(learner.taught_name for learner in self.learners),
-            "resigned" if self.game.resigned else None,
+            moves=tuple(cell + 1 for cell in self.game.moves),
+            result=result.key,
+            x=as_text(self.player(Side.X).name),
+            o=as_text(self.player(Side.O).name),
+            rules=self.rules,
+            teaches=tuple(learner.taught_name for learner in self.learners),
+            end="resigned" if self.game.resigned else None,
         )
 
     @property
@@ -202,9 +206,11 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
     for agent in agents:
         if agent.is_person:
             alone = sum(other.is_person for other in agents) == 1
-            players.append(Player(agent.name, called="you" if alone else f"player {1 + len(players)}"))
+            screen_name = "you" if alone else f"player {1 + len(players)}"
+            players.append(Player(agent.name, screen_name=screen_name))
             continue
-        if (loaded := agent.loaded) is None:
+        loaded = agent.loaded
+        if loaded is None:
             players.append(Player(agent.name, agent.policy, printable(agent.name)))
             continue
         name = library.display_name(store, loaded.path)
@@ -216,8 +222,8 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
             learner = learners.setdefault(loaded.path.resolve(), new)
         share = _exploration(agent, loaded.state)
         in_play = {"epsilon": share, **agent.options}
-        plays = play_by(loaded.state, **in_play)
-        players.append(Player(full_name, plays, printable(full_name), learner, in_play, share))
+        policy = play_by(loaded.state, **in_play)
+        players.append(Player(full_name, policy, printable(full_name), learner, in_play, share))
     return players
 
 

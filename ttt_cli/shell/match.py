@@ -50,7 +50,7 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             if enumerated(session.rules) is None:
                 env.say("proving what the moves were worth")
             last = review(session.game)
-            names = {side: f"{side.name} ({session.player(side).called})" for side in Side}
+            names = {side: f"{side.name} ({session.player(side).screen_name})" for side in Side}
             screen.out(*summary(last, names))
             _document(env, session)
             for learner in session.learners:
@@ -132,7 +132,7 @@ def _show_result(env: Environment, session: Session, *, is_single: bool) -> None
     if is_single:
         env.out(result, indent=8)
         return
-    width = max(len(player.called) for player in session.players) + len(" wins as X")
+    width = max(len(player.screen_name) for player in session.players) + len(" wins as X")
     env.out(f"{session.score.games:>6,}  {result:<{width}}  {rates(session)}", indent=8)
 
 

@@ -58,9 +58,9 @@ class Person:
         while not self.session.over:
             player = self.session.to_move
             if not player.is_person:
-                self.wait(f"{player.called} is thinking")
+                self.wait(f"{player.screen_name} is thinking")
                 if (cell := self.session.machine_move()) is not None:
-                    self.message = f"{player.called} plays {cell + 1}"
+                    self.message = f"{player.screen_name} plays {cell + 1}"
                 continue
             key = self._key()
             if key in LEAVE:
@@ -97,11 +97,11 @@ class Person:
         machine = session.player(session.game.to_move.other)
         if machine.policy is None:
             return "b works against machines only; your opponent is a person"
-        self.wait(f"looking for a way to beat {machine.called}")
+        self.wait(f"looking for a way to beat {machine.screen_name}")
         try:
-            self.advice = beat(session.game.position, machine.policy, machine.called)
+            self.advice = beat(session.game.position, machine.policy, machine.screen_name)
         except TttError as error:
-            return f"{machine.called} {error.message}"
+            return f"{machine.screen_name} {error.message}"
         return ""
 
     def _play_cell(self, digits: str) -> str:
@@ -170,7 +170,7 @@ class Person:
         self.keys.paint(fitted(self.env, self.heading, boards, keys))
 
     def _turn(self) -> str:
-        yours = self.session.to_move.called == "you"
+        yours = self.session.to_move.screen_name == "you"
         return "Your move" if yours else f"{self.session.game.to_move.name} to move"
 
     def _key(self) -> str:

@@ -34,6 +34,7 @@ class Curve:
     :ivar file: a CSV file, rewritten after each point so that it can be watched.
     :ivar strictly: whether a player that cannot be judged is an error; else it has no point.
     :ivar seen: the games at the last look; -1 before the first.
+    :ivar outgrown: whether the player could not be judged at some point.
     """
 
     due: Sequence[int]
@@ -82,15 +83,22 @@ def written(path: Path) -> list[Point]:
 def measure(games: int, policy: Policy) -> Point:
     """The strength of a policy, ``games`` games into a run."""
     verdict = judge(policy, [("random", Uniform(policy.rules))])
-    as_x, as_o = verdict.results[0].as_x, verdict.results[0].as_o
+    (against_random,) = verdict.results
+    as_x, as_o = against_random.as_x, against_random.as_o
     return Point(
-        games,
-        *(as_x.win, as_x.draw, as_x.loss),
-        *(as_o.win, as_o.draw, as_o.loss),
-        *(verdict.as_x.loss, verdict.as_o.loss),
-        *(verdict.mistakes.positions, verdict.mistakes.reachable),
-        verdict.exploitability,
-        None if verdict.unbeatable is None else int(verdict.unbeatable),
+        games=games,
+        x_win=as_x.win,
+        x_draw=as_x.draw,
+        x_loss=as_x.loss,
+        o_win=as_o.win,
+        o_draw=as_o.draw,
+        o_loss=as_o.loss,
+        worst_x=verdict.as_x.loss,
+        worst_o=verdict.as_o.loss,
+        mistakes=verdict.mistakes.positions,
+        reachable=verdict.mistakes.reachable,
+        exploitability=verdict.exploitability,
+        unbeatable=None if verdict.unbeatable is None else int(verdict.unbeatable),
     )
 
 

@@ -29,8 +29,16 @@ from ttt_cli.store.text import to_csv as as_csv
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
 MEASURES = (
-    *("x_win", "x_draw", "x_loss", "o_win", "o_draw", "o_loss"),
-    *("worst_x", "worst_o", "exploitability", "unbeatable"),
+    "x_win",
+    "x_draw",
+    "x_loss",
+    "o_win",
+    "o_draw",
+    "o_loss",
+    "worst_x",
+    "worst_o",
+    "exploitability",
+    "unbeatable",
 )
 """The columns of strength: fields of ``Point``."""
 
@@ -42,9 +50,10 @@ Value = float | int | bool | str
 
 
 class Key(NamedTuple):
-    """Which training of a study.
+    """Identifies one training of a study.
 
-    :ivar call: identifies what all trainings of its method share: from the id of one with nothing varied.
+    :ivar call: identifies everything that the trainings of its method share: the start of the id of the
+        method's run with nothing varied and seed 0.
     :ivar setting: the values of the varied parameters.
     """
 
@@ -79,7 +88,6 @@ def trainings(
     :param games: of each training.
     :param opponent: of all of them: a program is asked only once about each position.
     """
-
     learner = start.learner
 
     def prepared(key: Key) -> TrainingRun:
@@ -89,10 +97,13 @@ def trainings(
         return new_run(Path(name + own.suffix), state, seed=key.seed, games=games, opponent=opponent)
 
     unvaried = tuple(getattr(learner, name) for name in varied)
-    first = Key(learner.name, learner.choice, "", unvaried, 0)
+    first = Key(learner.name, learner.choice, call="", setting=unvaried, seed=0)
     call = prepared(first).record["id"][:12]
-    keys = [first._replace(call=call, setting=setting) for setting in product(*varied.values())]
-    keys = sorted(key._replace(seed=seed) for key in keys for seed in seeds)
+    keys = sorted(
+        Key(learner.name, learner.choice, call, setting, seed)
+        for setting in product(*varied.values())
+        for seed in seeds
+    )
     return {key: partial(prepared, key) for key in keys}
 
 
@@ -133,7 +144,7 @@ class Spread:
         return cls(median(values), min(values), max(values))
 
 
-def middle(runs: Sequence[Sequence[Point]]) -> list[Point]:
+def point_medians(runs: Sequence[Sequence[Point]]) -> list[Point]:
     """The medians of trainings with the same points, point by point."""
     medians = []
     for rows in zip(*runs, strict=True):
@@ -159,18 +170,19 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
 
     :raises UsageError: naming the text and what is wrong with it.
     """
-    known = {item.name: item for item in fields(kind) if item.name != "choice"}  # type: ignore[arg-type]
+    parameters = {item.name: item for item in fields(kind) if item.name != "choice"}  # type: ignore[arg-type]
     varied: dict[str, list[Value]] = {}
     for text in texts:
         name, equals, listed = text.partition("=")
         name = name.strip().replace("-", "_")
-        if name not in known:
-            hint = did_you_mean(name, known) or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
+        if name not in parameters:
+            hint = did_you_mean(name, parameters) or f"NAME=VALUE,VALUE with one of {', '.join(parameters)}"
             raise UsageError(f"{text!r} varies no parameter of {kind.name}", where="--vary", hint=hint)
         if not equals:
             hint = f"such as {name}=VALUE,VALUE"
             raise UsageError(f"{text!r} names no values", where="--vary", hint=hint)
-        values = {_parse_value(part.strip(), known[name].default, text) for part in listed.split(",")}
+        default = parameters[name].default
+        values = {_parse_value(part.strip(), default, text) for part in listed.split(",")}
         varied[name] = sorted({*varied.get(name, ()), *values})
     return varied
 
@@ -231,10 +243,10 @@ def carry_out(
 def to_csv(study: Study) -> Iterator[bytes]:
     """The file of a study: sorted by method, setting, seed and games."""
     rows: list[Sequence[Any]] = [["learner", "preset", "call", *study.varied, "seed", *POINT]]
-    for key, looks in sorted(study.runs.items()):
+    for key, points in sorted(study.runs.items()):
         values = [str(value).lower() if isinstance(value, bool) else value for value in key.setting]
         head = key.learner, key.preset, key.call, *values, key.seed
-        rows += ((*head, *attrgetter(*POINT)(look)) for look in looks)
+        rows += ((*head, *attrgetter(*POINT)(point)) for point in points)
     return as_csv(rows)
 
 
@@ -254,13 +266,13 @@ def read(path: Path) -> Study:
     for training, rows in curves.items():
         learner, preset, call, *values, seed = training
         try:
-            known = {item.name: item.default for item in fields(learner_class(learner))}  # type: ignore[arg-type]
+            defaults = {item.name: item.default for item in fields(learner_class(learner))}  # type: ignore[arg-type]
             pairs = zip(study.varied, values, strict=True)
-            setting = tuple(_parse_value(text, known[name], text) for name, text in pairs)
+            setting = tuple(_parse_value(text, defaults[name], text) for name, text in pairs)
             key = Key(learner, preset, call, setting, int(seed))
         except TttError as error:
-            fault, more = f"is not a study of {learner}: {error.message}", (error.hint, error.flags)
-            raise InvalidFileError(fault, where=str(path), hint=more[0], flags=more[1]) from None
+            fault = f"is not a study of {learner}: {error.message}"
+            raise InvalidFileError(fault, where=str(path), hint=error.hint, flags=error.flags) from None
         except (KeyError, ValueError) as error:
             fault = f"is not a study of {learner}: {error}"[:200]
             raise InvalidFileError(fault, where=str(path)) from None

@@ -121,8 +121,9 @@ class TrainingRun:
         return bisect_left(range(games + 1), games, hi=games, key=self.first_game)
 
     def block(self, index: int) -> list[Shard]:
-        first, opponent = self.first_game(index), self.opponent.policy if self.opponent else None
+        first = self.first_game(index)
         games = self.first_game(index + 1) - first
+        opponent = self.opponent.policy if self.opponent else None
         shards = self.shards if games >= self.state.learner.block_games else 1
         bounds = [first + games * shard // shards for shard in range(shards + 1)]
         seed = self.record["seed"]
@@ -152,9 +153,9 @@ class TrainingRun:
         recorded = from_record(self.record["curve"]) if self.record.get("curve") else []
         rows = [replace(row, games=row.games - self.games_of_other_runs) for row in recorded]
         if path is not None:
-            known = [row for row in written(path) if row.games <= self.resumed_at]
+            earlier = [row for row in written(path) if row.games <= self.resumed_at]
             if self.resumed_at:
-                rows = known or rows
+                rows = earlier or rows
         due = points(self.planned, PER_DECADE if closely else KEPT_PER_DECADE)
         self.curve = Curve(due, rows, path, strictly, seen=rows[-1].games if rows else -1)
         return self.curve
@@ -183,12 +184,17 @@ def opponent_of(start: State, agent: str | Agent | None, store: Path, path: Path
         return None
     (player,) = resolve_all([agent], store, start.rules)
     if player.source is not None and real_path(player.source) == real_path(path):
-        what, copy = "the opponent is the state being trained", f"./rival{path.suffix}"
-        flags = f"{command_line('cp', path, copy)} makes a copy, for --opponent {copy}"
-        raise UsageError(what, where=player.name, hint="copy its file first", flags=flags)
+        copy = f"./rival{path.suffix}"
+        raise UsageError(
+            "the opponent is the state being trained",
+            where=player.name,
+            hint="copy its file first",
+            flags=f"{command_line('cp', path, copy)} makes a copy, for --opponent {copy}",
+        )
     policy = player.policy
     if policy.external:
-        policy, space = policy.memoised(), enumerated(policy.rules)
+        policy = policy.memoised()
+        space = enumerated(policy.rules)
         if space is not None:
             if not player.reproducible:
                 which = "all positions" if start.symmetric else "the positions that its play can reach"
@@ -274,24 +280,27 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
     :param checkpoint: seconds between two saves during the run, for which its file must be locked.
     """
     run.look()
-    learner, table, last_save = run.state.learner, run.state.table, monotonic()
+    learner, table = run.state.learner, run.state.table
+    last_save = monotonic()
     while run.played < run.planned:
-        since, shards = monotonic(), run.block(run.block_at(run.played))
+        began = monotonic()
+        shards = run.block(run.block_at(run.played))
         alone = len(shards) == 1
         trained = list(spread(partial(train_shard, learner, table, alone), shards))
         parts = [part for part, _ in trained]
         table = parts[0] if alone else learner.merge(table, parts)
-        run.seconds += monotonic() - since
-        ended = dict(zip(ENDS, map(int, np.sum([counted for _, counted in trained], axis=0)), strict=True))
+        run.seconds += monotonic() - began
+        counts = np.sum([counted for _, counted in trained], axis=0).tolist()
+        ended = dict(zip(ENDS, counts, strict=True))
         run.results = {key: run.results[key] + ended[key] for key in ENDS}
-        known = run.record["results"] or dict.fromkeys(ENDS, 0)
-        results: Any = {key: known[key] + ended[key] for key in ("x", "o", "draw")}  # as in files
+        before = run.record["results"] or dict.fromkeys(ENDS, 0)
+        results: Any = {key: before[key] + ended[key] for key in ("x", "o", "draw")}  # as in files
         games = sum(shard.games for shard in shards)
         run.record = {**run.record, "games": run.played + games, "results": results}
         run.state = run.state.with_run(run.record, table)
         learner.tag_run(table, run.record["id"])
         yield run.played
-        run.look()  # after whoever goes through the run, who may leave it here
+        run.look()  # after the caller has had its turn, who may leave the run here
         if monotonic() - last_save >= checkpoint and not run.finished:
             library.save(run.state, run.path)
             notices.info("saved %s games", f"{run.played:,}")

@@ -21,16 +21,13 @@ from ttt_cli.training.trainer import Learnt, ShardMap
 PATIENCE = 10
 """Seconds to wait for a cluster's scheduler, for its first worker, and before asking whether one is left."""
 
-ATTEMPTS = 5
-"""Attempts of a cluster at a shard whose workers die."""
-
 
 @cache
 def code_digest() -> str:
     """The digest of the sources that decide what a shard learns: those of the learners and the engine."""
     digest = hashlib.sha256()
-    for room in ("engine", "learners"):
-        for path in sorted((Path(__file__).parents[1] / room).rglob("*.py")):
+    for package in ("engine", "learners"):
+        for path in sorted((Path(__file__).parents[1] / package).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -52,7 +49,7 @@ def local_workers(count: int) -> Iterator[ShardMap]:
     pool = ThreadPoolExecutor(count)
     try:
         yield pool.map
-    finally:  # at once: nobody waits for shards that are not needed any more
+    finally:  # at once: nobody waits for shards that are no longer needed
         pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -84,15 +81,19 @@ def cluster_workers(address: str) -> Iterator[ShardMap]:
         except TimeoutError:
             hint = f"dask worker {address} starts one"
             raise TttError("no worker is connected", where=where, hint=hint) from None
-        executor, code, warned = client.get_executor(pure=False, retries=ATTEMPTS), code_digest(), False
+        # Dask itself repeats a shard whose worker dies, as often as its ``allowed-failures`` says.
+        executor = client.get_executor(pure=False)
+        code = code_digest()
+        warned = False
 
         def spread(train: Callable[[Shard], Learnt], shards: Sequence[Shard]) -> list[Learnt]:
             nonlocal warned
             futures = [executor.submit(train_alike, code, train, shard) for shard in shards]
             while wait(futures, PATIENCE).not_done:
                 if not (warned or client.nthreads()):
-                    warned, again = True, f"dask worker {address}"
-                    notices.warning("the cluster has no workers left; to go on, start one: %s", again)
+                    warned = True
+                    command = f"dask worker {address}"
+                    notices.warning("the cluster has no workers left; to go on, start one: %s", command)
             return [future.result() for future in futures]
 
         try:

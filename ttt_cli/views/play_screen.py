@@ -37,7 +37,7 @@ def heading(session: Session) -> str:
     for side in Side:
         player = session.player(side)
         share = f" ({percent(player.exploration, 0)} random)" if player.exploration else ""
-        players.append(f"{side.name} is {player.called}{share}")
+        players.append(f"{side.name} is {player.screen_name}{share}")
     number = session.score.games if session.over else session.score.games + 1
     game = "" if session.rules == STANDARD else f"; {session.rules.describe()}"
     return f"Game {number:,}: {', '.join(players)}{game}"
@@ -60,9 +60,9 @@ def outcome(session: Session) -> str:
     if side is None:
         return "A draw"
     winner, loser = session.player(side), session.player(side.other)
-    won = f"{winner.called} {'win' if winner.called == 'you' else 'wins'} as {side.name}"
+    won = f"{winner.screen_name} {'win' if winner.screen_name == 'you' else 'wins'} as {side.name}"
     if game.resigned:
-        return f"{loser.called} resigns: {won}"
+        return f"{loser.screen_name} resigns: {won}"
     return won[0].upper() + won[1:] if winner.is_person else won
 
 
@@ -70,7 +70,7 @@ def score(session: Session) -> str:
     """Say how many games each player has won."""
     first, second = session.players
     own, others = session.score.players
-    wins = f"{counted(own.wins, 'win')} for {first.called}, {others.wins} for {second.called}"
+    wins = f"{counted(own.wins, 'win')} for {first.screen_name}, {others.wins} for {second.screen_name}"
     return f"Score: {wins}, {counted(session.score.draws, 'draw')}"
 
 
@@ -78,7 +78,7 @@ def rates(session: Session) -> str:
     """Say which shares of the games two machines have won."""
     standing = session.score
     first, second = session.players
-    names = [first.called, second.called]
+    names = [first.screen_name, second.screen_name]
     wins = [player.wins for player in standing.players]
     if names[0] == names[1]:  # a machine against itself
         names = ["X", "O"]
