@@ -54,7 +54,7 @@ class OnlineLearner:
 
     def follow(self, record: GameRecord) -> None:
         """Learn from a game in memory alone, so that the next game is played by it."""
-        lesson = teach(self.state, [record], self.name, going_on=self._followed)
+        lesson = teach(self.state, [record], self.name, continued=self._followed)
         self.state, self._followed = lesson.state, lesson.run or self._followed
 
     def catch_up(self) -> Learned:
@@ -73,7 +73,7 @@ class OnlineLearner:
             if before.unfinished is not None:
                 training = f"{self.name} is in the middle of a training run"
                 return Learned(waits=f"{training}; games wait until that has ended")
-            lesson = teach_waiting(before, self.store, self.path, going_on=self._run)
+            lesson = teach_waiting(before, self.store, self.path, continued=self._run)
             if lesson.learned:
                 self._run, self.state = lesson.run, lesson.state
                 library.save(self.state, self.path)
