@@ -197,13 +197,14 @@ def _of_positions(spelling: Spelling, meaning: _Meaning) -> Iterator[_Measured]:
             # They say who is to move, in games that either side began; those of O are of another game.
             is_known = is_known & are_movers
             owners = None
-    rows, unknown = values.rows[is_known], np.flatnonzero(~is_known)
+    rows = values.rows[is_known]
     indexes = spelling.indexes[rows]
     mover = space.movers[indexes]
     player = None if owners is None else owners[rows]
     keys = indexes if player is None else indexes * 3 + player
     if space.terminal[indexes].all() or len(np.unique(keys)) < len(keys):
         return  # ends of games show how they were won, not how to win
+    unknown = np.flatnonzero(~is_known)
     left_out = np.stack([unknown, np.zeros_like(unknown)], axis=1)
     fields = {"indexes": indexes, "numbers": values.numbers[is_known], "left_out": left_out}
     if player is not None:

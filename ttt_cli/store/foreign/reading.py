@@ -30,7 +30,7 @@ INEXACT = 0.02  # the largest rounding error of probabilities that add up to 1
 MIN_UNEQUAL = 3  # on fewer boards with unequal numbers these may add up to 1 by chance
 PROBABILITIES_SHARE = 0.95  # the least share of boards on which probabilities must add up
 MIN_MAPPED = 20  # with fewer positions it may be chance that each has one number only, or one move
-MIN_IDS = 100  # if at least so many positions have a different whole number each, these are not values
+MIN_IDS = 100  # if this many positions or more have a different whole number each, these are not values
 
 
 class Folding(NamedTuple):

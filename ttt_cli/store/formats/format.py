@@ -319,7 +319,8 @@ def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: 
     rejected, odd = truncated(foreign.rejected), truncated(foreign.odd)
     left_out = [f"left out {text}" for text in in_short(rejected)]
     kept = [f"kept {text}" for text in in_short(odd)]
-    if options.strict and (faults := [*foreign.repaired, *kept, *left_out]):
+    faults = [*foreign.repaired, *kept, *left_out]
+    if options.strict and faults:
         raise InvalidFileError(f"refused by --strict: {'; '.join(faults)}", where=source.where)
     state = State(learner, foreign.rules, False, table, (run,), foreign.plays)
     return Loaded(

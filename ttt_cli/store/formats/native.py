@@ -9,7 +9,7 @@
     …
     }}
 
-Each entry is a line; they are sorted, and read block by block. A file in another layout is parsed as a whole.
+Entries are sorted, one per line, and read block by block; a file in another layout is parsed as a whole.
 ``digest`` is that of the file with the digest itself left empty, so that any damage and any edit is noticed.
 A state is identified by the same digest without learning curves, which are not part of what it has learned.
 """

@@ -111,8 +111,9 @@ def _scores(policy: PolicyTable, state: State | None) -> tuple[Floats, tuple[flo
     """The scores, scale and meaning of a player's positions: the graph machine's own scores, else the largest
     value of the moves, or for a player without such values the values of the game."""
     space = policy.space
-    if state and (own := state.learner.position_scores(state.table, space)) is not None:
-        return own, (-1.0, 1.0), f"the {state.learner.name} machine's own score"
+    own_scores = state.learner.position_scores(state.table, space) if state else None
+    if state and own_scores is not None:
+        return own_scores, (-1.0, 1.0), f"the {state.learner.name} machine's own score"
     scale = state.learner.value_scale if state else (-1.0, 1.0)
     if policy.worth is None or scale is None:
         perfect = (np.sign(solve(space)) * space.movers).astype(np.float64)
