@@ -53,7 +53,7 @@ def test_impossible_reviews_say_why(ttt):
         result = ttt(*call, file)
         assert result.code == 3 and fault in result.err
     Path("other.json").write_text('{"a":1,\n"b":2}\n')
-    assert "expected a game a line" in ttt("review", "other.json").err
+    assert "expected one game per line" in ttt("review", "other.json").err
 
 
 def test_after_a_game_in_two_lines(ttt):

@@ -110,7 +110,7 @@ def test_a_game_counts_once_whatever_run_holds_it(learner):
     """Copies of a state in the middle of a run of play: one goes on with it, one learns its games anew."""
     games = [GameRecord((1, 4, 2, 5, 3), "x", "human", learner, id=f"game {number}") for number in range(4)]
     first = teach(State.empty(learner_of(learner, "default"), STANDARD), games[:1])
-    whole = teach(first.state, games[1:3], going_on=first.run).state
+    whole = teach(first.state, games[1:3], continued=first.run).state
     again = teach(first.state, games[2:]).state
     inputs = [loaded(whole, "whole"), loaded(again, "again")]
     with pytest.raises(InvalidFileError, match="both hold game game 2, each with other experience"):

@@ -54,7 +54,7 @@ class OnlineLearner:
 
     def follow(self, record: GameRecord) -> None:
         """Learn from a game in memory alone, so that the next game is played by it."""
-        lesson = teach(self.state, [record], self.name, going_on=self._followed)
+        lesson = teach(self.state, [record], self.name, continued=self._followed)
         self.state = lesson.state
         self._followed = lesson.run or self._followed
 
@@ -74,7 +74,7 @@ class OnlineLearner:
             if before.unfinished is not None:
                 training = f"{self.name} is in the middle of a training run"
                 return Learned(waits=f"{training}; games wait until that has ended")
-            lesson = teach_waiting(before, self.store, self.path, going_on=self._run)
+            lesson = teach_waiting(before, self.store, self.path, continued=self._run)
             if lesson.learned:
                 self._run = lesson.run
                 self.state = lesson.state

@@ -21,9 +21,10 @@ class Point:
     """The strength of a player after a number of games.
 
     :ivar games: of the run; in a run's record, of the whole state.
-    :ivar x_win: like the five that follow an exact rate against random play, as X or as O.
+    :ivar x_win: an exact rate against random play, as are the five that follow: as X, then as O.
     :ivar worst_x: the highest probability of losing as X that an opponent can force; ``worst_o``: as O.
-    :ivar mistakes: open positions in which it can give up game value, and ``reachable`` those it can reach.
+    :ivar mistakes: the number of open positions in which it can give up game value; ``reachable``: of those
+        that it can reach.
     :ivar exploitability: the mean gain of best responses over both sides.
     :ivar unbeatable: 1 if it is unbeatable as both sides, else 0.
     """

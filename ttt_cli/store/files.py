@@ -98,16 +98,17 @@ def _replacing(target: Path, like: os.stat_result | None, *, keep_backup: bool =
             os.unlink(temporary)
 
     with holding(remove):
-        private = 0o666 if like is None else stat.S_IMODE(like.st_mode) & 0o700
-        fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private)
+        first_mode = 0o666 if like is None else stat.S_IMODE(like.st_mode) & 0o700
+        fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, first_mode)
         with os.fdopen(fd, "wb", 1 << 17) as file:
             try_lock(file)
             yield file
             file.flush()
             if like is not None:
                 copy_owner(fd, like)
-                is_its_group = os.fstat(fd).st_gid == like.st_gid  # if not, it may do nothing
-                mode = stat.S_IMODE(like.st_mode) & (0o777 if is_its_group else 0o707)
+                has_its_group = os.fstat(fd).st_gid == like.st_gid
+                # Without the right group, grant the group nothing.
+                mode = stat.S_IMODE(like.st_mode) & (0o777 if has_its_group else 0o707)
                 if stat.S_IMODE(os.fstat(fd).st_mode) != mode:  # some disks have one mode for all files
                     os.fchmod(fd, mode)
             _sync(fd)
@@ -190,11 +191,11 @@ def _sync_folder(folder: Path) -> None:
 
 def _remove_litter(target: Path) -> None:
     """Remove the temporary files of ``target`` that killed processes left: those that nobody has locked."""
-    own = re.compile(re.escape(f".{target.name[:50]}.") + r"\d{1,10}-[0-9a-f]{12}\.ttt-tmp")
+    pattern = re.compile(re.escape(f".{target.name[:50]}.") + r"\d{1,10}-[0-9a-f]{12}\.ttt-tmp")
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
-            if own.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                # NFS locks for writing only; the files of others may be readable alone, or not even that.
+            if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                # NFS locks for writing only; the files of others may be only readable, or not even that.
                 flags = os.O_RDWR if os.access(entry.path, os.W_OK) else os.O_RDONLY
                 with suppress(OSError), open(os.open(entry.path, flags), "rb") as file:
                     if try_lock(file):
@@ -217,9 +218,10 @@ def backups(path: Path) -> list[Backup]:
 def original(path: Path) -> Path | None:
     """The file that a path is a backup of, by its name; None if it is not a backup."""
     match = _NAME.fullmatch(path.name)
-    if match and not (whole := path.with_suffix("")).exists():  # run.1.bak may be that of run.1, or of run
-        whole = path.with_name(match[1])
-    return whole if match else None
+    if match is None:
+        return None
+    longer = path.with_suffix("")  # run.1.bak may be that of run.1, or of run
+    return longer if longer.exists() else path.with_name(match[1])
 
 
 def _newest(path: Path) -> Path:
@@ -231,7 +233,7 @@ def _newest(path: Path) -> Path:
 def _keep(target: Path) -> None:
     """Make the file at ``target`` its own newest backup, number the previous one, and remove old ones."""
     backup = _newest(target)
-    if os.path.lexists(backup):  # a link to nothing too, which copying would follow
+    if os.path.lexists(backup):  # even a link to nothing, which copying would follow
         if backup.exists() and backup.samefile(target):
             return
         highest = max((number for number, _ in _numbered(backup)[:-1]), default=0)
@@ -251,9 +253,9 @@ def _keep(target: Path) -> None:
 
 def _numbered(newest: Path) -> list[tuple[float, Path]]:
     """The backups of a file with their numbers, ascending; the newest, without a number, is last."""
-    own = re.compile(re.escape(newest.stem) + _ENDING)
+    pattern = re.compile(re.escape(newest.stem) + _ENDING)
     names = os.listdir(newest.parent) if newest.parent.is_dir() else []  # an error where that is forbidden
-    matches = filter(None, map(own.fullmatch, names))
+    matches = filter(None, map(pattern.fullmatch, names))
     return sorted((int(match[1]) if match[1] else inf, newest.with_name(match[0])) for match in matches)
 
 

@@ -56,7 +56,8 @@ class GameRecord:
         expect(Rules, self.rules)
         expect(str, self.id, self.x, self.o, *self.teaches)
         expect(Iterable, self.moves)
-        expect(Integral, *(moves := tuple(self.moves)))
+        moves = tuple(self.moves)
+        expect(Integral, *moves)
         object.__setattr__(self, "moves", tuple(map(int, moves)))
 
     @property
@@ -165,11 +166,12 @@ class SoundGames:
                 sound = True
                 yield record
             else:
-                self.left_out, self.fault = self.left_out + 1, self.fault or record
+                self.left_out += 1
+                self.fault = self.fault or record
         if not sound:
             if self.fault and holds_games(self.path):
                 raise self.fault
-            hint = "expected a game a line, as in games.jsonl"
+            hint = "expected one game per line, as in games.jsonl"
             raise InvalidFileError("holds no games", where=str(self.path), hint=hint)
 
 
@@ -182,13 +184,14 @@ def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
     log = store / LOG
     if not log.exists():
         return
-    learned, quoted = state.learned_games, orjson.dumps(name)
+    learned = state.learned_games
+    quoted_name = orjson.dumps(name)
 
     def wanted(line: bytes) -> bool:
         # A log grows for years: most lines are recognised by their bytes, if nothing in them is escaped.
         found = _ID.match(line)
         is_learned = found and found[1].decode(errors="replace") in learned
-        return b"\\" in line or (quoted in line and not is_learned)
+        return b"\\" in line or (quoted_name in line and not is_learned)
 
     games = SoundGames(log, wanted)
     yield from (game for game in games if name in game.teaches and game.id not in learned)

@@ -50,8 +50,9 @@ class StateName(NamedTuple):
 
     @property
     def name(self) -> str:
+        preset = ".article" if self.article else ""
         board = "" if self.rules in (None, STANDARD) else f".{self.rules}"
-        return f"{self.learner}{'.article' * self.article}{board}"
+        return f"{self.learner}{preset}{board}"
 
     def path(self, store: Path) -> Path:
         """The file of the state in a store."""
@@ -62,11 +63,12 @@ class StateName(NamedTuple):
 
         :raises UsageError: if no article describes the method.
         """
+        words = ["ttt", "train", self.learner]
         if self.article:
-            learner_of(self.learner, "article")
-        words = ["ttt", "train", self.learner, *["--preset", "article"] * self.article]
-        if (rules := self.rules) not in (None, STANDARD):
-            words += board_options(rules)
+            learner_of(self.learner, "article")  # raises the error
+            words += ["--preset", "article"]
+        if self.rules not in (None, STANDARD):
+            words += board_options(self.rules)
         return command_line(*words, *more)
 
 
@@ -87,7 +89,8 @@ def candidates(store: Path, name: str, rules: Rules | None = None) -> list[Path]
     name means its state for that board, and any other name such a state first."""
     if Path(name).name != name:
         return []
-    trained, stems = StateName.parse(name), [name]
+    trained = StateName.parse(name)
+    stems = [name]
     if rules not in (None, STANDARD) and not (trained and trained.rules):
         stems = [f"{name}.{rules}", name] if trained is None else [f"{name}.{rules}"]
     return [store / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES)]
@@ -96,13 +99,13 @@ def candidates(store: Path, name: str, rules: Rules | None = None) -> list[Path]
 def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = "state") -> Path:
     """The file that a name or a path means, as ``find``.
 
-    :param what: what was expected, for the error.
+    :param what: what was expected, for the error: a ``file`` may be any; others are made by training.
     :raises UsageError: if no state has this name, suggesting a similar one.
     :raises InvalidFileError: if there is no file at this path.
     """
     path = find(store, name, rules)
     if path is None:
-        hint = "ttt show lists the states; ttt train makes one" if "state" in what else ""
+        hint = "" if what == "file" else "ttt show lists the states; ttt train makes one"
         raise not_found(store, name, rules, what=what, hint=hint)
     return path
 
@@ -170,10 +173,13 @@ def games_in(store: Path, name: str) -> SoundGames:
     :raises UsageError: if it is neither a file nor a path.
     :raises InvalidFileError: if it is a state.
     """
-    path, own, hint = find(store, name), store / LOG, "expected a file such as games.jsonl"
+    path = find(store, name)
+    hint = "expected a file such as games.jsonl"
     if path is None:
         kind = InvalidFileError if is_path(name) else UsageError
-        hint = f"this store's is {command_line(own)}" if own.exists() else hint
+        log = store / LOG
+        if log.exists():
+            hint = f"this store's is {command_line(log)}"
         raise kind("there is no such log of games", where=name, hint=hint)
     if native_format(path):
         raise InvalidFileError("is a state, not a log of games", where=str(path), hint=hint)
@@ -188,11 +194,11 @@ def refuse_loss(path: Path) -> None:
 
 
 def check_replaceable(state: State, path: Path) -> bool:
-    """Whether the file at ``path`` becomes a backup when ``state`` replaces it, because it holds experience
-    that the state lacks.
+    """Refuse to replace a file by a state where that is a mistake; return whether a backup must be kept,
+    because the file holds experience that the state lacks.
 
-    :raises UsageError: if the state may not replace it: it is a log, a state of another learner or for
-        another game, or has the name of another kind of file.
+    :raises UsageError: if the file is a log, a state of another learner or for another game, or has the name
+        of another kind of file.
     """
     learner, rules = state.learner, state.rules
     if rules.misere:  # which most formats cannot express
@@ -226,7 +232,8 @@ def load(path: Path, options: FileOptions = DEFAULTS) -> Loaded:
     """
     if options.playing:  # which only the table can tell whether it has
         options = replace(options, table=True)
-    loaded, rules = read_file(path, options), options.rules
+    loaded = read_file(path, options)
+    rules = options.rules
     if isinstance(loaded, Policy):
         hint = f"{command_line('ttt', 'evaluate', path)} and other commands take it as a player"
         raise InvalidFileError("holds a policy, not learned values", where=str(path), hint=hint)

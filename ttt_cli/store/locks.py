@@ -42,40 +42,43 @@ def lock(
     :raises BusyError: if another holder, in this process or another, has not released it in time.
     :raises TttError: if the lock file cannot be made (its folder is missing or read-only).
     """
-    real, place = real_path(path), lock_path(path)
-    with translate_os_errors(path), ExitStack() as held:
+    real = real_path(path)
+    lock_file = lock_path(path)
+    with translate_os_errors(path), ExitStack() as resources:
         if parents:
             real.parent.mkdir(parents=True, exist_ok=True)
         if real.is_dir():
             raise translated(IsADirectoryError(errno.EISDIR, ""), path, kind=InvalidFileError)
         if os.path.exists(path) and not os.path.isfile(path):
             return ExitStack()
-        folder, flags = os.stat(real.parent), os.O_RDONLY | os.O_NOFOLLOW | NO_WAITING
+        folder = os.stat(real.parent)
+        flags = os.O_RDONLY | os.O_NOFOLLOW | NO_WAITING
         with suppress(FileExistsError):
-            os.mkdir(place.parent)
-            _share(os.open(place.parent, flags | os.O_DIRECTORY), folder, 0o7777)
+            os.mkdir(lock_file.parent)
+            _share(os.open(lock_file.parent, flags | os.O_DIRECTORY), folder, 0o7777)
         # Not by its path: whoever may write to the folder may make it a link to another one. It need not be
         # readable where the system has O_PATH.
-        room = os.open(place.parent, flags | os.O_DIRECTORY | getattr(os, "O_PATH", 0))
-        held.callback(os.close, room)
+        folder_fd = os.open(lock_file.parent, flags | os.O_DIRECTORY | getattr(os, "O_PATH", 0))
+        resources.callback(os.close, folder_fd)
         with suppress(FileExistsError):
-            _share(os.open(place.name, flags | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=room), folder, 0o666)
+            new_fd = os.open(lock_file.name, flags | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder_fd)
+            _share(new_fd, folder, 0o666)
         try:
-            opened = os.open(place.name, flags | os.O_RDWR, dir_fd=room)  # NFS locks for writing only
+            fd = os.open(lock_file.name, flags | os.O_RDWR, dir_fd=folder_fd)  # NFS locks for writing only
         except PermissionError:  # all users who share the folder may lock it
-            opened = os.open(place.name, flags, dir_fd=room)
-        file = held.enter_context(open(opened, "rb", 0))
+            fd = os.open(lock_file.name, flags, dir_fd=folder_fd)
+        file = resources.enter_context(open(fd, "rb", 0))
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise InvalidFileError("is not a regular file", where=str(place))
+            raise InvalidFileError("is not a regular file", where=str(lock_file))
         if not _take_within(wait, file, path):
             holder = file.read(100).decode(errors="ignore")
             holder = holder if holder.isprintable() and holder else "written by another process"
             raise BusyError(f"busy: {real.name} is being {holder}; {remedy}")
         with suppress(OSError):  # opened for reading only, or on a full disk
-            os.ftruncate(opened, 0)
-            os.pwrite(opened, f"{doing} by process {os.getpid()}".encode(), 0)
-        held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a forked child may still have it open
-        return held.pop_all()
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, f"{doing} by process {os.getpid()}".encode(), 0)
+        resources.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a forked child may still have it open
+        return resources.pop_all()
 
 
 def copy_owner(fd: int, like: os.stat_result) -> None:
@@ -97,14 +100,18 @@ def _share(fd: int, folder: os.stat_result, mode: int) -> None:
 
 
 def _take_within(seconds: float, file: BinaryIO, path: AnyPath) -> bool:
-    begun, said, taken = time.monotonic(), False, try_lock(file)
-    while not taken and (waited := time.monotonic() - begun) < seconds:
-        if waited > 1 and not said:
-            said = True
+    """Lock an open file, announcing a wait of more than a second; return whether that succeeded in time."""
+    start = time.monotonic()
+    is_announced = False
+    while not try_lock(file):
+        waited = time.monotonic() - start
+        if waited >= seconds:
+            return False
+        if waited > 1 and not is_announced:
+            is_announced = True
             notices.info("%s is being written by another process; waiting up to %g s", path, seconds)
         time.sleep(0.01)
-        taken = try_lock(file)
-    return taken
+    return True
 
 
 def try_lock(file: BinaryIO) -> bool:

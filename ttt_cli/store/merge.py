@@ -49,7 +49,8 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
             _check_alike(loaded, container)
             kept.remove(loaded)
             contained.insert(0, loaded)
-    state, duplicates = kept[0].state, _shared_runs(inputs)
+    state = kept[0].state
+    duplicates = _shared_runs(inputs)
     if len(kept) == 1:
         return Merged(replace(state, table=table_of(kept[0])), contained, duplicates)
     learner = state.learner
@@ -57,7 +58,8 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     games = _repeated({(game, run["id"]) for run in runs_kept for game in run.get("game_ids", ())})
     mixed = {name for run in runs_kept for name in run.get("runs", ())}
     overlap = [name for name in _shared_runs(kept) if name in mixed or not learner.keeps_runs_apart]
-    empty, tables = learner.empty(state.rules, state.symmetric), _Tables(kept)
+    empty = learner.empty(state.rules, state.symmetric)
+    tables = _Tables(kept)
     if games or overlap:
         if not allow_overlap:
             raise _overlapping(kept, "game", games) if games else _overlapping(kept, "run", overlap)
@@ -89,7 +91,7 @@ def _repeated(pairs: Iterable[tuple[str, Any]]) -> list[str]:
 
 def _overlap_run(inputs: Sequence[Loaded]) -> Run:
     """The record that replaces all others, since the parts of the table can no longer be separated. It lists
-    the runs and the games that are in it, lest they be merged again."""
+    the runs and the games that are in it, so that they are not merged again."""
     digests = sorted(loaded.digest for loaded in inputs)
     runs = [run for loaded in inputs for run in loaded.state.runs]
     mixed = sorted({name for run in runs for name in (run["id"], *run.get("runs", ()))})
@@ -123,13 +125,16 @@ def _kind(state: State) -> dict[str, str]:
 
 
 def _check_same_kind(inputs: Sequence[Loaded]) -> None:
-    first, expected = inputs[0], _kind(inputs[0].state)
+    first = inputs[0]
+    expected = _kind(first.state)
     for loaded in inputs[1:]:
         for what, theirs in _kind(loaded.state).items():
-            if (mine := expected[what]) != theirs:
+            mine = expected[what]
+            if theirs != mine:
                 why = f"{what} {theirs} does not go with {mine} of {first.path}"
-                hint, like = "only states of one kind can be merged", f"{loaded.path}:choice={mine}"
-                flags = f"{command_line(like)} reads it by that rule" if what == "choice rule" else ""
+                hint, flags = "only states of one kind can be merged", ""
+                if what == "choice rule":
+                    flags = f"{command_line(f'{loaded.path}:choice={mine}')} reads it by that rule"
                 raise InvalidFileError(why, where=str(loaded.path), hint=hint, flags=flags)
 
 

@@ -31,7 +31,8 @@ def load_npz(source: Source) -> Document:
 
     :raises InvalidFileError: if one is damaged, or holds other than plain data.
     """
-    listed, objects = dict[str, Any](), dict[str, None]()
+    listed = dict[str, Any]()
+    objects = dict[str, None]()  # an ordered set
     for name, data in source.arrays.items():
         value, own = load_npy(data, f"{source.where}, array {quoted(name)}")
         if len(source.arrays) == 1:

@@ -34,9 +34,8 @@ BUILT = {f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")} 
 """Objects that are filled after they are made: an array, and the type of its elements."""
 OBJECTS = BUILT | {"types.SimpleNamespace", "builtins.range", "functools.partial", "random.Random"}
 """Names of Python's library and of NumPy whose calls are kept as objects, like those of an author's names."""
-_REFUSED = {"__builtin__", "commands", "os2emxpath", "posixpath", "ntpath", *sys.stdlib_module_names} | {
-    *("numpy", "numba", "joblib", "dill", "cloudpickle")
-}
+_REFUSED = {"__builtin__", "commands", "os2emxpath", "posixpath", "ntpath", *sys.stdlib_module_names}
+_REFUSED |= {"numpy", "numba", "joblib", "dill", "cloudpickle"}
 """Of these packages only ``NAMES`` and ``OBJECTS`` are allowed: Python's own library (of Python 2 too), and
 those whose objects hold nothing without being called."""
 _NAME = re.compile(r"[^\W\d][\w.]{0,199}")
@@ -71,8 +70,11 @@ class Object:
     __slots__ = ("arguments", "items", "members", "name", "states")
 
     def __init__(self, name: str, arguments: Sequence[Any] = ()) -> None:
-        self.name, self.arguments = name, arguments
-        self.items, self.members, self.states = dict[str, Any](), list[Any](), list[Any]()
+        self.name = name
+        self.arguments = arguments
+        self.items = dict[str, Any]()
+        self.members = list[Any]()
+        self.states = list[Any]()
 
 
 def read_pickle(data: bytes, where: str) -> Document:
@@ -80,7 +82,8 @@ def read_pickle(data: bytes, where: str) -> Document:
 
     :raises InvalidFileError: if it is damaged or too large, or holds other than plain data or repeated keys.
     """
-    reader, file = _Reader(where, len(data)), io.BytesIO(data)
+    reader = _Reader(where, len(data))
+    file = io.BytesIO(data)
     values = [reader.load(file)]
     while data[file.tell() : file.tell() + 9].strip(b"\r\n"):
         values.append(reader.load(file))
@@ -104,7 +107,8 @@ class _Reader:
     """The stack machine, and the conversion of what it has built; it counts the values of both."""
 
     def __init__(self, where: str, size: int) -> None:
-        self.where, self.at = where, 0
+        self.where = where
+        self.at = 0  # the byte that is read
         self.most = self.left = scaled(min(MAX_VALUES, FREE_VALUES + VALUES_PER_BYTE * size))
         self.stack: list[Any] = []  # above the last mark
         self.below: list[list[Any]] = []  # what is below each mark
@@ -167,8 +171,9 @@ class _Reader:
         self.stack = []
 
     def pop_to_mark(self) -> list[Any]:
-        taken, self.stack = self.stack, self.below.pop()
-        return taken
+        above = self.stack
+        self.stack = self.below.pop()
+        return above
 
     def memoize(self, number: int) -> None:
         if not 0 <= number < 2**32:  # larger ones could be chosen to collide
@@ -204,27 +209,35 @@ class _Reader:
         except (TypeError, ValueError, OverflowError, LookupError):
             raise self.refused(f"calls {name} in a way that gives no plain data") from None
 
-    def set_items(self, taken: Sequence[Any], target: Any = None) -> Any:
+    def call_above_mark(self) -> Any:
+        """What the first value above the mark, called with the others, would give."""
+        above = self.pop_to_mark()
+        return self.call(above[0], above[1:])
+
+    def set_items(self, alternating: Sequence[Any], target: Any = None) -> Any:
         """Add keys and values, which alternate, to a dict or an object, by default the one on top."""
         target = self.stack[-1] if target is None else target
         items = target.items if isinstance(target, Object) else target
         if not isinstance(items, dict):
             raise self.damaged("it sets items of something that has none")
-        for key, value in zip(taken[::2], taken[1::2], strict=True):
-            if (text := self.key(key)) in items:
+        for key, value in zip(alternating[::2], alternating[1::2], strict=True):
+            text = self.key(key)
+            if text in items:
                 place = f"{self.where}, key {quoted(text)}"
                 raise InvalidFileError("the key is repeated", where=place)
             items[text] = value
         return target
 
     def add_members(self, new: Iterable[Any]) -> None:
-        members = top.members if isinstance(top := self.stack[-1], Object) else top
+        top = self.stack[-1]
+        members = top.members if isinstance(top, Object) else top
         if not isinstance(members, list):
             raise self.damaged("it adds members to something that has none")
         members.extend(new)
 
     def set_state(self, state: Any) -> None:
-        if isinstance(top := self.stack[-1], Object):
+        top = self.stack[-1]
+        if isinstance(top, Object):
             top.states.append(state)
         elif not isinstance(top, dict):  # a dict of Python's own has no state that matters
             raise self.damaged("it sets the state of something that has none")
@@ -256,8 +269,11 @@ class _Reader:
         return value
 
     def scalar(self, kind: Any, content: Any = b"") -> Any:
-        dtype, raw = self.dtype(kind), self.as_bytes(content)
-        return elements(raw, dtype)[0].item() if raw else {"U": "", "S": b""}[dtype.kind]
+        dtype = self.dtype(kind)
+        raw = self.as_bytes(content)
+        if not raw:
+            return {"U": "", "S": b""}[dtype.kind]  # an empty text; of any other kind an error
+        return elements(raw, dtype)[0].item()
 
     def array(self, content: Any, kind: Any, shape: Any, order: Any) -> Array:
         dtype = self.dtype(kind)
@@ -361,13 +377,19 @@ NAMES: Mapping[str, Callable[..., Any] | None] = {
 }
 """The allowed names of Python's library and of NumPy, and the values of calls of them; None: they may only be
 mentioned, as a default factory or the class of an array."""
-_VALUES = (
-    *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"),
-    *("STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"),
-    *("BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"),
+_NUMBERS = ("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT")
+_TEXTS = (
+    "STRING",
+    "BINSTRING",
+    "SHORT_BINSTRING",
+    "UNICODE",
+    "SHORT_BINUNICODE",
+    "BINUNICODE",
+    "BINUNICODE8",
 )
+_BYTES = ("BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8")
 _PUSHES: Mapping[str, Callable[[_Reader, Any], Any]] = {
-    **dict.fromkeys(_VALUES, _Reader.checked),
+    **dict.fromkeys((*_NUMBERS, *_TEXTS, *_BYTES), _Reader.checked),
     "NONE": lambda reader, _: None,
     "NEWTRUE": lambda reader, _: True,
     "NEWFALSE": lambda reader, _: False,
@@ -385,7 +407,7 @@ _PUSHES: Mapping[str, Callable[[_Reader, Any], Any]] = {
     **dict.fromkeys(("REDUCE", "NEWOBJ"), lambda reader, _: reader.call(*reader.pop_many(2))),
     "NEWOBJ_EX": lambda reader, _: reader.call(*reader.pop_many(3)[:2]),  # named arguments are left out
     "INST": lambda reader, names: reader.call(reader.name(*names.split(" ", 1)), reader.pop_to_mark()),
-    "OBJ": lambda reader, _: reader.call((taken := reader.pop_to_mark())[0], taken[1:]),
+    "OBJ": lambda reader, _: reader.call_above_mark(),
 }
 """Opcodes that push a value."""
 _CHANGES: Mapping[str, Callable[[_Reader, Any], object]] = {
@@ -426,7 +448,9 @@ def _numbers_in(raw: bytes) -> Any:
     if raw.isascii() and raw.decode().isprintable():
         return raw.decode()
     for form in ("<i8", "<f8", "<i4", "<f4", "<i2", "i1"):
-        numbers = np.frombuffer(raw, form) if len(raw) % np.dtype(form).itemsize == 0 else np.full(1, 128)
+        if len(raw) % np.dtype(form).itemsize:
+            continue
+        numbers = np.frombuffer(raw, form)
         if ((numbers >= -128) & (numbers < 128) & (numbers == np.trunc(numbers))).all():
             return numbers.astype(np.int64).tolist()
     return repr(raw)

@@ -39,12 +39,16 @@ RANDOM: Literal["random"] = "random"
 class PlayRule:
     """How the program that made an imported table chooses its moves.
 
-    :ivar ties: the choice among cells of exactly equal value: ``random``, ``first``, ``last``, ``LEARNED``.
-    :ivar choice: ``most``: the largest value; ``draw``: by values that are beads, or probabilities.
-    :ivar unknown: the value of a move that the table does not hold: a number, one to X and one to O, or
-        ``RANDOM``.
-    :ivar wins: ``known``: a move that wins at once is seen even if the table does not hold it.
-    :ivar tables: ``shared``: one side's good is the other's bad; ``own``: each side has its own values.
+    :ivar ties: which of the cells of exactly equal value it takes: ``random`` (any), ``first``, ``last``, or
+        ``LEARNED``.
+    :ivar choice: ``most``: it takes the largest value; ``draw``: it draws by the values, which are beads or
+        probabilities.
+    :ivar unknown: what a move counts as that the table does not hold: a number for both sides, or one for X
+        and one for O; or ``RANDOM``.
+    :ivar wins: ``known``: it sees that a move wins at once even if the table does not hold the move;
+        ``unknown``: it does not, and such a move counts as any other.
+    :ivar tables: ``shared``: what is good for one side is bad for the other; ``own``: each side has values of
+        its own.
     """
 
     ties: Annotated[str, note(enum=TIES)] = "random"
@@ -54,7 +58,7 @@ class PlayRule:
     tables: Annotated[str, note(enum=("shared", "own"))] = "shared"
 
     def __post_init__(self) -> None:
-        """:raises UsageError: if ``unknown`` has other than two sides."""
+        """:raises UsageError: if ``unknown`` is a sequence of other than two numbers."""
         if isinstance(self.unknown, list | tuple):
             if len(self.unknown) != 2:
                 raise UsageError("plays.unknown must be a number, one for each side, or random")
@@ -65,8 +69,10 @@ class PlayRule:
 
     def about_unknown(self) -> str:
         """How it plays moves that the table does not hold, in words; with the options, if none is stated."""
-        counts = f"counts as {_plain(self.unknown)}"
-        counts = "is only made where none is known" if self.unknown == RANDOM else counts
+        if self.unknown == RANDOM:
+            counts = "is only made where none is known"
+        else:
+            counts = f"counts as {_plain(self.unknown)}"
         wins = "but one that wins at once is made" if self.wins == "known" else "even one that wins at once"
         is_usual = (self.unknown, self.wins) == (PlayRule.unknown, PlayRule.wins)
         options = " (unknown= and wins= say otherwise)" if is_usual else ""
@@ -79,7 +85,9 @@ class PlayRule:
 def _plain(value: str | float | tuple[float, ...]) -> str:
     if isinstance(value, str):
         return value
-    return "{:g} for X and {:g} for O".format(*value) if isinstance(value, tuple) else f"{value:g}"
+    if isinstance(value, tuple):
+        return "{:g} for X and {:g} for O".format(*value)
+    return f"{value:g}"
 
 
 def policy_by(rules: Rules, values: Callable[[Positions], Floats], plays: PlayRule) -> Policy:
@@ -93,15 +101,15 @@ def policy_by(rules: Rules, values: Callable[[Positions], Floats], plays: PlayRu
 def _answer(positions: Positions, values: Floats, plays: PlayRule) -> Answer:
     legal = positions.legal
     in_table: Bools = legal & ~np.isnan(values)
-    known: Bools = np.any(in_table, axis=1, keepdims=True)
+    holds_any: Bools = np.any(in_table, axis=1, keepdims=True)
     if plays.choice == "draw":
         beads = np.where(in_table, np.maximum(values, 0.0), 0.0)
         totals = beads.sum(axis=1, keepdims=True)
         drawn = beads / np.where(totals > 0, totals, 1)
-        probabilities = np.where(known, drawn, uniform(legal))
+        probabilities = np.where(holds_any, drawn, uniform(legal))
     else:
         if isinstance(plays.unknown, str):
-            missing = np.where(known, -np.inf, 0.0)
+            missing = np.where(holds_any, -np.inf, 0.0)
         else:
             missing = np.broadcast_to(plays.unknown, 2)[positions.plies % 2, None]
         worth = np.where(in_table, values, missing)
@@ -111,8 +119,10 @@ def _answer(positions: Positions, values: Floats, plays: PlayRule) -> Answer:
             worth[at[wins], cells[wins]] = np.inf
         chosen = best_moves(worth, legal)
         played = break_ties(chosen, plays.ties, np.any(legal & (worth != 0), axis=1))
-        probabilities = uniform(played if plays.unknown != RANDOM else np.where(known, played, chosen))
-    return probabilities, np.where(in_table, values, np.nan), known[:, 0]
+        if plays.unknown == RANDOM:
+            played = np.where(holds_any, played, chosen)
+        probabilities = uniform(played)
+    return probabilities, np.where(in_table, values, np.nan), holds_any[:, 0]
 
 
 def break_ties(chosen: Bools, ties: str, learned: Bools) -> Bools:

@@ -79,8 +79,10 @@ def contradiction(run: Run, learner: Learner[Any], rules: Rules, symmetric: bool
     identity, games, results = run["id"], run["games"], run["results"]
     if not 0 < len(identity) <= 100 or identity.startswith(FORMULA):
         return f"{quoted(identity)} is not a valid id"
-    if results is not None and (total := results["x"] + results["o"] + results["draw"]) != games:
-        return f"its results add up to {total:,}, not to {games} games"
+    if results is not None:
+        total = results["x"] + results["o"] + results["draw"]
+        if total != games:
+            return f"its results add up to {total:,}, not to {games} games"
     if run["kind"] == "play" and len(run["game_ids"]) != games:
         return f"it lists {len(run['game_ids']):,} games of {games}"
     if run["kind"] != "train":
@@ -91,8 +93,9 @@ def contradiction(run: Run, learner: Learner[Any], rules: Rules, symmetric: bool
         try:
             type(learner).from_params(**run["params"])
         except TttError as error:
-            name, own = learner.name, learner.name not in LEARNERS
-            return error.message + own * f"; if {name} has changed, raise its kernel_version"
+            if learner.name in LEARNERS:
+                return error.message
+            return f"{error.message}; if {learner.name} has changed, raise its kernel_version"
     ids = _train_ids(run, learner, rules, symmetric)
     return "" if identity in ids else f"its id {identity} is not the digest of what decides the run"
 
@@ -113,10 +116,11 @@ def train_run(learner: Learner[Any], rules: Rules, symmetric: bool, **decisive: 
 
 def _train_ids(details: Mapping[str, Any], learner: Learner[Any], rules: Rules, symmetric: bool) -> list[str]:
     """The ids that a training run may have: by the learner's choice rule, and by any that it may have had."""
+    game = [rules.rows, rules.cols, rules.line, symmetric]
     meaning = {
         **{key: details.get(key) for key in DECISIVE},
         "opponent": details.get("opponent_digest") or details.get("opponent"),
-        "rules": [rules.rows, rules.cols, rules.line, symmetric, *["misere"] * rules.misere],
+        "rules": [*game, "misere"] if rules.misere else game,
     }
     kinds = (
         [learner.name, details["kernel_version"], choice] for choice in (learner.choice, *learner.choices)
@@ -136,9 +140,11 @@ def read_runs(
 
     :raises InvalidFileError: naming the record and what is wrong with it.
     """
-    runs, learned = list[Run](), set[str]()
+    runs = list[Run]()
+    learned_games = set[str]()
     for number, record in enumerate(records, 1):
-        run, place = record, f'{where}: "runs": record {number}'
+        run = record
+        place = f'{where}: "runs": record {number}'
         if run["kind"] == "train" and "kernel_version" not in run:  # at first, records did not state it
             versions = range(1, min(learner.kernel_version, 100) + 1)
             stated = ({**run, "kernel_version": version} for version in versions)
@@ -148,9 +154,9 @@ def read_runs(
         if runs and run["id"] <= runs[-1]["id"]:
             why = "expected records sorted by id, each id once"
         for game in run.get("game_ids", ()):
-            if game in learned:
+            if game in learned_games:
                 why = why or f"game {quoted(game)} was learned already"
-            learned.add(game)
+            learned_games.add(game)
         if why:
             raise InvalidFileError(why, where=place)
         if "curve" in run:

@@ -18,13 +18,14 @@ from ttt_cli.errors import InvalidFileError, notices
 from ttt_cli.store.system import LARGE, LIMIT, NO_WAITING, AnyPath, scaled, too_large, translated
 from ttt_cli.store.text import csv_rows, load_json
 
-BLOCK = 2**20  # about so many bytes are read at once where the format allows it
+BLOCK = 2**20  # bytes, about, that are read at once where the format allows it
 BOM = b"\xef\xbb\xbf"  # the byte order mark that some editors put before a text: no part of its content
 JSON_LIMIT = 32 * 2**20  # bytes of a foreign JSON file: ten times what the usual board can fill
 MAX_UNPACKED = 64 * 2**20  # bytes that anything but arrays may have when unpacked
 FREE_BYTES = 16 * 2**20  # that even the smallest may have
 UNPACKED_PER_BYTE = 50  # beyond these, by packed byte: a policy has 20, a bomb a thousand
 MAX_ARRAYS = 100
+_NESTING = {**dict.fromkeys(b"[{", 1), **dict.fromkeys(b"]}", -1)}  # by how much a byte of JSON changes it
 
 
 class Source:
@@ -37,22 +38,25 @@ class Source:
 
     def __init__(self, path: AnyPath, data: bytes | None = None, *, quiet: bool = False) -> None:
         """:param data: the content, if it has been read already.
-        :param quiet: whether no notice says that a large file is being read, as that takes no second.
-
+        :param quiet: give no notice for a large file: only part of it will be read.
         :raises InvalidFileError: if there is no such file, or it cannot be read.
         """
-        self.where, self._quiet = os.fspath(path), quiet
+        self.where = os.fspath(path)
+        self._quiet = quiet
         if data is None:
             with _open(path) as file:
-                self.size, self.start = os.fstat(file.fileno()).st_size, file.read(4096).removeprefix(BOM)
+                self.size = os.fstat(file.fileno()).st_size
+                self.start = file.read(4096).removeprefix(BOM)
         else:
             self.data = data.removeprefix(BOM)
-            self.size, self.start = len(self.data), self.data[:4096]
+            self.size = len(self.data)
+            self.start = self.data[:4096]
 
     @cached_property
     def data(self) -> bytes:
         """The whole content."""
-        if self.size > (limit := scaled(LIMIT)):
+        limit = scaled(LIMIT)
+        if self.size > limit:
             raise too_large(f"has {self.size:,} bytes; the limit is {limit:,}", self.where)
         with self._opened() as file:
             return file.read().removeprefix(BOM)
@@ -65,10 +69,11 @@ class Source:
         if "data" in self.__dict__:
             yield self.data
             return
+        longest = scaled(LIMIT)
         with self._opened() as file:
             file.seek(len(BOM) if file.read(len(BOM)) == BOM else 0)
             while block := file.read(min(BLOCK, self.size)):
-                rest = file.readline((longest := scaled(LIMIT)) + 1)
+                rest = file.readline(longest + 1)
                 if len(rest) > longest:
                     raise too_large(f"has a line of more than {longest:,} bytes", self.where)
                 yield block + rest
@@ -92,7 +97,7 @@ class Source:
         if first[:1] != b"[":
             return first[:1] in b"{["
         line = first.partition(b"\n")[0].rstrip()
-        depths = accumulate((char in b"[{") - (char in b"]}") for char in line)
+        depths = accumulate(_NESTING.get(char, 0) for char in line)
         end = next((at for at, depth in enumerate(depths, 1) if not depth), len(line))  # of the first list
         return end == len(line)
 
@@ -101,8 +106,9 @@ class Source:
         anywhere, since a tool may have sorted them."""
         if b'"%b"' % value in self.start:
             return True
-        member, small = re.compile(rb'"%b":\s*"%b"' % (name, value)), self.size <= scaled(JSON_LIMIT)
-        return self.is_json and small and any(map(member.search, self.blocks()))
+        member = re.compile(rb'"%b":\s*"%b"' % (name, value))
+        is_small = self.size <= scaled(JSON_LIMIT)
+        return self.is_json and is_small and any(map(member.search, self.blocks()))
 
     @cached_property
     def json(self) -> Any:
@@ -122,12 +128,13 @@ class Source:
             return {}
         from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
+        most = self.most_unpacked(LIMIT)
         try:
             with ZipFile(BytesIO(self.data)) as archive:
                 members = [item for item in archive.infolist() if item.filename.endswith(".npy")]
                 if not {item.compress_type for item in members} <= {ZIP_STORED, ZIP_DEFLATED}:
                     raise ValueError("an array is neither stored nor deflated")  # they unpack without end
-                if sum(item.file_size for item in members) <= (most := self.most_unpacked(LIMIT)):
+                if sum(item.file_size for item in members) <= most:
                     arrays = dict[str, bytes]()
                     for item in members[:MAX_ARRAYS]:
                         with archive.open(item) as file:  # unpacks no more than it says it holds

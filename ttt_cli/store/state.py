@@ -66,8 +66,8 @@ class State:
     def continuing_learner(self) -> Learner[Any]:
         """The learner that goes on from the state: with the method's default parameters, not those of earlier
         runs, except where the table itself depends on them."""
-        trained = [run["params"] for run in self.runs if run["kind"] == "train"]
-        return learner_of(type(self.learner), self.learner.choice).trained_with(trained)
+        earlier_params = [run["params"] for run in self.runs if run["kind"] == "train"]
+        return learner_of(type(self.learner), self.learner.choice).trained_with(earlier_params)
 
     @property
     def games(self) -> int | None:
@@ -131,8 +131,8 @@ class State:
         :raises UsageError: if the learner has no such rule.
         """
         hint = f"it has {', '.join(self.learner.choices)}"
-        own = choice in self.learner.choices
-        if self.learner.values_of and choice in ("most", "draw") and not own:  # of numbers, or of beads
+        has_choice = choice in self.learner.choices
+        if self.learner.values_of and choice in ("most", "draw") and not has_choice:  # numbers, or beads
             if self.plays is None and self.learner.values_of != "moves":
                 raise UsageError("holds no counts of beads", hint=hint)
             changed = replace(self, plays=replace(self.plays or PlayRule(), choice=choice))
@@ -187,9 +187,9 @@ class State:
     def contains(self, other: "State") -> bool:
         """Whether all of the other's runs are in this state, each at least as complete, and all recorded
         games that it has learned, in whichever runs."""
-        known = {run["id"]: run["games"] or 0 for run in self.runs}
+        games_of = {run["id"]: run["games"] or 0 for run in self.runs}
         others = [run for run in other.runs if run["kind"] != "play"]
-        as_complete = all(known.get(run["id"], -1) >= (run["games"] or 0) for run in others)
+        as_complete = all(games_of.get(run["id"], -1) >= (run["games"] or 0) for run in others)
         return as_complete and other.learned_games <= self.learned_games
 
     @property
@@ -220,7 +220,7 @@ class State:
 
     def with_run(self, run: Run, table: Any) -> "State":
         """The state with this record of a run, replaced or added, and the table it led to."""
-        others = [known for known in self.runs if known["id"] != run["id"]]
+        others = [other for other in self.runs if other["id"] != run["id"]]
         return replace(self, table=table, runs=tuple(sorted([*others, run], key=itemgetter("id"))))
 
 

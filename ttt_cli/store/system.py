@@ -57,10 +57,11 @@ def real_path(path: AnyPath) -> Path:
     real = Path(os.path.realpath(path))
     swapped = "".join(symbol.swapcase() if symbol.isascii() else symbol for symbol in real.name)
     with suppress(OSError):
-        # Only where both spellings are found is the folder read, which may be long; / has no name.
-        is_either = bool(swapped) and real.samefile(real.parent / swapped)
-        if is_either and real.name not in (names := os.listdir(real.parent)):
-            return real.with_name(next((name for name in names if _alike(name, real.name)), real.name))
+        # The folder, which may be long, is read only where both spellings are found; / has no name.
+        if swapped and real.samefile(real.parent / swapped):
+            names = os.listdir(real.parent)
+            if real.name not in names:
+                return real.with_name(next((name for name in names if _alike(name, real.name)), real.name))
     return real
 
 
@@ -72,7 +73,7 @@ LARGE = 8 * 2**20
 """The size of a file, in bytes, that takes a second or more to read or write."""
 
 LIMIT = 256 * 2**20
-"""The default limit on the size of a file, in bytes; 5,478 entries take some 1 MB. In a file read in blocks
+"""The default limit on the size of a file, in bytes; 5,478 entries take about 1 MB. In a file read in blocks
 it limits each line: the runs of a state, which list the games learned, are one line."""
 
 _limits = SimpleNamespace(factor=1)

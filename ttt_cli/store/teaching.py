@@ -21,51 +21,54 @@ FEW = 100
 """Up to this many games, learning skips compilation."""
 
 MANY = 10_000
-"""From so many games on learning takes a second or more, which is said."""
+"""From this many games on, learning takes a second or more and a notice says so."""
 
 
-def teach_waiting(state: State, store: Path, path: Path, *, going_on: Run | None = None) -> "Lesson":
+def teach_waiting(state: State, store: Path, path: Path, *, continued: Run | None = None) -> "Lesson":
     """``teach`` the state in a file the games that wait for it in the store's log."""
     waiting = waiting_games(store, library.taught_name(store, path), state)
-    return teach(state, waiting, library.display_name(store, path), going_on=going_on)
+    return teach(state, waiting, library.display_name(store, path), continued=continued)
 
 
 def teach(
-    state: State, records: Iterable[GameRecord], name: str | None = None, *, going_on: Run | None = None
+    state: State, records: Iterable[GameRecord], name: str | None = None, *, continued: Run | None = None
 ) -> "Lesson":
     """Teach games to a state, each once; those that it cannot learn from are skipped.
 
     :param name: the state's name in the records, where options may follow it: a learner that learns only from
         its own moves takes those of this player, or all if it did not play.
-    :param going_on: the record of an earlier lesson to continue, if the state still has it unchanged.
+    :param continued: the record of an earlier lesson to continue, if the state still has it unchanged.
     """
-    known, counts = set(state.learned_games), Counter[str]()
+    seen_ids = set(state.learned_games)
+    counts = Counter[str]()
 
-    def new() -> Iterator[GameRecord]:
+    def new_games() -> Iterator[GameRecord]:
         for record in records:
             fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
-            if record.id in known or not fits:
-                counts["repeated" if record.id in known else "skipped"] += 1
+            if record.id in seen_ids:
+                counts["repeated"] += 1
+            elif not fits:
+                counts["skipped"] += 1
             else:
                 yield record
-            known.add(record.id)
+            seen_ids.add(record.id)
 
-    fitting = new()
-    first = list(islice(fitting, FEW + 1))
+    remaining = new_games()
+    first = list(islice(remaining, FEW + 1))
     if not first:
         return Lesson(state, 0, counts["skipped"], counts["repeated"])
     state = state.in_own_units()
     own_only = name is not None and not state.learner.learns_both_sides
     run: Run
-    if going_on in state.runs:
-        run = going_on
+    if continued in state.runs:
+        run = continued
     else:
         run = {"id": secrets.token_hex(12), "kind": "play", "games": 0, "results": None, "game_ids": []}
     ids = [*run["game_ids"]]
     results: Any = {"x": 0, "o": 0, "draw": 0, **(run["results"] or {})}
     with prefer_uncompiled() if len(first) <= FEW else nullcontext():
         table = deepcopy(state.table)
-        for record in chain(first, fitting):
+        for record in chain(first, remaining):
             agents = {"x": record.x, "o": record.o} if own_only else {}
             own = [side for side, agent in agents.items() if f"{agent}:".startswith(f"{name}:")]
             state.learner.learn(table, record.game(), "".join(own) or "xo")

@@ -51,7 +51,7 @@ _MESSAGES = {
 }
 """Our messages by parts of those of ``orjson``."""
 MAX_FIELDS = 8_000_000  # of a CSV file
-FIRST = 4096  # characters of a CSV file in which its delimiter is looked for
+FIRST = 4096  # characters of the first line of a CSV file that show its delimiter
 
 _GROUPED = re.compile(r'"[^"]*"|\[[^\]]*\]|\([^)]*\)')
 _NUMBER = re.compile(r"[+-]?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
@@ -70,13 +70,14 @@ def decode(data: bytes, where: str, *, line: int = 1) -> str:
     if fault:
         message, _, hint = fault.partition("; ")
         raise InvalidFileError(message, where=where, hint=hint.replace("FILE", shlex.quote(where)))
-    at, why, hint = data.find(b"\0"), "holds a NUL byte, so it is not text", ""
+    at = data.find(b"\0")
+    why, hint = "holds a NUL byte, so it is not text", ""
     if at < 0:
         try:
             return data.decode()
         except UnicodeDecodeError as error:
-            at, hint = error.start, "save it as UTF-8"
-            why = f"is not UTF-8: byte 0x{data[at]:02x}"
+            at = error.start
+            why, hint = f"is not UTF-8: byte 0x{data[at]:02x}", "save it as UTF-8"
     place = f"line {data.count(NEWLINE, 0, at) + line}, byte {at - data.rfind(NEWLINE, 0, at)}"
     raise InvalidFileError(why, where=f"{where}, {place}", hint=hint)
 
@@ -106,10 +107,11 @@ def load_json(data: bytes, where: str, *, line: int = 1, limit: int = LIMIT, con
     refuse_costly(data, where, limit)
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(value := dict(pairs)) < len(pairs):
+        found = dict(pairs)
+        if len(found) < len(pairs):
             ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
             raise InvalidFileError("the key is repeated", where=f"{where}, key {quoted(twice)}")
-        return value
+        return found
 
     def integer(digits: str) -> int:
         if len(digits) >= 19 and not (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64):
@@ -147,13 +149,14 @@ def _refuse_syntax(data: bytes, where: str, line: int, error: json.JSONDecodeErr
     if not data.strip():
         raise InvalidFileError("is empty", where=where) from None
     decode(data, where, line=line)
-    known = (text for part, text in _MESSAGES.items() if part in error.msg)
-    message = next(known, f"is not valid JSON: {error.msg}")
+    our_texts = (text for part, text in _MESSAGES.items() if part in error.msg)
+    message = next(our_texts, f"is not valid JSON: {error.msg}")
+    hint = ""
     if constant := _CONSTANT.match(error.doc, error.pos):
         message = f"{constant[0]} is not a JSON number"
-    hint, place = "", f"{where}, line {error.lineno + line - 1}, column {error.colno}"
     if data.lstrip()[:2] in (b"{'", b"{("):
         message, hint = "is a printed Python dict, not JSON", _PRINTED.replace("FILE", shlex.quote(where))
+    place = f"{where}, line {error.lineno + line - 1}, column {error.colno}"
     raise InvalidFileError(message, where=place, hint=hint) from None
 
 
@@ -169,8 +172,8 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
 
     :raises InvalidFileError: if it is not valid CSV, or has too many fields.
     """
-    many, most = sum(map(data.count, (b"\n", b"\r", b",", b";", b"\t"))), scaled(MAX_FIELDS)
-    many -= data.count(b"\r\n")
+    many = sum(map(data.count, (b"\n", b"\r", b",", b";", b"\t"))) - data.count(b"\r\n")
+    most = scaled(MAX_FIELDS)
     if many > most:
         raise too_large(f"has about {many:,} fields; the limit is {most:,}", where)
     text = decode(data, where)

@@ -55,14 +55,15 @@ def _validate(value: Any, schema: Schema, where: str) -> None:
         if name not in value:
             raise InvalidFileError("missing", where=f'{where}: "{name}"')
     if isinstance(value, dict):
-        known, others = fitting.get("properties", {}), fitting.get("additionalProperties")
+        properties = fitting.get("properties", {})
         for name, item in value.items():
-            if name not in known and "properties" in fitting:
+            if name not in properties and "properties" in fitting:
                 raise InvalidFileError(f"unknown key {quoted(name)}", where=where)
-            if part := known.get(name, others):
+            if part := properties.get(name, fitting.get("additionalProperties")):
                 _validate(item, part, f'{where}: "{name}"')
-    for number, item in enumerate(value if isinstance(value, list) else (), 1):
-        _validate(item, fitting["items"], f"{where}: record {number}")
+    if isinstance(value, list):
+        for number, item in enumerate(value, 1):
+            _validate(item, fitting["items"], f"{where}: record {number}")
 
 
 def _fits(value: Any, schema: Schema) -> bool:

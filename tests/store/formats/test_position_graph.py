@@ -28,7 +28,7 @@ def test_a_learner_s_graph_holds_what_it_knows():
     player = PolicyTable(SPACE, tables.uniform(SPACE).played, values, known)
     graph = PositionGraph(ExportSource("a player", None, player))
     found = graph.scores.tolist()
-    scores = {text: None if isnan(found[index]) else found[index] for index, text, _, _ in graph.boards()}
+    scores = {text: None if isnan(found[index]) else found[index] for index, text, *_ in graph.boards()}
     # X's side: at the root X's largest value; after it O's largest, turned; the others it has no opinion on.
     assert scores == {".........": -0.5, "....X....": -0.75, "O...X....": None, "....X...O": None}
     edges = zip(graph.starts.tolist(), graph.cells.tolist(), strict=True)

@@ -305,10 +305,10 @@ def test_boards_played_on_after_a_win_are_left_out_and_counted():
     late = dict(list({after(text, text.index(".")): 0.3 for text in won}.items())[:12])
     found = judged(POSITIONS | late, looks_up(POSITIONS), spelling={"first": "X"})
     assert len(found.rejected) == len(late) == 12
-    assert all("went on after it was won" in item.why for item in found.rejected)
+    assert all("goes on after a win" in item.why for item in found.rejected)
     (told,) = (note for note in found.remarks if "left out" in note)
-    assert "and 11 more (ttt verify lists them): the game went on" in told
-    refused(POSITIONS | late, "left out key .* went on after it was won", strict=True)
+    assert "and 11 more (ttt verify lists them): the game goes on" in told
+    refused(POSITIONS | late, "left out key .* goes on after a win", strict=True)
     few = dict(list(late.items())[:9]) | dict(list(POSITIONS.items())[:5])  # they are the larger part
     refused(few, "nothing in the file fits", spelling={"first": "X"})
 
@@ -589,7 +589,7 @@ def test_boards_played_on_after_a_win_do_not_make_stones_ones_own():
     late = {after(text, text.index(".")): 0.3 for text in won[:12]}
     found = reads_as({numbers(text): value for text, value in (MOVED | late).items()}, looks_up(MOVED, 1, 1))
     assert {item.why for item in found.rejected} == {
-        "the game went on after it was won, or stones are one's own (spelling.mine)"
+        "the game goes on after a win, or the stones are the mover's own and the opponent's (spelling.mine)"
     }
 
 

@@ -17,8 +17,8 @@ from ttt_cli.store.foreign.values import COUNT_FIELDS, POLICY_NAMES, VALUE_FIELD
 from ttt_cli.store.text import load_json, number_in, quoted
 
 MAX_PARTS = 100  # objects inside a file's object that are tried as tables
-_ARROWS = "->", "=>", ":", "\t"  # between a key and its value, whatever the key holds
-_SEPARATORS = *_ARROWS, "=", " "  # the same in lines without commas
+_ARROWS = ("->", "=>", ":", "\t")  # between a key and its value, whatever the key holds
+_SEPARATORS = (*_ARROWS, "=", " ")  # the same in lines without commas
 _CELL = re.compile(r"[A-Da-d][1-4]|0[0-9]|[0-9] ?, ?[0-9]")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 _BETWEEN = re.compile(r"\s*[,:;]\s*|\s+")
@@ -105,7 +105,8 @@ def _records_inside(value: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
     ((columns, rows), *others) = tables.values()
     if not others:
         return columns, rows
-    return columns and ["", *columns], [[name, *row] for name, (_, rows) in tables.items() for row in rows]
+    named_rows = [[name, *row] for name, (_, rows) in tables.items() for row in rows]
+    return ["", *columns] if columns else [], named_rows
 
 
 def _by_board(value: Any, rules: Rules) -> Any:
@@ -164,17 +165,19 @@ def _value_last(names: Sequence[str], rows: list[list[Any]], where: str) -> Rows
     :raises InvalidFileError: naming the columns if several may be the value.
     """
     lowered = [name.lower() for name in names]
-    valued = [at for at, name in enumerate(lowered) if name in VALUE_FIELDS]
-    counts = [at for at, name in enumerate(lowered) if name in COUNT_FIELDS or (valued and name == "reward")]
-    if not valued and len(names) - len(counts) < 3:  # a board and perhaps a move: a count must be the value
-        valued, counts = counts, []
-    if 1 < len(valued) < len(names):
-        listed = ", ".join(quoted(names[at]) for at in valued)
+    values = [at for at, name in enumerate(lowered) if name in VALUE_FIELDS]
+    counts = [at for at, name in enumerate(lowered) if name in COUNT_FIELDS or (values and name == "reward")]
+    if not values and len(names) - len(counts) < 3:  # a board and perhaps a move: a count must be the value
+        values, counts = counts, []
+    if 1 < len(values) < len(names):
+        listed = ", ".join(quoted(names[at]) for at in values)
         message = f"any of the columns {listed} may be the value"
         raise InvalidFileError(message, where=where, hint="leave the others out")
-    keys = [at for at in range(len(names)) if at not in (*valued, *counts)]
+    keys = [at for at in range(len(names)) if at not in (*values, *counts)]
     notes = tuple(f"left out: the column {quoted(names[at])}" for at in counts)
-    return [[row[at] for at in (*keys, *valued)] for row in rows] if keys else rows, notes
+    if keys:
+        rows = [[row[at] for at in (*keys, *values)] for row in rows]
+    return rows, notes
 
 
 def tables_of_rows(
@@ -221,7 +224,7 @@ def tables_of_rows(
 
 def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
     """The keys and values of lines of a board and numbers: one for each cell, or cells and their values by
-    turns; none if they are not all such."""
+    turns; empty if any line is another."""
     keys, values = list[str](), list[list[Any]]()
     starts = [line.partition(" ")[0] for line in lines]
     are_numbers = all(map(str.isdecimal, starts))  # other boards may hold blanks
@@ -243,7 +246,7 @@ def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
 
 def _parted(lines: Sequence[str], separators: Sequence[str], rules: Rules) -> list[list[str]]:
     """The keys and values of lines such as ``board -> (row, column)``, with one of these separators between
-    them; none if they are not all such, but for a header."""
+    them; empty if any line is another, except a header."""
     for separator in separators:
         parts = [_halves(line.rstrip(), separator) for line in lines]
         if all(mark for _, mark, _ in parts) and not any(_parse(value) is None for *_, value in parts[1:]):
@@ -264,19 +267,23 @@ def _body(rows: list[list[Any]], where: str, rules: Rules, names: Sequence[str])
     """Rows without their header, with the value last, numbered by board if they are those of all boards, and
     without a column that only counts them; raises InvalidFileError if there are no keys."""
     if not names and rows and isinstance(rows[0][-1], str) and _is_heading([*map(str, rows[0])], rules):
-        names, rows = [str(name).strip() for name in rows[0]], rows[1:]
+        names = [str(name).strip() for name in rows[0]]
+        rows = rows[1:]
     rows, notes = _value_last(names, rows, where)
     rows = [[*map(str, row[:-1]), row[-1]] for row in rows]
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
-    width, counted = len(rows[0]), [str(number) for number in range(len(rows) + 1)]
+    width = len(rows[0])
+    numbers = [str(number) for number in range(len(rows) + 1)]
     if len(rows) == 3**rules.cells and width == rules.cells:
-        rows = [[number, *row] for number, row in zip(counted, rows, strict=False)]
-    elif width > 2 and [row[0].strip() for row in rows] in (counted[:-1], counted[1:]):
+        rows = [[number, *row] for number, row in zip(numbers, rows, strict=False)]
+    elif width > 2 and [row[0].strip() for row in rows] in (numbers[:-1], numbers[1:]):
         rows = [row[1:] for row in rows]
     distinct = [*{str(row): row for row in rows}.values()]
     repeated = len(rows) - len(distinct)
-    return distinct, (*notes, f"repeated rows count once: {repeated:,}") if repeated else notes
+    if repeated:
+        notes = (*notes, f"repeated rows count once: {repeated:,}")
+    return distinct, notes
 
 
 def _is_heading(row: Sequence[str], rules: Rules) -> bool:

@@ -1,7 +1,7 @@
 """The spelling of a table's keys: how they write boards, with which symbols, and whose stones these are.
 
-``spellings`` splits keys into items (``_splitters``), takes some for a board in one of the ``FORMS``
-(``_Frame``), and three symbols of the boards for empty cells and stones (``_spelled``). Other items become
+``spellings`` splits keys into items (``_splitters``), reads some of them as a board in one of the ``FORMS``
+(``_Frame``), and three symbols of the boards as empty cells and stones (``_spelled``). Other items become
 ``Spelling.extras``. ``symmetry_of`` tells whether the positions stand for their symmetric images as well.
 """
 
@@ -37,8 +37,8 @@ BITS = {"two bits a cell": 4, "bit sets": 2}  # of a set for each side; the lowe
 NUMBERS = {"base-3 number": 3, **BITS}
 """The forms of a board as a number, by base: its digits are the cells, perhaps from the last one on."""
 FORMS = ("items", "characters", "list", "rows", *NUMBERS)
-"""An item of a key a cell; a character a cell, a digit perhaps with a sign, an integer without the zeros that
-begin it; a list in one item; an item a row; numbers."""
+"""One item of a key per cell; one character per cell, where a digit may have a sign, and an integer may lack
+the zeros that begin it; a list in one item; one item per row; numbers."""
 
 _DELIMITERS = r"\s,;|:/()\[\]{}<>"
 _TOKEN = re.compile(rf"""[^{_DELIMITERS}'"\\]+""")
@@ -89,9 +89,9 @@ class Spelling:
         """What distinguishes the spelling from others, under the names of the command line."""
         names = ("mine", "theirs") if self.turn else ("first", "second")
         symbols = zip(("empty", *names), (self.empty, self.first, self.second), strict=True)
-        known = {name: symbol for name, symbol in symbols if symbol is not None}
+        present = {name: symbol for name, symbol in symbols if symbol is not None}
         turn = {"turn": self.turn} if self.turn else {}
-        return {"board": self.form, "order": self.order, **known, **turn}
+        return {"board": self.form, "order": self.order, **present, **turn}
 
     @property
     def is_unusual(self) -> bool:
@@ -105,8 +105,10 @@ class Spelling:
         if self.empty is not None and self.empty not in _BLANKS:
             rarity += 1 if self.empty in _ZEROS else 2  # 0, and more often another symbol, may be a stone
         if self.turn:
-            return rarity + (3 if self.is_unusual else 1)  # usually each side has stones of its own
-        return rarity + (self.first is not None and self.first in _USUAL_PAIRS.get(self.second or "", ()))
+            rarity += 3 if self.is_unusual else 1  # usually each side has stones of its own
+        elif self.first is not None and self.first in _USUAL_PAIRS.get(self.second or "", ()):
+            rarity += 1  # usually the other side moves first
+        return rarity
 
     @property
     def left_out(self) -> Bools:
@@ -161,16 +163,19 @@ def spellings(
     the fewest first; where ``relative``, stones may be mine and theirs even where X and O would fit."""
     texts = [key.replace("\\n", "\n") for key in keys]  # as `repr` writes it
     sample = texts[:: max(1, len(texts) // SAMPLE)]
-    # A position has a key for each cell and side at most; with many keys, cells have fewer names.
-    fewest = max(len(sample) / (2 * rules.cells), (rules.cells + 1) * (len(sample) > 16 * rules.cells))
-    result, seen = [], set()
+    fewest = len(sample) / (2 * rules.cells)  # a position has a key for each cell and side at most
+    if len(sample) > 16 * rules.cells:
+        fewest = max(fewest, rules.cells + 1)  # what has fewer values is cells, not boards
+    result = []
+    seen = set()
     for split in _splitters(rules):
         items = [*map(split, sample)]
         for frame in _frames(items, rules):
             boards, extras = frame.parts(items, rules)
             if boards.count("") >= len(boards) * MIN_BOARDS or len(set(boards)) < fewest:
                 continue
-            if (parts := str((boards, extras))) in seen:  # of frames that give the same, keep the first
+            parts = str((boards, extras))
+            if parts in seen:  # of frames that give the same, keep the first
                 continue
             seen.add(parts)
             of_sample = _spelled(frame.form, boards, (), rules, relative)
@@ -270,8 +275,9 @@ def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
 def _spelled(
     form: str, boards: list[Sequence[str]], extras: Sequence[Sequence[str]], rules: Rules, relative: bool
 ) -> Iterator[Spelling]:
-    """The spellings of boards of symbols: each way to take these for empty cells and stones."""
-    space, distinct = StateSpace.of(rules), [board for board in dict.fromkeys(boards) if board]
+    """The spellings of boards of symbols: each way to read these as empty cells and stones."""
+    space = StateSpace.of(rules)
+    distinct = [board for board in dict.fromkeys(boards) if board]
     names = _cell_names(distinct, space.cells)
     symbols, ids = _symbol_ids(distinct, names)
     row_of = {board: row for row, board in enumerate(distinct)}
@@ -347,9 +353,10 @@ def images(space: StateSpace, indexes: Int64s, group: Images) -> Iterator[tuple[
 def representatives(spelling: Spelling) -> dict[str, Int64s]:
     """For each group whose images the positions may stand for, since the file has hardly any two of these:
     int64[images, k], the images of those positions that have any but themselves."""
-    result, known = {}, np.unique(spelling.indexes)
+    positions = np.unique(spelling.indexes)
+    result = {}
     for name, group in groups(spelling.space.rules).items():
-        every = np.stack([rows for _, rows in images(spelling.space, known, group)])
+        every = np.stack([rows for _, rows in images(spelling.space, positions, group)])
         every = every[:, (every != every[0]).any(axis=0)]
         if len(np.unique(every.min(axis=0))) >= CANONICAL_SHARE * every.shape[1]:
             result[name] = every
@@ -381,9 +388,9 @@ def other_size(keys: Sequence[str]) -> str:
     """The other boards that the keys seem to show; empty if they show none."""
     keys_split = [_TOKEN.findall(key) for key in keys[:: max(1, len(keys) // SAMPLE)]]
     items = [[*key[0]] if len(key) == 1 else key for key in keys_split]
+    extras = MAX_EXTRAS if any(len(key) > 1 for key in keys_split) else 0  # not beside characters
     for cells, boards in OTHER_SIZES.items():
         symbols = {*chain.from_iterable(key[:cells] for key in items)}
-        most = cells + MAX_EXTRAS * any(len(key) > 1 for key in keys_split)  # other items than characters
-        if len(symbols) <= 3 and all(cells <= len(key) <= most for key in items):
+        if len(symbols) <= 3 and all(cells <= len(key) <= cells + extras for key in items):
             return boards
     return ""

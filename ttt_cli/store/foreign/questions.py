@@ -99,8 +99,9 @@ def stated_facets(options: FileOptions, where: str) -> dict[str, str]:
     for option, value in options.stated.items():
         name = option.removeprefix("spelling.")
         if name != option and name not in FACETS:
-            near, known = did_you_mean(name, FACETS), f"it has {', '.join(FACETS)}"
-            hint = f"{near} {known}" if near else known
+            near = did_you_mean(name, FACETS)
+            names = f"it has {', '.join(FACETS)}"
+            hint = f"{near} {names}" if near else names
             raise UsageError(f"a spelling has no {name!r}", where=where, hint=hint)
         if name == "symmetry" and value not in SYMMETRIES:
             raise UsageError(f"{name} is {', '.join(SYMMETRIES)}, not {value!r}", where=where)
@@ -146,9 +147,9 @@ def not_borne_out(
     stated: Mapping[str, str], ways: Sequence[Mapping[str, str]], where: str, more: str = ""
 ) -> InvalidFileError:
     """The error for stated facets that no way to read a file has, naming the values that ways have."""
-    known = {name: dict.fromkeys(way[name] for way in ways if name in way) for name in stated}
-    wrong = {name: value for name, value in stated.items() if value not in known[name]} or stated
-    values = {name: ", ".join(map(quoted, [*known[name]][:MAX_ANSWERS])) for name in wrong if known[name]}
+    possible = {name: list(dict.fromkeys(way[name] for way in ways if name in way)) for name in stated}
+    wrong = {name: value for name, value in stated.items() if value not in possible[name]} or stated
+    listed = {name: ", ".join(map(quoted, possible[name][:MAX_ANSWERS])) for name in wrong if possible[name]}
     message = f"nothing in the file fits {', '.join(f'{name}={value!r}' for name, value in wrong.items())}"
-    hint = "; ".join(f"{name} may be {listed}" for name, listed in values.items())
+    hint = "; ".join(f"{name} may be {values}" for name, values in listed.items())
     return InvalidFileError(message + more, where=where, hint=hint)

@@ -21,8 +21,9 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign import keys, questions
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import Spelling
+from ttt_cli.store.foreign.meanings import policies, readings
 from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question, UndecidedError
-from ttt_cli.store.foreign.reading import Folding, Reading, policies, readings
+from ttt_cli.store.foreign.reading import Folding, Reading
 from ttt_cli.store.foreign.values import EXPECTED, Values, collect, namings
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.plays import PlayRule, policy_by, values_of_moves
@@ -37,7 +38,7 @@ MIN_NUMBERS = 200  # with fewer keys that are numbers it may be chance that some
 INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of the values equal it
 MIN_TIMES = 3  # a value, or a board with no move worth making, may occur less often by chance
 PASSED_OVER = 0.2  # with more boards whose known moves are all below 0 it is asked; where 0 is meant, 1/8
-DOUBTED = "first", "mine", "values", "player-x"  # facets of which no rare value is believed unasked
+DOUBTED = ("first", "mine", "values", "player-x")  # facets of which no rare value is believed unasked
 SHOWN = 3  # keys that an error names
 
 
@@ -50,7 +51,8 @@ def search(table: Candidate, options: FileOptions, rules: Rules, where: str) -> 
     try:
         return _Search(table, options, rules, where).run()
     except UndecidedError as error:
-        asked, fits = [*error.asked], error.fits
+        asked = [*error.asked]
+        fits = error.fits
     answers = dict(next(iter(answers)).split("=", 1) for _, answers in asked)
     try:
         search(table, replace(options, stated={**options.stated, **answers}), rules, where)
@@ -86,21 +88,12 @@ class _Search:
         best = ranked[0]
         by_rank = sorted(agreeing, key=lambda reading: -reading.rank)
         is_misfit = best.spelling.misfits.any() and not self.stated_of_keys  # no spelling explains all keys
-        if is_misfit:  # the likeliest reading for each answer to whose stones are whose
-            by_stones: dict[tuple[str, str], Reading] = {}
-            for reading in (best, *by_rank):
-                by_stones.setdefault(_whose_stones(reading.spelling), reading)
-            rivals = [*by_stones.values()]
+        if is_misfit:
+            rivals = _likeliest_by_stones([best, *by_rank])
         elif best.spelling.turn and best.spelling.misfits.any() and "turn" not in self.stated:
             # Where neither meaning of one's own stones fits all keys, the numbers do not tell which is meant.
             rivals += islice((way for way in by_rank if way.spelling.turn != best.spelling.turn), 1)
-        if best.says_only:
-            message = f"its numbers only say {best.says_only}: nothing has been learned"
-            raise InvalidFileError(message, where=self.where)
-        if (other := best.spelling.no_board).mean() > STRANGE:
-            shown = self.shown(np.flatnonzero(other))
-            message = f"{other.sum():,} of {len(other):,} keys are of another kind than the others: {shown}"
-            raise InvalidFileError(message, where=self.where, hint="leave one kind out")
+        self.refuse_no_values(best)
         asked = _open_questions(best, rivals, agreeing)
         if "unknown" not in self.options.stated and self.table.unknown is None:
             unknown = (_about_unknown(reading, self.options) for reading in (best, *rivals))
@@ -110,6 +103,17 @@ class _Search:
         if asked:
             raise UndecidedError(asked, self.where, self.options, fits=not is_misfit)
         return best, self.assumed(best, ranked)
+
+    def refuse_no_values(self, best: Reading) -> None:
+        """Raise InvalidFileError if the numbers are no values, or many keys are of another kind."""
+        if best.says_only:
+            message = f"its numbers only say {best.says_only}: nothing has been learned"
+            raise InvalidFileError(message, where=self.where)
+        no_board = best.spelling.no_board
+        if no_board.mean() > STRANGE:
+            counts = f"{no_board.sum():,} of {len(no_board):,} keys"
+            message = f"{counts} are of another kind than the others: {self.shown(np.flatnonzero(no_board))}"
+            raise InvalidFileError(message, where=self.where, hint="leave one kind out")
 
     def readings(self) -> list[Reading]:
         """The readings of the table; if it may be a policy, of moves or their probabilities, only those,
@@ -151,13 +155,14 @@ class _Search:
         stated = self.stated_of_keys.items()
         agreeing = [spelling for spelling in possible if stated <= spelling.facets.items()]
         if not agreeing:
-            many, poor = len(self.table.keys), self.spelled(STATED_BOARDS)
+            many = len(self.table.keys)
+            poor = self.spelled(STATED_BOARDS)
             most = max((many - way.lost for way in poor if stated <= way.facets.items()), default=0)
             more = f": {most:,} of {many:,} keys would be boards of the game"
             facets = [spelling.facets for spelling in possible]
             raise questions.not_borne_out(self.stated_of_keys, facets, self.where, more)
         usual = min(agreeing, key=lambda spelling: (spelling.misfits.mean() > STRANGE, spelling.rarity))
-        # What is rarer may take a stone for an empty cell.
+        # What is rarer may mistake a stone for an empty cell.
         return [way for way in agreeing if way.empty == usual.empty or way.rarity == usual.rarity]
 
     def complete_spellings(self, complete: list[Spelling]) -> list[Spelling]:
@@ -202,7 +207,8 @@ class _Search:
 
     def no_positions(self, few: Sequence[Spelling]) -> NoPositionsError:
         """The error for keys of which none are positions, or only few in these spellings."""
-        wrong, which = self.table.keys, "these keys"
+        wrong = self.table.keys
+        which = "these keys"
         if few:
             usual = min(few, key=lambda spelling: (spelling.rarity, spelling.lost))
             wrong = self.table.select(np.flatnonzero(usual.left_out).tolist()).keys
@@ -234,7 +240,8 @@ class _Search:
 
     def foldings(self, boards: Spelling, possible: Mapping[str, Int64s]) -> dict[str, Folding | None]:
         """How the keys may stand for their images, by the name of the symmetry, what is likelier first."""
-        stated, groups = self.options.stated.get("spelling.symmetry"), keys.groups(self.rules)
+        stated = self.options.stated.get("spelling.symmetry")
+        groups = keys.groups(self.rules)
         group = keys.symmetry_of(boards, possible) if stated in (None, UNTURNED) else stated
         if stated not in (None, "no") and group not in possible:
             raise questions.not_borne_out({"symmetry": stated}, [{"symmetry": "no"}], self.where)
@@ -311,9 +318,18 @@ def _whose_stones(spelling: Spelling) -> tuple[str, str]:
     return name, spelling.facets[name]
 
 
+def _likeliest_by_stones(likeliest_first: Sequence[Reading]) -> list[Reading]:
+    """The likeliest reading for each answer to the question whose stones are whose."""
+    by_stones: dict[tuple[str, str], Reading] = {}
+    for reading in likeliest_first:
+        by_stones.setdefault(_whose_stones(reading.spelling), reading)
+    return [*by_stones.values()]
+
+
 def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> InvalidFileError:
     """The error for values that fit the positions in no reading."""
-    ((key, times),), rules = Counter(table.keys).most_common(1), spelling.space.rules
+    rules = spelling.space.rules
+    ((key, times),) = Counter(table.keys).most_common(1)
     hint = "expected a board, perhaps a move or a player; a number each, or numbers for the free cells"
     names = values.names if values.shape == "cells" else []
     not_a_cell = next((name for name in names if not any(namings([name], rules))), None)
@@ -393,8 +409,10 @@ def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
         return None
     numbers, counts = np.unique(undecided, return_counts=True)
     value, times = float(numbers[counts.argmax()]), int(counts.max())
-    many, space = len(reading.numbers), reading.spelling.space
-    wins, values = options.stated.get("wins", PlayRule.wins), reading.by_slot
+    many = len(reading.numbers)
+    space = reading.spelling.space
+    wins = options.stated.get("wins", PlayRule.wins)
+    values = reading.by_slot
     if not reading.of_moves:
         of_sides = values
         values = values_of_moves(space, lambda after: of_sides[space.rows(after)], reading.plays(0.0))
@@ -406,9 +424,10 @@ def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
     may_be_initial = value and times >= MIN_TIMES and times > INITIAL_SHARE * many
     if may_be_initial and not np.array_equal(played(0.0), played(value)):
         answers[f"unknown={value:g}"] = f"{value:g}, as {times:,} of {many:,} values"
-    held = space.legal & ~np.isnan(values)
-    known = np.any(held, axis=1)
-    passed_over = np.all(~(values >= 0), axis=1)[known] & np.any(held < space.legal, axis=1)[known]
+    in_table = space.legal & ~np.isnan(values)
+    all_negative = np.all(~(values >= 0), axis=1)  # all known moves
+    lacks_moves = np.any(space.legal & ~in_table, axis=1)
+    passed_over = (all_negative & lacks_moves)[np.any(in_table, axis=1)]
     often_passed = passed_over.sum() >= MIN_TIMES and passed_over.mean() > PASSED_OVER
     if len(answers) == 1 and not (reading.of_moves and often_passed):
         return None

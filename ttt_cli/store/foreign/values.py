@@ -1,7 +1,7 @@
 """The values of a table as numbers, before it is known which positions or moves they belong to.
 
-``collect`` takes apart numbers, lists, objects by cell and records, ``decisions`` takes the same values for
-moves, as those of a policy. ``namings`` lists what the names of cells may mean.
+``collect`` takes apart numbers, lists, objects by cell and records; ``decisions`` reads the same values as
+moves, those of a policy. ``namings`` lists what the names of cells may mean.
 """
 
 import math
@@ -24,14 +24,11 @@ MAX_BEADS = 100_000  # of a box that lists them one by one
 FEW_DECISIONS = 2  # floats with no more distinct values, such as 0.0 and 1.0, are values and not cells
 MOVE_FIELDS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
 POLICY_NAMES = {"policy", "policies", "pi"}  # of tables of moves
-VALUE_FIELDS = {
-    *("weight", "value", "q", "score", "probability", "q_value", "qvalue", "q-value"),
-    *("values", "q_values", "v", "utility", "mean", "beads"),
-}
-COUNT_FIELDS = {
-    *("visits", "visit_count", "num_visits", "count", "counts", "n", "games", "wins", "losses", "draws")
-}
-"""The usual names of fields of records; counts say how often a value was updated, or after which results."""
+VALUE_FIELDS = {"value", "values", "v", "q", "q_value", "qvalue", "q-value", "q_values", "score", "weight"}
+VALUE_FIELDS |= {"probability", "utility", "mean", "beads"}
+COUNT_FIELDS = {"visits", "visit_count", "num_visits", "count", "counts", "n"}  # of a value's updates
+COUNT_FIELDS |= {"games", "wins", "losses", "draws"}
+"""The usual names of fields of records."""
 _ROW_AND_COLUMN_FIELDS = {"row", "col"}, {"row", "column"}, {"y", "x"}
 _AMOUNT_FIELDS = {*VALUE_FIELDS, "count"}
 
@@ -92,7 +89,8 @@ def _number(value: Any) -> float:
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
     """The numbers of a table's values; raises InvalidFileError naming the key of one unlike the others."""
     values = _unwrapped(values)
-    entries, shape = [], ""
+    entries = []
+    shape = ""
     for value, key in zip(values, keys, strict=True):
         kind, pairs = _pairs(value, rules)
         if pairs and {kind, shape} == {"cells", "list"}:
@@ -130,15 +128,16 @@ def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
     if value is None or isinstance(value, dict):
         return "cells", [*(value or {}).items()]
     if not isinstance(value, list):
-        is_number = type(value) in (int, float)
-        return "position" if is_number else "", [("", value)] if is_number and not math.isnan(value) else []
+        if type(value) not in (int, float):
+            return "", []
+        return "position", [] if math.isnan(value) else [("", value)]
     kinds = {*map(type, value)}
     if len(value) == rules.rows and kinds == {list} and all(len(row) == rules.cols for row in value):
         value = [*chain(*value)]  # the rows of the board
         kinds = {*map(type, value)}
     if len(value) <= MAX_BEADS and not kinds & {dict, list}:
         return "list", [(str(at), number) for at, number in enumerate(value)]
-    pairs = [pair for item in value if (pair := _record_pair(item))]
+    pairs = [*filter(None, map(_record_pair, value))]
     return ("cells", pairs) if len(dict(pairs)) == len(value) else ("", [])
 
 
@@ -154,8 +153,8 @@ def _record_pair(item: Any) -> tuple[str, Any] | None:
 
 
 def decisions(values: Sequence[Any]) -> Iterator[Values]:
-    """The ways to take values for moves, as those of a policy: each value is the cell that its board is
-    answered with, or a list of the best ones. A list of two numbers may be a row and a column, or two cells.
+    """The ways to read values as the moves of a policy: each value is the cell that its board is answered
+    with, or a list of the best ones. A list of two numbers may be a row and a column, or two cells.
     """
     fields = next((value.keys() for value in values if isinstance(value, dict)), ())
     named = [name for name in fields if name.lower() in MOVE_FIELDS]
@@ -201,9 +200,10 @@ def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
     is_one_hot = {*map(len, parts)} == {rules.cells} and {*map(len, marked)} == {1}
     if is_one_hot:
         yield MARKED, np.array(marked)[:, 0]
-    found, bits = [*chain(*parts)], [str(1 << cell) for cell in range(rules.cells)]
-    if {*map(len, parts)} == {1} and {*found} <= {*bits} and {*found}.intersection(bits[4:]):
-        yield "bits", np.array([*map(bits.index, found)])
+    items = [*chain(*parts)]
+    bits = [str(1 << cell) for cell in range(rules.cells)]
+    if {*map(len, parts)} == {1} and {*items} <= {*bits} and {*items}.intersection(bits[4:]):
+        yield "bits", np.array([*map(bits.index, items)])
     if rules.cells < 10:  # "12": row 1, column 2
         parts = [[*part[0]] if len(part) == 1 and len(part[0]) == 2 else part for part in parts]
     ways = {_NAMINGS.get(tuple(item.isalpha() for item in part), ()) for part in parts}

@@ -73,8 +73,10 @@ def recognise(source: Source, options: FileOptions = DEFAULTS) -> Format:
         hint = "ttt restore lists backups of a state; an empty brain: ttt import --learner graph FILE"
         raise InvalidFileError("is empty", where=source.where, hint=hint)
     for form in all_formats():
-        if form.name == "position-keyed" and (outside := _recognised_by_plugin(source, options)) is not None:
-            return outside
+        if form.name == "position-keyed":
+            plugin = _recognised_by_plugin(source, options)
+            if plugin is not None:
+                return plugin
         fits = form.holds and (form.rules is None or options.rules in (None, form.rules))
         if fits and source.size <= scaled(form.limit) and form.recognises(source, options):
             return form
@@ -82,6 +84,7 @@ def recognise(source: Source, options: FileOptions = DEFAULTS) -> Format:
 
 
 def _recognised_by_plugin(source: Source, options: FileOptions) -> Format | None:
+    """The format of the first plug-in that recognises a file; None if none does."""
     for form in plugins(FORMAT_PLUGINS, checked_format):
         with suppress(TttError), guarded(source.where, ""):  # a plug-in that fails does not recognise it
             if form.holds and form.recognises(source, options):

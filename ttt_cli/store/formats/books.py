@@ -1,4 +1,4 @@
-"""Files that become a book: ``moves-csv``, the rows of its author's book; ``game-csv``, a game a row."""
+"""Files that become a book: ``moves-csv``, the rows of its author's book; ``game-csv``, one game per row."""
 
 import re
 from collections import Counter
@@ -94,17 +94,21 @@ class MovesCsv(Format):
         odd = (Rejected(f"line {number}", ODD) for number, line in lines if line in strange)
         notes, repaired = list[str](), list[str]()
         repeated = sum(line in found for _, line in lines) - len(rows)
-        if repeated:  # no error: a book is a set of rows
+        if repeated:
             note = f"{repeated:,} repeated {'row was' if repeated == 1 else 'rows were'} dropped"
-            (notes if options.strict else repaired).append(note)
+            if options.strict:  # which refuses repairs, but a book is a set of rows
+                notes.append(note)
+            else:
+                repaired.append(note)
         return ForeignTable(
             "book", _entries(rows), repaired=repaired, rejected=rejected, notes=notes, odd=odd
         )
 
     def write(self, player: ExportSource) -> Iterable[bytes]:
         assert player.state is not None
-        rows, index_of = _rows_of(player.state), StateSpace.of(STANDARD).index_of
+        rows = _rows_of(player.state)
         if player.best:
+            index_of = StateSpace.of(STANDARD).index_of
             played = player.policy.played > 0
             rows = (row for row in rows if played[index_of[row[0]], row[1] - 1])
         return moves_csv(rows)
@@ -118,8 +122,10 @@ def _row(line: str) -> BookRow | str:
     *stones, move, stage = map(int, match.groups())
     if strange := [stone for stone in stones if stone not in _SYMBOLS]:
         return f"a cell holds -1 (X), 1 (O) or 0, not {strange[0]}"
-    text, space = "".join(_SYMBOLS[stone] for stone in stones), StateSpace.of(STANDARD)
-    if (index := space.index_of.get(text)) is None:
+    text = "".join(_SYMBOLS[stone] for stone in stones)
+    space = StateSpace.of(STANDARD)
+    index = space.index_of.get(text)
+    if index is None:
         return Position.unchecked(text, STANDARD).fault()
     moves = [-space.movers[index] * (cell + 1) for cell in space.legal[index].nonzero()[0]]
     if move not in moves:
@@ -138,7 +144,8 @@ def _stage(plies: int, result: str) -> int:
 
 def _can_end(text: str, move: int, plies: int, result: str) -> bool:
     """Whether a game with this move can end so."""
-    space, shortest = StateSpace.of(STANDARD), stages_of(STANDARD)[0]
+    space = StateSpace.of(STANDARD)
+    shortest = stages_of(STANDARD)[0]
     after = space.successors[space.index_of[text], move - 1]
     return bool(possible_stages(STANDARD)[after, _stage(plies, result) - shortest])
 
@@ -155,7 +162,8 @@ def moves_csv(rows: Iterable[BookRow]) -> Iterator[bytes]:
 
 def _rows_of(state: State) -> Iterator[BookRow]:
     """The rows of a book; the rows of a class of positions apply to each position in it."""
-    positions, entries = StateSpace.of(STANDARD), dict(state.learner.to_entries(state.table))
+    positions = StateSpace.of(STANDARD)
+    entries = dict(state.learner.to_entries(state.table))
     keys, moves = positions.texts(), [list(range(STANDARD.cells))] * len(positions)
     if state.symmetric:
         keys, moves = classes(positions).positions.texts(), classes(positions).moves.tolist()
@@ -166,7 +174,7 @@ def _rows_of(state: State) -> Iterator[BookRow]:
 
 
 class GameCsv(Format):
-    """Games, one a row, with their moves as cells and their results.
+    """One game per row, with its moves as cells and its result.
 
     The moves are in one field or in a field each, as 1 to 9, 0 to 8 or A1 to C3; the result is last or first,
     and who moved first may stand before the moves. What the names of cells and the words for results mean is
@@ -175,25 +183,26 @@ class GameCsv(Format):
     """
 
     name = "game-csv"
-    about = "CSV, a game a row: its moves as 1-9, 0-8 or A1-C3, and its result"
+    about = "CSV, one game per row: its moves as 1-9, 0-8 or A1-C3, and its result"
     learner = "book"
     holds = "table"
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         rows = [] if source.is_json else [row for _, row in _stripped(source)]
-        return _layout(rows, options.rules or STANDARD) is not None
+        return _best_layout(rows, options.rules or STANDARD) is not None
 
     def read(self, source: Source, options: FileOptions) -> ForeignTable:
-        rows, rules = _stripped(source), options.rules or STANDARD
-        reading = _layout([row for _, row in rows], rules)
-        assert reading is not None  # it is recognised by this
-        names = reading.names(rows[0][1])
+        rows = _stripped(source)
+        rules = options.rules or STANDARD
+        layout = _best_layout([row for _, row in rows], rules)
+        assert layout is not None  # it is recognised by this
+        names = layout.names(rows[0][1])
         numbers = [[str(ply) for ply in range(start, start + len(names))] for start in (0, 1)]
-        is_header = names in numbers or not reading.cells.keys() & names
-        if is_header and reading.word(rows[0][1]) not in reading.results:
+        is_header = names in numbers or not layout.cells.keys() & names
+        if is_header and layout.word(rows[0][1]) not in layout.results:
             del rows[0]
         times = Counter(row for _, row in rows)
-        games, rejected = _sift(rows, lambda row: reading.checked_game(row, rules), source.where)
+        games, rejected = _sift(rows, lambda row: layout.checked_game(row, rules), source.where)
         counted: Counter[BookRow] = Counter()
         results = dict.fromkeys(("x", "o", "draw"), 0)
         for row, game in games.items():
@@ -202,11 +211,11 @@ class GameCsv(Format):
             results[result.lower()] += times[row]
             for text, cell in zip(game.texts(), game.moves, strict=False):
                 counted[text, cell + 1, len(game.moves), result] += times[row]
-        notes = [f"read as cells '{reading.words}'"]
-        starter = reading.starter
+        notes = [f"read as cells '{layout.naming}'"]
+        starter = layout.starter
         if starter is not None and any(row[starter].lower() == "o" for row in games):
             notes.append("O moves first in some games of this file; whoever moves first is X here")
-        elif reading.results.get("x") == -1 or reading.results.get("o") == 1:
+        elif layout.results.get("x") == -1 or layout.results.get("o") == 1:
             notes.append("O moves first in this file; whoever moves first is X here")
         entries = _entries(counted)
         return ForeignTable("book", entries, "default", rules, results, rejected=rejected, notes=notes)
@@ -219,17 +228,18 @@ def _stripped(source: Source) -> list[tuple[int, tuple[str, ...]]]:
 
 @dataclass(frozen=True)
 class _Layout:
-    """A way to take rows for games.
+    """A way to read rows as games.
 
-    :ivar moves: the fields with moves; result: the field with the result; starter: that with who moves first.
-    :ivar words: the naming of cells, in words; cells: the cell of each name.
+    :ivar moves: the fields with moves; ``result``: the field with the result; ``starter``: the field with who
+        moves first, if there is one.
+    :ivar naming: how cells are named, in words; ``cells``: the cell of each name.
     :ivar results: the result that each word stands for.
     """
 
     moves: slice
     result: int
     starter: int | None = None
-    words: str = ""
+    naming: str = ""
     cells: Mapping[str, int] = field(default_factory=dict)
     results: Mapping[str, int] = field(default_factory=dict)
 
@@ -241,9 +251,12 @@ class _Layout:
     def word(self, row: Sequence[str]) -> str:
         """The word for the result of a row, ``x`` being whoever moved first if a field says who that was."""
         word = row[self.result].lower()
-        if self.starter is not None and {word, starter := row[self.starter].lower()} <= {"x", "o"}:
-            return "x" if word == starter else "o"
-        return word
+        if self.starter is None:
+            return word
+        starter = row[self.starter].lower()
+        if word not in ("x", "o") or starter not in ("x", "o"):
+            return word
+        return "x" if word == starter else "o"
 
     def game(self, row: Sequence[str], rules: Rules) -> Game | str:
         """The game of a row, whatever its result is called, or the fault in it."""
@@ -257,16 +270,18 @@ class _Layout:
 
     def checked_game(self, row: Sequence[str], rules: Rules) -> Game | str:
         """The game of a row, or the fault in it."""
-        game, word = self.game(row, rules), self.word(row)
+        game = self.game(row, rules)
+        word = self.word(row)
         if isinstance(game, Game) and game.result is not None and self.results.get(word) != game.result:
             return f"the result is {quoted(word)}, but {_RESULTS[game.result]} is how the game ends"
         return game
 
     def with_results(self, rows: Iterable[Sequence[str]], rules: Rules) -> "_Layout":
-        """The reading with the result that each word of some rows most often stands for."""
+        """The layout with the result that each word of some rows most often stands for."""
         seen: dict[str, Counter[int]] = {}
         for row in rows:
-            if isinstance(game := self.game(row, rules), Game) and game.result is not None:
+            game = self.game(row, rules)
+            if isinstance(game, Game) and game.result is not None:
                 seen.setdefault(self.word(row), Counter())[game.result] += 1
         results = {word: counts.most_common(1)[0][0] for word, counts in seen.items()}
         if "x" in results and results["x"] == results.get("o"):
@@ -274,7 +289,7 @@ class _Layout:
         return replace(self, results={} if len(results) > MAX_WORDS or "" in results else results)
 
     def with_rare_results(self, rows: Sequence[Sequence[str]], rules: Rules) -> "_Layout":
-        """The reading with words that the sample lacks, for results that its words do not stand for."""
+        """The layout with words that the sample lacks, for results that its words do not stand for."""
         rare = {self.word(row): row for row in rows if self.names(row)}
         found = self.with_results((row for word, row in rare.items() if word not in self.results), rules)
         more = {word: result for word, result in found.results.items() if result not in self.results.values()}
@@ -286,18 +301,20 @@ LAYOUTS += [_Layout(slice(1, -1), -1, starter=0), _Layout(slice(1, None), 0)]
 """The result last, perhaps after a number or a date of the game, or who moves first; or the result first."""
 
 
-def _layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
-    """The reading under which the most rows are games, if they are enough."""
-    sample, shortest = rows[:: max(1, len(rows) // SAMPLE)], min(2 * rules.line - 1, rules.cells)
-    enough, best, most = ENOUGH * (len(sample) - 1), None, 0
-    for layout in LAYOUTS:
-        games = [names for row in sample if len(names := layout.names(row)) >= shortest]
+def _best_layout(rows: Sequence[Sequence[str]], rules: Rules) -> _Layout | None:
+    """The layout in which the most rows are games, if they are enough."""
+    sample = rows[:: max(1, len(rows) // SAMPLE)]
+    shortest = min(2 * rules.line - 1, rules.cells)  # in moves
+    best, most = None, 0
+    for fields in LAYOUTS:
+        games = [names for row in sample if len(names := fields.names(row)) >= shortest]
         for first in (0, 1):  # a header may look like cells: m1, m2, …
             written = sorted({name for names in games[first:] for name in names})
-            for words, named in namings(written, rules):
-                cells = dict(zip(written, named.tolist(), strict=True))
-                reading = replace(layout, words=words, cells=cells).with_results(sample, rules)
-                played = sum(isinstance(reading.checked_game(row, rules), Game) for row in sample)
-                if played > most:
-                    best, most = reading, played
-    return best.with_rare_results(rows, rules) if best and most >= enough else None
+            for naming, cells in namings(written, rules):
+                cell_of = dict(zip(written, cells.tolist(), strict=True))
+                layout = replace(fields, naming=naming, cells=cell_of).with_results(sample, rules)
+                many = sum(isinstance(layout.checked_game(row, rules), Game) for row in sample)
+                if many > most:
+                    best, most = layout, many
+    is_enough = most >= ENOUGH * (len(sample) - 1)
+    return best.with_rare_results(rows, rules) if best and is_enough else None

@@ -275,9 +275,10 @@ class Format:
             raise InvalidFileError(what, where=source.where)
         if not isinstance(found, Loaded):
             return Verification(self.name, len(found) if isinstance(found, Sized) else 0)
-        state, faults = found.state, found.rejected + found.odd
-        units, symmetric = state.learner.units, state.symmetric
-        return Verification(self.name, *state.entries, found.repaired, faults, units, symmetric)
+        state = found.state
+        faults = found.rejected + found.odd
+        units = state.learner.units
+        return Verification(self.name, *state.entries, found.repaired, faults, units, state.symmetric)
 
     def fits(self, state: State | None) -> bool:
         """Whether a player can be written that plays by this state, or by none (None): by default any player,
@@ -318,11 +319,21 @@ def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: 
     rejected, odd = truncated(foreign.rejected), truncated(foreign.odd)
     left_out = [f"left out {text}" for text in in_short(rejected)]
     kept = [f"kept {text}" for text in in_short(odd)]
-    if options.strict and (faults := [*foreign.repaired, *kept, *left_out]):
+    faults = [*foreign.repaired, *kept, *left_out]
+    if options.strict and faults:
         raise InvalidFileError(f"refused by --strict: {'; '.join(faults)}", where=source.where)
     state = State(learner, foreign.rules, False, table, (run,), foreign.plays)
-    report = [*foreign.repaired], rejected, [*foreign.notes, *kept], odd
-    return Loaded(state, Path(source.where), format_name, f"sha256:{digest}", options, *report)
+    return Loaded(
+        state,
+        Path(source.where),
+        format_name,
+        f"sha256:{digest}",
+        options,
+        repaired=[*foreign.repaired],
+        rejected=rejected,
+        notes=[*foreign.notes, *kept],
+        odd=odd,
+    )
 
 
 def in_short(rejected: Sequence[Rejected]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Files of many lines, read in blocks: of text, and JSON objects whose last member holds an entry a line.
+"""Files of many lines, read in blocks: texts, and JSON objects whose last member has one entry per line.
 
 {"format":"ttt-state",
 …
@@ -37,15 +37,17 @@ def text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]
 
 
 def as_lines(members: Iterable[Entry], *, sort: bool = False) -> bytes:
-    """The members of an object, one a line; ``sort`` sorts the keys within their values."""
-    dumps, option = orjson.dumps, orjson.OPT_SORT_KEYS if sort else 0
+    """The members of an object, one per line; ``sort`` sorts the keys within their values."""
+    dumps = orjson.dumps
+    option = orjson.OPT_SORT_KEYS if sort else 0
     return b",\n".join([dumps(name) + b":" + dumps(value, option=option) for name, value in members])
 
 
 def written(head: bytes, entries: Iterable[Entry], *, sort: bool = False) -> Iterator[bytes]:
     """The chunks of an object: ``head``, up to the line that opens the last member, and then the entries."""
     yield head
-    remaining, separator = iter(entries), b""
+    remaining = iter(entries)
+    separator = b""
     while batch := list(islice(remaining, BATCH)):
         yield separator + as_lines(batch, sort=sort)
         separator = b",\n"
@@ -60,33 +62,42 @@ def split(
     :param blocks: its text, in blocks of whole lines.
     :param last: the name of the last member.
     :param loads: parses an object.
-    :raises OtherLayoutError: if entries are not one a line, also while iterating over them.
+    :raises OtherLayoutError: if it is not one entry per line, also while iterating over them.
     """
-    opening, block, head = re.compile(rb'"%b":\{\r?\n' % last.encode()), b"", bytearray()
-    while not (begun := opening.search(block)):
+    opening = re.compile(rb'"%b":\{\r?\n' % last.encode())
+    head = bytearray()
+    for block in blocks:
+        match = opening.search(block)
+        if match:
+            break
         head += block
-        if len(head) > scaled(LIMIT) or not (block := next(blocks, b"")):
+        if len(head) > scaled(LIMIT):
             raise OtherLayoutError
-    head += block[: begun.start()]
+    else:
+        raise OtherLayoutError
+    head += block[: match.start()]
     found = load_json(bytes(head).rstrip(b",\r\n") + b',"%b":{}}' % last.encode(), where)
-    return found, _entries(chain([block[begun.end() :]], blocks), where, loads)
+    return found, _entries(chain([block[match.end() :]], blocks), where, loads)
 
 
 def _entries(blocks: Iterable[bytes], where: str, loads: Callable[[bytes], Any]) -> Iterator[Entry]:
-    ended = False
+    is_ended = False
     for block in blocks:
         text = block.rstrip()
-        if ended and text:
+        if is_ended and text:
             raise OtherLayoutError
-        ended = ended or text == b"}}" or text.endswith(b"\n}}")
-        text = text.removesuffix(b"}}" * ended).rstrip(b",\r\n")
+        is_ended = is_ended or text == b"}}" or text.endswith(b"\n}}")
+        if is_ended:
+            text = text.removesuffix(b"}}")
+        text = text.rstrip(b",\r\n")
         refuse_costly(text, where, scaled(LIMIT))
         try:
             members = loads(b"{" + text + b"}")
         except (orjson.JSONDecodeError, InvalidFileError):
             raise OtherLayoutError from None
-        if len(members) != text.count(b"\n") + bool(text):
+        lines = text.count(b"\n") + 1 if text else 0
+        if len(members) != lines:
             raise OtherLayoutError
         yield from members.items()
-    if not ended:
+    if not is_ended:
         raise OtherLayoutError

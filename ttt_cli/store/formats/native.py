@@ -9,7 +9,7 @@
     …
     }}
 
-Entries are one a line, sorted, and read block by block; a file in another layout is parsed as a whole.
+Entries are sorted, one per line, and read block by block; a file in another layout is parsed as a whole.
 ``digest`` is that of the file with the digest itself left empty, so that any damage and any edit is noticed.
 A state is identified by the same digest without learning curves, which are not part of what it has learned.
 """
@@ -17,7 +17,7 @@ A state is identified by the same digest without learning curves, which are not 
 import gc
 import hashlib
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -94,15 +94,19 @@ class Digest:
     """The digest of a file with LF line ends and an empty digest, computed block by block."""
 
     def __init__(self, blocks: Iterable[bytes] = ()) -> None:
-        self._all, self._learned, self._begun = hashlib.sha256(), hashlib.sha256(), False
-        deque(self.over(blocks), maxlen=0)
+        self._all = hashlib.sha256()
+        self._learned = hashlib.sha256()
+        self._has_begun = False
+        for _ in self.over(blocks):
+            pass
 
     def over(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the blocks of a file, after adding each; the first holds the stated digest."""
         for block in blocks:
             plain = block.replace(b"\r\n", b"\n")
-            if not self._begun:
-                plain, self._begun = _DIGEST.sub(_NO_DIGEST, plain, count=1), True
+            if not self._has_begun:
+                plain = _DIGEST.sub(_NO_DIGEST, plain, count=1)
+                self._has_begun = True
             self._all.update(plain)
             self._learned.update(_CURVE.sub(b"", plain))
             yield block
@@ -152,16 +156,18 @@ def _header(state: State) -> dict[str, Any]:
     rules, learner = state.rules, state.learner
     if (state.games or 0) >= 2**63:
         raise TttError("cannot be saved: it would have more games than can be counted")
+    made_by = {} if learner.name in LEARNERS else {"kernel_version": learner.kernel_version}
+    plays = {"plays": fields_of(state.plays)} if state.plays else {}
     return {
         "format": FORMAT,
         "version": VERSION,
         "digest": "",
         "learner": learner.name,
-        **({} if learner.name in LEARNERS else {"kernel_version": learner.kernel_version}),
+        **made_by,
         "rules": rules.fields(),
         "symmetry": state.symmetric,
         "choice": learner.choice,
-        **({"plays": fields_of(state.plays)} if state.plays else {}),
+        **plays,
         "games": state.games,
         "runs": state.runs,
     }
@@ -175,7 +181,7 @@ def _read_header(found: Any, where: str) -> State:
         raise InvalidFileError(why, where=f'{where}: "version"', hint="install a newer version of ttt")
     validate(found, StateFile, where)
     rules = rules_of(found["rules"], f'{where}: "rules"')
-    symmetric, made_by = found["symmetry"], found.get("kernel_version", 0)
+    symmetric = found["symmetry"]
     try:
         learner = learner_of(found["learner"], found["choice"])
         runs = read_runs(found["runs"], learner, rules, symmetric, where)
@@ -183,15 +189,16 @@ def _read_header(found: Any, where: str) -> State:
         state = State(learner, rules, symmetric, None, runs, plays)
     except UsageError as error:
         raise InvalidFileError(error.message, where=where, hint=error.hint, flags=error.flags) from None
-    name, ours = learner.name, learner.kernel_version
-    newer = f"made by version {made_by} of {name}, and this is version {ours}"
-    for wrong, key, why in (
-        (made_by > ours, "kernel_version", newer),
-        (learner.symmetric_only and not symmetric, "symmetry", f"expected true, as {name} always has it"),
-        (state.games != found["games"], "games", f"the runs add up to {state.games}, not {found['games']}"),
-    ):
-        if wrong:
-            raise InvalidFileError(why, where=f'{where}: "{key}"')
+    needed, ours = found.get("kernel_version", 0), learner.kernel_version
+    if needed > ours:
+        why = f"needs version {needed} of {learner.name}; this is version {ours}"
+        raise InvalidFileError(why, where=f'{where}: "kernel_version"')
+    if learner.symmetric_only and not symmetric:
+        why = f"expected true: {learner.name} tables are always symmetric"
+        raise InvalidFileError(why, where=f'{where}: "symmetry"')
+    if state.games != found["games"]:
+        why = f"the runs add up to {state.games}, not {found['games']}"
+        raise InvalidFileError(why, where=f'{where}: "games"')
     return state
 
 
@@ -205,7 +212,7 @@ def _with_table(state: State, entries: Iterable[Entry]) -> State:
 
 
 class NativeFormat(Format):
-    """A native format: how the header and the entries, one a line, are laid out."""
+    """A native format: how the header and the entries, one per line, are laid out."""
 
     name = FORMAT
     holds = "table"
@@ -240,18 +247,22 @@ class NativeFormat(Format):
             raise
 
     def _read(self, source: Source, options: FileOptions, *, whole: bool) -> Loaded:
-        where, digest, fault = source.where, Digest(), None
+        where = source.where
+        digest = Digest()
         blocks = digest.over(source.blocks())
         state, stated_digest, entries = self.parsed(blocks, where, whole=whole)
-        if (learner := state.learner).suffix not in self.endings:
+        learner = state.learner
+        if learner.suffix not in self.endings:
             raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
+        fault = None
         try:
             if options.table:
                 state = _with_table(state, entries)
         except TttError as error:
             place = error.where if error.where.startswith(where) else f"{where}: {error.where}"
             fault = InvalidFileError(error.message, where=place, hint=error.hint)
-        deque(blocks, maxlen=0)
+        for _ in blocks:
+            pass  # the digest takes in the rest
         if not options.trust_edits and str(digest) != stated_digest:  # which explains a fault, too
             if not (options.table or whole):
                 raise OtherLayoutError  # read as a whole, it may turn out to be cut off
@@ -303,7 +314,7 @@ class StateJson(NativeFormat):
         head = as_lines(_header(state).items(), sort=True)
         entries = state.learner.to_entries(state.table)
         for number, chunk in enumerate(written(b"{" + head + b',\n"entries":{\n', entries, sort=True)):
-            if number and b"null" in chunk:
+            if number and b"null" in chunk:  # so orjson writes NaN and infinity
                 raise _unsavable("a value is not finite")
             if number and any(abs(int(match[1])) > MAX_COUNT for match in _LONG_INTEGER.finditer(chunk)):
                 raise _unsavable(f"a count has grown beyond {MAX_COUNT:,}")
@@ -357,8 +368,9 @@ class StateCsv(NativeFormat):
         listed = list(_rows(text_lines([data], where), None, digest.removeprefix("sha256:")[:24], where))
         games = Counter[str]()
         for text, (_, _, _, run, count) in listed:
-            games[run] += 0 if text.strip(".") else count
-        learner, unknown = learner_of("book", "default"), {"kind": "import", "results": None}
+            games[run] += 0 if text.strip(".") else count  # each game has one row with the empty board
+        learner = learner_of("book", "default")
+        unknown = {"kind": "import", "results": None}
         records = [{**unknown, "id": run, "games": games[run] or None} for run in sorted(games)]
         runs = read_runs(records, learner, STANDARD, False, where)
         return State(learner, STANDARD, False, None, runs), digest, _by_position(listed, True)
@@ -380,29 +392,43 @@ def _rows(
     number, line = next(lines, (2, ""))
     columns = line.split(",", len(COLUMNS))
     has_run, has_count = "run" in columns, "count" in columns
-    optional = ["run"] * (has_run or runs is not None) + ["count"] * has_count
-    if columns != COLUMNS[:4] + optional:
+    expected = COLUMNS[:4]
+    if has_run or runs is not None:
+        expected.append("run")
+    if has_count:
+        expected.append("count")
+    if columns != expected:
         raise InvalidFileError(f"expected the columns {','.join(COLUMNS)}", where=f"{where}: line {number}")
+
+    def parsed(line: str) -> tuple[str, list[Any]] | str:
+        """A row, or what is wrong with it."""
+        fields = line.split(",", len(columns))
+        if len(fields) != len(columns):
+            return f"expected {len(columns)} columns, found {line.count(',') + 1}"
+        run = fields[4] if has_run else name
+        if runs is not None and run not in runs:
+            return f"run {quoted(run)} is not in the header"
+        # One match of all three takes less time than one of each.
+        numbers = f"{fields[1]} {fields[2]} {fields[-1] if has_count else 1}"
+        if not _NUMBERS.fullmatch(numbers):
+            return f"expected whole numbers as move, plies and count, found {quoted(line)}"
+        move, plies, count = map(int, numbers.split())
+        return fields[0], [move, plies, fields[3], run, count]
+
     for number, line in lines:
         if not line:
             continue
-        cells = line.split(",", len(columns))
-        if len(cells) != len(columns):
-            why = f"expected {len(columns)} columns, found {line.count(',') + 1}"
-        elif runs is not None and cells[4] not in runs:
-            why = f"run {quoted(cells[4])} is not in the header"
-        elif not _NUMBERS.fullmatch(numbers := f"{cells[1]} {cells[2]} {cells[-1] if has_count else 1}"):
-            why = f"expected whole numbers as move, plies and count, found {quoted(line)}"
+        row = parsed(line)
+        if isinstance(row, str):
+            report(InvalidFileError(row, where=f"{where}: line {number}"))
         else:
-            move, plies, count = map(int, numbers.split())
-            yield cells[0], [move, plies, cells[3], cells[4] if has_run else name, count]
-            continue
-        report(InvalidFileError(why, where=f"{where}: line {number}"))
+            yield row
 
 
 def _by_position(rows: Iterable[tuple[str, list[Any]]], unsorted: bool) -> Iterator[Entry]:
+    position = itemgetter(0)
     before = ""
-    for text, group in groupby(sorted(rows, key=itemgetter(0)) if unsorted else rows, itemgetter(0)):
+    for text, group in groupby(sorted(rows, key=position) if unsorted else rows, position):
         if text < before:
             raise OtherLayoutError
         before = text

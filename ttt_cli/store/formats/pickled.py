@@ -43,7 +43,8 @@ def is_pickle(data: bytes) -> bool:
 
 def _unpacked(source: Source) -> bytes:
     """The pickle in a file, which may be packed."""
-    data, where, most = source.data, source.where, source.most_unpacked()
+    data, where = source.data, source.where
+    most = source.most_unpacked()
     if not data.startswith(PACKED):
         return data
     machine = zlib.decompressobj()
@@ -71,7 +72,7 @@ def _table(found: Document, source: Source, options: FileOptions, *notes: str) -
         tables = tables_of_json(value, source.where, options.rules or STANDARD)
         loaded = read_tables(tables, source, options)
     except InvalidFileError as error:
-        for package in (known.partition(".")[0] for known in classes):
+        for package in (name.partition(".")[0] for name in classes):
             if package in MODELS:
                 raise _a_model(package, source.where) from None
         if objects:
@@ -141,4 +142,6 @@ def _rows(array: Array, where: str, rules: Rules) -> Any:
         hint = f"a table is an object, or has {boards:,} rows, each a number or {rules.cells}"
         raise InvalidFileError(f"holds an array of shape {array.shape}", where=where, hint=hint)
     rows = array.reshape(boards, *shape).tolist()
-    return dict(zip(map("".join, product("012", repeat=rules.cells)), rows, strict=True)) if by_cell else rows
+    if not by_cell:
+        return rows
+    return dict(zip(map("".join, product("012", repeat=rules.cells)), rows, strict=True))

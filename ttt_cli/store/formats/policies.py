@@ -21,7 +21,7 @@ from functools import partial
 from itertools import chain, groupby
 from math import isnan, nan
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -47,8 +47,20 @@ TOLERANCE = 1e-9  # of the sum of probabilities
 MANY = 100_000  # positions that take a second or more to compress
 BATCH = 1 << 12  # positions whose moves are objects in memory at a time
 
-Move = tuple[str, str, str, float, float]
-"""The place in the file, the position, the cell from 1 as written, its probability and value (NaN: none)."""
+
+class Move(NamedTuple):
+    """A move in a file.
+
+    :ivar place: where it is in the file.
+    :ivar cell: counted from 1, as written.
+    :ivar value: NaN: none.
+    """
+
+    place: str
+    position: str
+    cell: str
+    probability: float
+    value: float
 
 
 class FilePolicy(Policy):
@@ -60,8 +72,10 @@ class FilePolicy(Policy):
         :param values: float64[k, cells], NaN: none.
         :raises InvalidFileError: if a position is not open, repeated, or has no probabilities of its moves.
         """
-        self.rules, self._where, space = positions.rules, where, enumerated(positions.rules)
-        self._probabilities, self._values = probabilities, values
+        self.rules = positions.rules
+        self._where = where
+        self._probabilities = probabilities
+        self._values = values
         self._rows = {text: row for row, text in enumerate(positions.texts())}
         repeated = np.ones(len(positions), np.bool_)
         repeated[list(self._rows.values())] = False
@@ -75,6 +89,7 @@ class FilePolicy(Policy):
                 text = positions.text(int(wrong.argmax()))
                 raise InvalidFileError(why, where=f"{where}, position {text!r}")
         # A policy without all open positions can be asked only about its own.
+        space = enumerated(self.rules)
         self.external = space is None or len(self) < int(np.count_nonzero(~space.terminal))
 
     def __len__(self) -> int:
@@ -103,8 +118,10 @@ class FilePolicy(Policy):
 def _rows(player: ExportSource) -> Iterator[tuple[str, int, float, float | None]]:
     """Position, cell from 1, probability and value (None: none) of each legal move that is to be written."""
     for positions in player.positions.parts(BATCH):
-        texts, (indexes, cells) = positions.texts(), np.nonzero(positions.legal)
-        played, values = player.answers.probabilities(positions), player.answers.values(positions)
+        texts = positions.texts()
+        indexes, cells = np.nonzero(positions.legal)
+        played = player.answers.probabilities(positions)
+        values = player.answers.values(positions)
         opinions = np.full(played.shape, nan) if values is None else values
         columns = (indexes, cells, played[indexes, cells], opinions[indexes, cells])
         for index, cell, probability, value in zip(*(column.tolist() for column in columns), strict=True):
@@ -115,11 +132,11 @@ def _policy_of(where: str, rules: Rules | None, moves: Iterable[Move]) -> FilePo
     """The policy that consists of the moves in a file."""
     number_of: dict[str, int] = {}  # by position
     rows, cells, probabilities, values = array("q"), array("b"), array("d"), array("d")
-    for place, text, move, probability, value in moves:
+    for place, text, written_cell, probability, value in moves:
         rules = rules or _game_of(where, len(text))
-        cell = CELLS.get(move, rules.cells)
+        cell = CELLS.get(written_cell, rules.cells)
         if cell >= rules.cells:
-            what = f"{move[:20]!r} is not a cell from 1 to {rules.cells}"
+            what = f"{written_cell[:20]!r} is not a cell from 1 to {rules.cells}"
             raise InvalidFileError(what, where=f"{where}, {place}")
         rows.append(number_of.setdefault(text, len(number_of)))
         cells.append(cell)
@@ -127,7 +144,8 @@ def _policy_of(where: str, rules: Rules | None, moves: Iterable[Move]) -> FilePo
         values.append(value)
     positions = _positions(where, rules or STANDARD, list(number_of))
     played, opinions = np.zeros(positions.legal.shape), np.full(positions.legal.shape, nan)
-    times, places = np.zeros(played.shape, np.int64), (np.asarray(rows), np.asarray(cells))
+    places = (np.asarray(rows), np.asarray(cells))
+    times = np.zeros(played.shape, np.int64)
     np.add.at(times, places, 1)
     repeated = np.argwhere(times > 1)
     if len(repeated):
@@ -149,15 +167,16 @@ def _positions(where: str, rules: Rules, texts: Sequence[str]) -> Positions:
 
 def _game_of(where: str, cells: int) -> Rules:
     if cells != STANDARD.cells:
-        unnamed = f"does not say which game its boards of {cells} cells are of"
-        hint, flags = "say it: rules=Rules(ROWS, COLS, LINE)", "say it: --board ROWSxCOLS --line N"
+        unnamed = f"does not say which game its {cells}-cell boards belong to"
+        hint, flags = "name it: rules=Rules(ROWS, COLS, LINE)", "name it: --board ROWSxCOLS --line N"
         raise UsageError(unnamed, where=where, hint=hint, flags=flags)
     return STANDARD
 
 
 def _refuse_misere(player: ExportSource, form: Format) -> None:
     """Raise UsageError for a player of a misère game, whose boards are those of the usual game."""
-    if (rules := player.answers.rules).misere:
+    rules = player.answers.rules
+    if rules.misere:
         message = f"{form.name} does not say that the game is {rules.describe()}"
         raise UsageError(message, where=player.name, hint="policy-json does")
 
@@ -179,13 +198,14 @@ class PolicyCsv(Format):
         lines = text_lines(source.blocks(), source.where)
         next(lines)  # the header
         for number, line in lines:
-            row, place = line.split(",", 4), f"line {number}"
+            row = line.split(",", 4)
+            place = f"line {number}"
             if len(row) == 4:
                 chance, value = number_in(row[2]), number_in(row[3]) if row[3] else nan
                 if chance is None or value is None:
                     what = f"{quoted(row[2] if chance is None else row[3])} is not a number"
                     raise InvalidFileError(what, where=f"{source.where}, {place}")
-                yield place, row[0], row[1], chance, value
+                yield Move(place, row[0], row[1], chance, value)
             elif line:
                 what = f"expected 4 fields, found {line.count(',') + 1}"
                 raise InvalidFileError(what, where=f"{source.where}, {place}")
@@ -232,13 +252,13 @@ class PolicyJson(Format):
                     value = nan if value is None else value
                     if not {type(chance), type(value)} <= {int, float}:
                         raise TypeError
-                    yield place, text, cell, chance, value
+                    yield Move(place, text, cell, chance, value)
             except (KeyError, TypeError, AttributeError):
                 what = 'expected {"CELL": {"probability": NUMBER, "value": NUMBER or null}, …}'
                 raise InvalidFileError(what, where=f"{where}, {place}") from None
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
-        """A position a line."""
+        """One position per line."""
         head = {"schema": "ttt-policy", "version": 1, "rules": player.answers.rules.fields()}
         entries = (
             (text, {str(cell): {"probability": p, "value": value} for _, cell, p, value in moves})
@@ -275,10 +295,12 @@ class Npz(Format):
 
     def write(self, player: ExportSource) -> list[bytes]:
         _refuse_misere(player, self)
-        if len(positions := player.positions) > MANY:
+        positions = player.positions
+        if len(positions) > MANY:
             notices.info("compressing %s positions", f"{len(positions):,}")
         values = player.answers.values(positions)
-        probabilities, texts = player.answers.probabilities(positions), positions.texts()
+        probabilities = player.answers.probabilities(positions)
+        texts = positions.texts()
         numbers = {text: number for number, text in enumerate(texts)}
         successors = np.full(positions.legal.shape, -1, np.int32)
         for start, part in zip(range(0, len(positions), BATCH), positions.parts(BATCH), strict=True):

@@ -7,11 +7,12 @@ it plays are solid, others dotted; a board is filled by its score, which is also
 from collections.abc import Iterator
 from itertools import groupby
 from math import isnan
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import solve
@@ -24,6 +25,25 @@ SCORE_HEIGHT = 15  # of the text below a board
 PLY_GAP = 64  # between plies, for the moves
 MARGIN = 46
 MAX_IN_ROW = 36  # boards of a ply
+
+
+class Board(NamedTuple):
+    """A position of a graph as it is shown; ``node`` is its index in the state space."""
+
+    node: int
+    text: str
+    score: str
+    fill: str
+    ink: str
+
+
+class Move(NamedTuple):
+    """An edge of a graph: the indexes of the positions before and after a move, and its cell from 1."""
+
+    start: int
+    cell: int
+    end: int
+    probability: float
 
 
 class PositionGraph:
@@ -43,8 +63,13 @@ class PositionGraph:
         space = policy.space
         moves = space.legal if policy.worth is None else space.legal & ~np.isnan(policy.worth)
         moves = moves if policy.learned is None else moves & policy.learned[:, None]
-        first = 0 if player.start is None else space.index_of[player.start.text]
-        reached = np.logical_and(moves.any(axis=1), player.start is None)
+        reached: Bools
+        if player.start is None:
+            first = 0
+            reached = np.any(moves, axis=1)
+        else:
+            first = space.index_of[player.start.text]
+            reached = np.zeros(len(space), np.bool_)
         reached[first] = True
         if player.depth is not None:
             last = int(space.plies[first]) + player.depth
@@ -57,9 +82,9 @@ class PositionGraph:
         self.starts, self.cells = np.nonzero(moves & reached[:, None])
         self.ends = space.successors[self.starts, self.cells]
 
-    def boards(self) -> Iterator[tuple[int, str, str, tuple[str, str]]]:
-        """Each position's index, text, score, and fill and ink. A sign, or X or O, in the score says whom it
-        favours, since colour alone is not enough."""
+    def boards(self) -> Iterator[Board]:
+        """The positions. A sign, or X or O, in the score says whom it favours, since colour alone is not
+        enough."""
         low, high = self.scale
         levels = np.clip((2 * self.scores - low - high) / (high - low), -1.0, 1.0)
         for index in self.nodes.tolist():
@@ -68,23 +93,27 @@ class PositionGraph:
                 shown = "?"
             elif self.scale == (-1.0, 1.0):
                 shown = f"{score:+.2f}" if score else "0"
+            elif level > 0:
+                shown = f"{score:.2f} X"
+            elif level < 0:
+                shown = f"{score:.2f} O"
             else:
-                shown = f"{score:.2f}{' X' if level > 0 else ' O' if level < 0 else ''}"
-            yield index, self.policy.space.text(index), shown, color_of(level)
+                shown = f"{score:.2f}"
+            yield Board(index, self.policy.space.text(index), shown, *color_of(level))
 
-    def moves(self) -> Iterator[tuple[int, int, int, float]]:
-        """Each move's start, cell from 1, end and probability."""
+    def moves(self) -> Iterator[Move]:
         probabilities = self.policy.played[self.starts, self.cells]
         columns = self.starts, self.cells + 1, self.ends, probabilities
-        return zip(*(column.tolist() for column in columns), strict=True)
+        return map(Move, *(column.tolist() for column in columns))
 
 
 def _scores(policy: PolicyTable, state: State | None) -> tuple[Floats, tuple[float, float], str]:
     """The scores, scale and meaning of a player's positions: the graph machine's own scores, else the largest
     value of the moves, or for a player without such values the values of the game."""
     space = policy.space
-    if state and (own := state.learner.position_scores(state.table, space)) is not None:
-        return own, (-1.0, 1.0), f"the {state.learner.name} machine's own score"
+    own_scores = state.learner.position_scores(state.table, space) if state else None
+    if state and own_scores is not None:
+        return own_scores, (-1.0, 1.0), f"the {state.learner.name} machine's own score"
     scale = state.learner.value_scale if state else (-1.0, 1.0)
     if policy.worth is None or scale is None:
         perfect = (np.sign(solve(space)) * space.movers).astype(np.float64)
@@ -115,7 +144,8 @@ class Dot(Format):
     def write(self, player: ExportSource) -> Iterator[bytes]:
         """A rank for each ply."""
         graph = PositionGraph(player)
-        space, texts, cols = graph.policy.space, dict[int, str](), graph.policy.rules.cols
+        plies, cols = graph.policy.space.plies, graph.policy.rules.cols
+        texts = dict[int, str]()  # by index
         title = f"{player.name}: {graph.meaning}, for X".replace("\\", "\\\\").replace('"', '\\"')
         yield (
             f'digraph positions {{\n  graph [label="{title}", labelloc=t, ranksep=0.6, nodesep=0.15];\n'
@@ -123,9 +153,9 @@ class Dot(Format):
             'margin="0.08,0.05"];\n'
             '  edge [arrowsize=0.5, color="#59626f", fontname="sans-serif", fontsize=8];\n'
         ).encode()
-        for _, boards in groupby(graph.boards(), lambda board: space.plies[board[0]]):
+        for _, boards in groupby(graph.boards(), lambda board: plies[board.node]):
             yield b"  {\n    rank=same;\n"
-            for index, text, score, (fill, ink) in boards:
+            for index, text, score, fill, ink in boards:
                 texts[index] = text
                 rows = [" ".join(text[at : at + cols]) for at in range(0, len(text), cols)]
                 label = "\\n".join([*rows, score])
@@ -151,9 +181,11 @@ class Svg(Format):
         rules = graph.policy.rules
         width, height = rules.cols * CELL, rules.rows * CELL
         heading = escape(f"{player.name}: {len(graph.nodes):,} positions")
-        x, y, tops, size = _layout(graph)
-        yield _before_boards(rules, heading, escape(graph.meaning), *size).encode()
-        for start, _, end, likely in sorted(graph.moves(), key=lambda move: move[3]):  # likely ones on top
+        layout = _layout(graph)
+        x, y = layout.x, layout.y
+        yield _before_boards(rules, heading, escape(graph.meaning), *layout.size).encode()
+        by_likelihood = sorted(graph.moves(), key=lambda move: move.probability)  # likely ones on top
+        for start, _, end, likely in by_likelihood:
             x1, x2 = x[start] + width // 2, x[end] + width // 2
             y1, y2 = y[start] + height + SCORE_HEIGHT + 2, y[end]
             middle = (y1 + y2) // 2
@@ -162,7 +194,7 @@ class Svg(Format):
                 look = 'stroke-width="0.7" stroke-opacity="0.35" stroke-dasharray="1.5 3"'
             yield f'<path d="M{x1} {y1}C{x1} {middle} {x2} {middle} {x2} {y2}" {look}/>\n'.encode()
         yield b'</g>\n<g font-size="10" text-anchor="middle">\n'
-        for index, text, score, (fill, ink) in graph.boards():
+        for index, text, score, fill, ink in graph.boards():
             stones = "".join(
                 f'<use href="#{stone.lower()}" x="{cell % rules.cols * CELL}" '
                 f'y="{cell // rules.cols * CELL}" stroke="{ink}"/>'
@@ -176,7 +208,7 @@ class Svg(Format):
                 f'<text x="{width / 2:g}" y="{height + 12}" fill="#10161d">{score}</text></g>\n'
             ).encode()
         yield b'</g>\n<g font-size="11" fill="#59626f" text-anchor="end">\n'
-        for ply, top in tops.items():
+        for ply, top in layout.tops.items():
             yield f'<text x="{MARGIN - 14}" y="{top + height // 2 + 4}">{ply}</text>\n'.encode()
         yield b"</g>\n</svg>\n"
 
@@ -192,12 +224,14 @@ def _before_boards(rules: Rules, heading: str, meaning: str, width: int, height:
         f'<text x="{MARGIN + 142}" y="45" font-size="11" fill="#10161d">{meaning}</text>\n'
     ]
     for at, (level, sign) in enumerate(((-1.0, "O"), (-0.5, "-"), (0.0, "0"), (0.5, "+"), (1.0, "X"))):
-        left, (fill, ink) = MARGIN + at * 26, color_of(level)
+        left = MARGIN + at * 26
+        fill, ink = color_of(level)
         parts.append(
             f'<rect x="{left}" y="32" width="26" height="17" fill="{fill}" stroke="#59626f"/>'
             f'<text x="{left + 13}" y="45" font-size="11" text-anchor="middle" fill="{ink}">{sign}</text>'
         )
-    far, lines = CELL - 4, [f"M{at * CELL} 2V{rules.rows * CELL - 2}" for at in range(1, rules.cols)]
+    far = CELL - 4
+    lines = [f"M{at * CELL} 2V{rules.rows * CELL - 2}" for at in range(1, rules.cols)]
     lines += [f"M2 {at * CELL}H{rules.cols * CELL - 2}" for at in range(1, rules.rows)]
     parts.append(
         f'\n<defs><path id="grid" d="{"".join(lines)}" fill="none" stroke-opacity="0.35"/>'
@@ -209,17 +243,30 @@ def _before_boards(rules: Rules, heading: str, meaning: str, width: int, height:
     return "".join(parts)
 
 
-def _layout(graph: PositionGraph) -> tuple[Int64s, Int64s, dict[int, int], tuple[int, int]]:
-    """The left and the top of each board, int64[n] each; the top of each ply; the size of the picture.
+class _Layout(NamedTuple):
+    """The places of boards in a picture.
 
-    A ply's boards are ordered by the mean position of their predecessors, so that few edges cross.
+    :ivar x: int64[n], the left of each board; ``y``: its top.
+    :ivar tops: the top of each ply.
+    :ivar size: width and height of the picture.
     """
+
+    x: Int64s
+    y: Int64s
+    tops: dict[int, int]
+    size: tuple[int, int]
+
+
+def _layout(graph: PositionGraph) -> _Layout:
+    """A ply's boards are ordered by the mean position of their predecessors, so that few edges cross."""
     space, rules = graph.policy.space, graph.policy.rules
-    width, height, plies = rules.cols * CELL, rules.rows * CELL, space.plies[graph.nodes]
+    width, height = rules.cols * CELL, rules.rows * CELL
+    plies = space.plies[graph.nodes]
     by_ply = {int(ply): graph.nodes[plies == ply] for ply in np.unique(plies)}
     widest = max(min(len(nodes), MAX_IN_ROW) for nodes in by_ply.values())
     inner = max(widest * (width + BOARD_GAP) - BOARD_GAP, 480)
-    x, y, tops, top = np.zeros(len(space), np.int64), np.zeros(len(space), np.int64), {}, 72
+    x, y = np.zeros(len(space), np.int64), np.zeros(len(space), np.int64)
+    top, tops = 72, dict[int, int]()
     moves = np.maximum(np.bincount(graph.ends, minlength=len(space)), 1)
     for ply, unordered in by_ply.items():
         middles = np.bincount(graph.ends, x[graph.starts], len(space)) / moves
@@ -228,7 +275,8 @@ def _layout(graph: PositionGraph) -> tuple[Int64s, Int64s, dict[int, int], tuple
         for first in range(0, len(nodes), MAX_IN_ROW):
             row = nodes[first : first + MAX_IN_ROW]
             left = MARGIN + (inner - (len(row) * (width + BOARD_GAP) - BOARD_GAP)) // 2
-            x[row], y[row] = left + np.arange(len(row)) * (width + BOARD_GAP), top
+            x[row] = left + np.arange(len(row)) * (width + BOARD_GAP)
+            y[row] = top
             top += height + SCORE_HEIGHT + 8
         top += PLY_GAP - 8
-    return x, y, tops, (inner + 2 * MARGIN, top - PLY_GAP + 16)
+    return _Layout(x, y, tops, (inner + 2 * MARGIN, top - PLY_GAP + 16))

@@ -45,9 +45,11 @@ class PositionKeyed(Format):
 
     def read(self, source: Source, options: FileOptions) -> ForeignTable:
         rules = options.rules or STANDARD
-        content = source.json if source.is_json else source.rows
+        if source.is_json:
+            tables = tables_of_json(source.json, source.where, rules)
+        else:
+            tables = tables_of_rows(source.rows, source.where, rules)
         try:
-            tables = (tables_of_json if source.is_json else tables_of_rows)(content, source.where, rules)
             return read_tables(tables, source, options)
         except InvalidFileError as error:
             if not (error.hint or source.is_json):
@@ -99,23 +101,28 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: FileOp
 
     :raises InvalidFileError: if no reading fits, or several may be meant.
     """
-    failures: list[tuple[bool, int, InvalidFileError]] = []
+    worst: InvalidFileError | None = None
+    most = (False, 0)
     while True:
         keys = 0
         try:
-            if (candidate := next(candidates, None)) is None:
+            candidate = next(candidates, None)
+            if candidate is None:
                 break
             keys = len(candidate.keys)
             return _read_table(candidate, source, options)
         except InvalidFileError as error:  # also of what is not even a candidate
             if isinstance(error, UndecidedError) and error.fits:
                 raise
-            failures.append((not isinstance(error, NoPositionsError), keys, error))
-    if not failures:
+            # Of a table of positions rather than of other keys, then of the largest table.
+            weight = (not isinstance(error, NoPositionsError), keys)
+            if worst is None or weight > most:
+                worst, most = error, weight
+    if worst is None:
         expected = "expected positions with their values: an object, records or CSV"
         hint = f"{expected}; ttt show --formats lists more"
         raise InvalidFileError("holds no table of positions", where=source.where, hint=hint)
-    raise max(failures, key=lambda failure: failure[:2])[2]  # that of the largest table matters
+    raise worst
 
 
 def _read_table(table: Candidate, source: Source, options: FileOptions) -> ForeignTable:
@@ -149,9 +156,10 @@ def _read_table(table: Candidate, source: Source, options: FileOptions) -> Forei
             notes.append(f"boards without {beads}, where it resigns: {empty:,}")
     else:
         notes.append(plays.about_unknown())
-    learner, lost = "q" if reading.of_moves else "td", _left_out(reading, table)
+    learner = "q" if reading.of_moves else "td"
+    rejected = _left_out(reading, table)
     rule = None if is_usual else plays
-    return ForeignTable(learner, entries, "default", rules, plays=rule, rejected=lost, notes=notes)
+    return ForeignTable(learner, entries, "default", rules, plays=rule, rejected=rejected, notes=notes)
 
 
 def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:
@@ -161,10 +169,12 @@ def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:
     """
     if not table.keys:
         raise InvalidFileError("holds no positions", where=where)
-    if (many := len(table.keys)) > 2 * (most := rules.positions_bound) * rules.cells:
+    many, most = len(table.keys), rules.positions_bound
+    if many > 2 * most * rules.cells:  # a key for each cell and side
         message = f"has {many:,} keys, but there are at most {most:,} positions of {rules.describe()}"
         raise InvalidFileError(message, where=where, **OTHERWISE)
-    if len(longest := max(table.keys, key=len)) > MAX_KEY_LENGTH:
+    longest = max(table.keys, key=len)
+    if len(longest) > MAX_KEY_LENGTH:
         message = f"a key of {len(longest):,} characters is not a position"
         raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
     table = table.without_filler(rules)
@@ -176,16 +186,23 @@ def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:
 
 def _left_out(reading: Reading, table: Candidate) -> list[Rejected]:
     """What is left out: keys that are not positions, and values that are not numbers."""
-    spelling, values, places = reading.spelling, reading.values, [f"key {quoted(key)}" for key in table.keys]
-    played_on = "the game went on after it was won, or stones are one's own (spelling.mine)"
+    spelling, values = reading.spelling, reading.values
+    places = [f"key {quoted(key)}" for key in table.keys]
+    played_on = "the game goes on after a win, or the stones are the mover's own and the opponent's "
+    played_on += "(spelling.mine)"
     rejected = [
         Rejected(places[row], played_on if spelling.played_on[row] else "not a position in this spelling")
         for row in np.flatnonzero(spelling.left_out).tolist()
     ]
     kept = np.flatnonzero(~spelling.left_out)
     for at, cell in reading.left_out.tolist():
-        why = "no value" if np.isnan(values.numbers[at]) else "not a finite number"
-        why = "of a game that the other side began" if np.isfinite(values.numbers[at]) else why
+        number = values.numbers[at]
+        if np.isnan(number):
+            why = "no value"
+        elif np.isinf(number):
+            why = "not a finite number"
+        else:
+            why = "of a game that the other side began"
         place = f", cell {cell + 1}" if reading.of_moves else ""
         rejected.append(Rejected(places[kept[values.rows[at]]] + place, why))
     return rejected
@@ -200,5 +217,6 @@ def _remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
         yield f"the keys{turned} are up to symmetry: {images} {alone}"
     if reading.occupied:
         yield f"{reading.occupied:,} numbers at occupied cells count as filler"
-    if (zeros := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
+    zeros = len(reading.numbers) - sum(map(len, entries.values()))
+    if zeros > 0:
         yield f"zeros, the values before any learning, count as not visited: {zeros:,}"

@@ -18,10 +18,11 @@ class GameRecords(Format):
     limit = 2**63  # any size: it is read in blocks
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
-        named = source.where.endswith(".jsonl")
-        text = source.start if named else source.start.partition(b"\n")[0]
-        fields = text.startswith(b"{") and all(name in text for name in (b'"moves"', b'"result"'))
-        return fields or (named and (text.startswith(b'{"id":"') or not source.is_json))
+        is_jsonl = source.where.endswith(".jsonl")
+        text = source.start if is_jsonl else source.start.partition(b"\n")[0]
+        if text.startswith(b"{") and b'"moves"' in text and b'"result"' in text:
+            return True
+        return is_jsonl and (text.startswith(b'{"id":"') or not source.is_json)
 
     def verify(self, source: Source, options: FileOptions) -> Verification:
         """Report every line that is not a game."""

@@ -83,7 +83,8 @@ def _entries(nodes: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
             continue
         raise InvalidFileError(why, where=f"{where}, key {quoted(key)}")
     for rank, (text, key) in enumerate(keys.items()):
-        successors, place = space.successors[space.index_of[text]].tolist(), f"{where}, key {quoted(key)}"
+        successors = space.successors[space.index_of[text]].tolist()
+        place = f"{where}, key {quoted(key)}"
         cells = []
         for child in nodes[key]["next"]:
             row = space.index_of[texts[child]] if child in texts else 0
@@ -143,14 +144,17 @@ class StateAction(Format):
         return isinstance(first, dict) and len(first.keys() & _FIELDS) >= 3
 
     def read(self, source: Source, options: FileOptions) -> ForeignTable:
-        nodes, where = dict(source.json if source.size else {}), source.where
+        nodes = dict(source.json) if source.size else {}
+        where = source.where
         for at, (key, node) in enumerate(nodes.items()):
             if key != str(at) or not _is_node(node, at == 0):
                 message = f"expected key '{at}' with state: 9 numbers of 1, -1 and 0, next: a list of keys, "
                 message += "score: a finite number, end: true or false, and nothing else"
                 raise InvalidFileError(message, where=f"{where}, key {quoted(key)}")
         repaired = _join_roots(nodes)
-        entries, spelled, stale = _entries(nodes, options.visits, where), dict[str, float](), 0
+        entries = _entries(nodes, options.visits, where)
+        spelled = dict[str, float]()
+        stale = 0
         for node, text, score in zip(nodes.values(), entries, _scores(entries), strict=True):
             if node["score"] != score:
                 stale += 1

@@ -27,14 +27,16 @@ ARRAYS = ("V_x", "V_o")
 
 
 def _values_in_lines(source: Source) -> Floats:
-    values, missing = np.empty((2, BOARDS)), {*range(BOARDS)}
+    values = np.empty((2, BOARDS))
+    missing = {*range(BOARDS)}
     for line, row in source.rows[1:]:
         numbers = [number for field in row if (number := number_in(field.strip())) is not None]
-        if not len(row) == len(numbers) == 3 or numbers[0] not in missing:
+        if len(row) != 3 or len(numbers) != 3 or numbers[0] not in missing:
             message = f"expected an index of 0 to {BOARDS - 1}, each once, and two numbers"
             place = f"{source.where}, line {line}"
             raise InvalidFileError(f"{message}, found {quoted(','.join(row))}", where=place)
-        missing.remove(index := int(numbers[0]))
+        index = int(numbers[0])
+        missing.remove(index)
         values[:, index] = numbers[1:]
     if missing:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
@@ -43,7 +45,8 @@ def _values_in_lines(source: Source) -> Floats:
 
 
 def _values_in_arrays(source: Source) -> Floats:
-    values, members = [], [*source.arrays]
+    values = []
+    members = [*source.arrays]
     for name in ARRAYS:
         array = array_in(source, name) if name in members else np.zeros(0)
         if array.shape != (BOARDS,) or array.dtype.kind != "f" or not np.isfinite(array).all():
@@ -82,9 +85,10 @@ class ValueTable(Format):
 
     def read(self, source: Source, options: FileOptions) -> ForeignTable:
         values = _values_in_arrays(source) if source.arrays else _values_in_lines(source)
-        learned, indexes = values != starts(), _indexes()
-        known = np.where(learned, values, np.nan).T[indexes]
-        entries = entries_of(known, False, StateSpace.of(STANDARD), options.visits)
+        learned = values != starts()
+        indexes = _indexes()
+        learned_values = np.where(learned, values, np.nan).T[indexes]
+        entries = entries_of(learned_values, False, StateSpace.of(STANDARD), options.visits)
         notes = ["values that equal the starting values count as not visited"]
         unreachable = np.setdiff1d(np.flatnonzero(learned.any(axis=0)), indexes).tolist()
         rejected = [Rejected(f"index {index}", "no game reaches this board") for index in unreachable]
@@ -92,8 +96,9 @@ class ValueTable(Format):
 
     def write(self, player: ExportSource) -> Iterable[bytes]:
         assert player.state is not None
-        table, values = player.state.in_own_units().table, starts()
+        table = player.state.in_own_units().table
         rows = table.rows_of(StateSpace.of(STANDARD))
+        values = starts()
         values[:, _indexes()] = table.rows["value"][rows].T + 0.0  # -0.0 is written 0.0
         if player.ending == ".npz":
             file = io.BytesIO()

@@ -1,0 +1,338 @@
+"""The readings of a table: the spelling of its keys combined with every meaning that its values may have.
+
+They differ in what a key holds besides its board (``_meanings``), in the order of the cells, in the cell
+that each number belongs to (``_placements``), and in whose win a large number means (``_of_positions``,
+``_of_moves``). Only combinations that fit the game are made: values are at free cells, a cell or a player in
+a key fits the position, no position occurs twice. ``policies`` reads values as moves, to be combined alike.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.store.foreign.keys import BITS, LAST_FIRST, NUMBERS, Spelling
+from ttt_cli.store.foreign.questions import ADDED
+from ttt_cli.store.foreign.reading import BEADS, MIN_MAPPED, Folding, Reading
+from ttt_cli.store.foreign.values import MARKED, TURNED, Values, decisions, namings
+
+ADDED_RARITY = 3  # of adding up two tables, which usually belong to two players
+ORDER_RARITY = 5  # of cells that do not come row by row from the top left
+LAST_FIRST_RARITY = 1  # of bits that begin with the last cell
+MEANING_RARITY = 2  # of values for another side than usual, and of cells by column and row
+MISPLACED = 0.05  # the largest share of moves at occupied cells, of policies and under keys up to symmetry
+
+
+class _Measured(NamedTuple):
+    """Numbers with the meaning of a large one.
+
+    :ivar measure: whose win it means; ``usual``: whose it usually means in such a table.
+    :ivar facets: how the numbers were placed.
+    :ivar fields: the other fields of the ``Reading``.
+    """
+
+    measure: str
+    usual: str
+    facets: Mapping[str, str]
+    fields: Mapping[str, Any]
+
+
+def readings(
+    spelling: Spelling, values: Values, folding: Folding | None, any_order: bool
+) -> Iterator[Reading]:
+    """The readings of a table whose keys are so spelled, and may stand for their images.
+
+    :param any_order: whether to try rare orders of cells even where nothing calls for them.
+    """
+    for meaning in _meanings(spelling, values):
+        if meaning.of_moves and spelling.turn == "moved":
+            continue  # moves are valued before they are made
+        combined = _combined(spelling, meaning, folding, any_order)
+        yield from combined if folding is None else (reading.unfolded(folding) for reading in combined)
+
+
+class _Meaning(NamedTuple):
+    """A way to explain what the keys hold besides their boards.
+
+    :ivar values: those of moves, if the keys name cells.
+    :ivar owners: int64[keys], the player in every key, +1 X, -1 O; None: whoever is to move.
+    """
+
+    values: Values
+    owners: Int64s | None
+    facets: Mapping[str, str]
+
+    @property
+    def of_moves(self) -> bool:
+        return self.values.shape != "position"
+
+    @property
+    def are_added(self) -> bool:
+        """Whether the numbers of two players are added up."""
+        return ADDED in self.facets.values()
+
+
+def _combined(
+    spelling: Spelling, meaning: _Meaning, folding: Folding | None, any_order: bool
+) -> list[Reading]:
+    """The readings of the keys themselves for one meaning, in every order of cells that is worth trying."""
+    result = list[Reading]()
+    for oriented in chain([spelling], spelling.reoriented()):
+        order_rarity = _order_rarity(oriented)
+        # Rare orders are tried only if one is stated, or if moves would otherwise go to occupied cells.
+        is_rare = order_rarity == ORDER_RARITY
+        is_needed = any_order or (meaning.of_moves and all(reading.faults for reading in result))
+        if is_rare and not is_needed:
+            continue
+        ways = _of_moves(oriented, meaning, folding) if meaning.of_moves else _of_positions(oriented, meaning)
+        for way in ways:
+            rarity = spelling.rarity + order_rarity + _meaning_rarity(way, meaning)
+            value_facets = {**way.facets, "values": _measure_in_file(way.measure, spelling)}
+            facets = {**oriented.facets, **meaning.facets, **value_facets}
+            reading = Reading(oriented, meaning.values, facets, rarity, **way.fields)
+            if not (is_rare and reading.faults):
+                result.append(reading)
+    return result
+
+
+def _order_rarity(oriented: Spelling) -> int:
+    """What the order of the cells adds to the rarity of a reading."""
+    if oriented.form in NUMBERS and oriented.order == LAST_FIRST:  # in base 3 as common
+        return LAST_FIRST_RARITY if oriented.form in BITS else 0
+    return 0 if oriented.order == "rows" else ORDER_RARITY
+
+
+def _meaning_rarity(way: _Measured, meaning: _Meaning) -> int:
+    """What the meaning of numbers and of the names of cells adds to the rarity of a reading."""
+    rarity = ADDED_RARITY if meaning.are_added else 0
+    if way.measure != way.usual:
+        rarity += MEANING_RARITY
+    if way.facets.get("cells", "").startswith(TURNED):
+        rarity += MEANING_RARITY
+    return rarity
+
+
+def _measure_in_file(measure: str, spelling: Spelling) -> str:
+    """Whose win a large number means, in the words of the file, which may call whoever moves first O."""
+    if (spelling.first or "X") in "Oo0" and (spelling.second or "O") in "Xx" and not spelling.turn:
+        return {"x": "o", "o": "x"}.get(measure, measure)
+    return measure
+
+
+def _meanings(spelling: Spelling, values: Values) -> Iterator[_Meaning]:
+    """The ways to explain what the keys hold besides their boards."""
+    ways: list[tuple[tuple[int, ...], Values]] = [((), values)]
+    if values.shape == "position":
+        for columns, cells in _cell_columns(spelling):
+            names, ids = np.unique(cells, return_inverse=True)
+            of_cells = replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows])
+            if any(namings(of_cells.names, spelling.space.rules)):
+                ways.append((columns, of_cells))
+    for columns, meant in ways:
+        others = [column for at, column in enumerate(spelling.extras) if at not in columns]
+        varied = [column for column in others if len(set(column)) > 1]  # the same in every key says nothing
+        if not varied:
+            yield _Meaning(meant, None, {})
+        elif len(varied) == 1:
+            for facets, owners in _players(varied[0], spelling):
+                yield _Meaning(meant, owners, facets)
+
+
+def _cell_columns(spelling: Spelling) -> Iterator[tuple[tuple[int, ...], list[str]]]:
+    """The columns of the extras that may name the cell of a move, one or two of them, and the cell's name in
+    every key. The board after the move names it, too."""
+    columns = range(len(spelling.extras))
+    for at in columns:
+        if (cells := _cells_played(spelling.extras[at], spelling)) is not None:
+            yield (at,), [*map(str, cells.tolist())]
+    for chosen in [*((at,) for at in columns), *((at, at + 1) for at in columns[:-1])]:
+        yield chosen, [*map(",".join, zip(*(spelling.extras[at] for at in chosen), strict=True))]
+
+
+def _cells_played(column: Sequence[str], spelling: Spelling) -> Int64s | None:
+    """int64[keys], the cells that lead from each key's position to the board in a column, if all do."""
+    space = spelling.space
+    digits = {spelling.empty: 0, spelling.second: 1, spelling.first: 2}
+    if spelling.turn or not all(len(board) == space.cells and {*board} <= digits.keys() for board in column):
+        return None
+    codes = np.array([[digits[symbol] for symbol in board] for board in column], np.int64) @ space.powers
+    moves = space.legal[spelling.indexes] & (space.successors[spelling.indexes] == space.find(codes)[:, None])
+    return moves.argmax(axis=1) if moves.any(axis=1).all() else None
+
+
+def _players(column: Sequence[str], spelling: Spelling) -> Iterator[tuple[dict[str, str], Int64s | None]]:
+    """The ways to read a column of the extras as players: facets, and owners as in ``_Meaning``."""
+    labels = sorted(set(column))
+    space = spelling.space
+    movers = space.movers[spelling.indexes]
+    stones = ((spelling.first, 1), (spelling.second, -1))
+    side_of = {(stone or "").rstrip(".").lower(): side for stone, side in stones}
+    if all(label.lower() in side_of for label in labels) and spelling.turn != "moved":
+        owners = np.array([side_of[label.lower()] for label in column], np.int64)
+        relative = owners * movers if spelling.turn else owners  # "mine" belongs to whoever is to move
+        yield {}, max(relative, owners, key=lambda sides: int((sides == movers).sum()))
+    elif len(labels) == 2:
+        owners = np.array([1 if label == labels[0] else -1 for label in column], np.int64)
+        if len(set((owners * movers)[~space.terminal[spelling.indexes]].tolist())) == 1:
+            yield {}, None  # the labels only say who is to move
+        yield {"player-x": labels[0]}, owners
+        yield {"player-x": labels[1]}, -owners
+        yield {"player-x": ADDED}, None
+
+
+def _of_positions(spelling: Spelling, meaning: _Meaning) -> Iterator[_Measured]:
+    """Numbers as values of positions, for each side whose good they may measure."""
+    values, owners, _ = meaning
+    space = spelling.space
+    every = spelling.indexes[values.rows]
+    is_known: Bools = np.isfinite(values.numbers)
+    if owners is not None and len(np.unique(every)) < len(every):
+        are_movers = owners[values.rows] == space.movers[every]
+        if are_movers[space.plies[every] % 2 == 1].all():
+            # They say who is to move, in games that either side began; those of O are of another game.
+            is_known = is_known & are_movers
+            owners = None
+    rows = values.rows[is_known]
+    indexes = spelling.indexes[rows]
+    mover = space.movers[indexes]
+    player = None if owners is None else owners[rows]
+    keys = indexes if player is None else indexes * 3 + player
+    if space.terminal[indexes].all() or len(np.unique(keys)) < len(keys):
+        return  # ends of games show how they were won, not how to win
+    unknown = np.flatnonzero(~is_known)
+    left_out = np.stack([unknown, np.zeros_like(unknown)], axis=1)
+    fields = {"indexes": indexes, "numbers": values.numbers[is_known], "left_out": left_out}
+    if player is not None:
+        slots = (player < 0).astype(np.int64)
+        yield _Measured("owner", "owner", {}, {**fields, "slots": slots, "signs": (1, 1)})
+        if len(np.unique(indexes)) < len(indexes):
+            return  # each player has a value of its own for a position
+    to_move = set(mover[~space.terminal[indexes] & (space.plies[indexes] > 0)].tolist())
+    usual = spelling.turn or ("moved" if len(to_move) == 1 else "")
+    usual = usual if player is None else "owner"
+    measures = {"x": (1, 1), "o": (-1, -1), "mover": (1, -1), "moved": (-1, 1)}
+    if spelling.turn:  # boards that do not show which side is X have no values for X
+        measures = {"mover": measures["mover"], "moved": measures["moved"]}
+    for measure, (with_x_to_move, with_o_to_move) in measures.items():
+        slots = (np.where(mover > 0, with_x_to_move, with_o_to_move) < 0).astype(np.int64)
+        signs = (with_o_to_move, -with_x_to_move)  # after a move the other side is to move
+        yield _Measured(measure, usual or measure, {}, {**fields, "slots": slots, "signs": signs})
+
+
+def _of_moves(spelling: Spelling, meaning: _Meaning, folding: Folding | None) -> Iterator[_Measured]:
+    """Numbers as values of moves, for each way to place them and each side whose good they may measure."""
+    values, owners, _ = meaning
+    space = spelling.space
+    every = spelling.indexes[values.rows]
+    goes_on: Bools = ~space.terminal[every]
+    if owners is not None:
+        goes_on &= owners[values.rows] == space.movers[every]
+    measures = {"mover": (1, 1)}
+    if not (values.are_decisions or spelling.turn):
+        measures |= {"x": (1, -1), "o": (-1, 1)}
+    for placement in _placements(every, values, space):
+        fields = _placed(placement, spelling, meaning, folding, goes_on)
+        if fields:
+            for measure, signs in measures.items():
+                yield _Measured(measure, "mover", placement.facets, {**fields, "signs": signs})
+
+
+class _Placement(NamedTuple):
+    """A way to place numbers: facets, the cells (from 0), the numbers, and their rows in the table."""
+
+    facets: dict[str, str]
+    cells: Int64s
+    numbers: Floats
+    rows: Int64s
+
+
+def _placed(
+    placement: _Placement,
+    spelling: Spelling,
+    meaning: _Meaning,
+    folding: Folding | None,
+    goes_on: Bools,
+) -> dict[str, Any]:
+    """The fields of a ``Reading`` for numbers placed at moves; empty if they cannot be meant so.
+
+    :param goes_on: bool[m], whether the player of each row can move in its position.
+    """
+    _, cells, numbers, rows = placement
+    space, values = spelling.space, meaning.values
+    indexes, still_open = spelling.indexes[values.rows[rows]], goes_on[rows]
+    is_known = np.isfinite(numbers)
+    is_free = space.legal[indexes, cells]
+    if folding and not folding.turned:
+        is_free = np.ones_like(is_free)  # on some image of the board
+    at_occupied = Counter(numbers[still_open & ~is_free & is_known].tolist())
+    filler = 0 if values.are_decisions else max(at_occupied.values(), default=0)
+    occupied = at_occupied.total() - filler
+    is_kept = still_open & is_known & is_free
+    many = int(is_kept.sum())
+    has_one_per_key = len(np.unique(values.rows)) == len(values.rows)  # not a number for each cell
+    is_strict = folding is not None or values.are_decisions
+    if not many or (has_one_per_key and occupied > many) or (is_strict and occupied > MISPLACED * many):
+        return {}
+    moves, move_of = np.unique(indexes[is_kept] * space.cells + cells[is_kept], return_inverse=True)
+    if len(moves) < len(move_of) and not meaning.are_added:
+        return {}
+    positions, slots = np.divmod(moves, space.cells)
+    return {
+        "indexes": positions,
+        "slots": slots,
+        "numbers": np.bincount(move_of, numbers[is_kept]).astype(np.float64),
+        "occupied": occupied,
+        "left_out": np.stack([rows, cells], axis=1)[still_open & is_free & ~is_known],
+    }
+
+
+def _placements(every: Int64s, values: Values, space: StateSpace) -> Iterator[_Placement]:
+    """The ways to place numbers whose positions are ``every``, int64[m]."""
+    places = values.ids
+    rows = np.arange(len(values.rows))
+    if values.shape == "cells":
+        named = np.unique(places[~space.terminal[every]])  # at the end of a game there is no move
+        cell_of = np.zeros(len(values.names), np.int64)
+        for words, cells in namings([values.names[name] for name in named.tolist()], space.rules):
+            cell_of[named] = cells
+            if words == MARKED:  # by one sign, or by that of whoever moves
+                goes_on = ~space.terminal[every]
+                signs = np.array([-1 if "-" in name else 1 for name in values.names])[places[goes_on]]
+                if len(np.unique(signs)) > 1 and len(np.unique(signs * space.movers[every[goes_on]])) > 1:
+                    continue
+            yield _Placement({"cells": words}, cell_of[places], values.numbers, rows)
+        return
+    free = space.legal[every].sum(axis=1)
+    if np.all((np.bincount(values.rows)[values.rows] == free) | (free == 0)):
+        order = np.argsort(~space.legal, axis=1, kind="stable")  # the free cells first
+        cells = order[every, np.minimum(places, space.cells - 1)]
+        yield _Placement({"cells": "free ones alone"}, cells, values.numbers, rows)
+    for first in (0, 1):
+        beads = values.numbers - first
+        if np.all(np.isfinite(beads) & (beads == np.round(beads)) & (beads >= 0) & (beads < space.cells)):
+            codes = values.rows * space.cells + beads.astype(np.int64)
+            drawn, rows, counts = np.unique(codes, return_index=True, return_counts=True)
+            facets = {"cells": f"{BEADS} from {first}"}
+            yield _Placement(facets, drawn % space.cells, counts.astype(np.float64), rows)
+
+
+def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[tuple[tuple[int, ...], Values]]:
+    """The ways to read the values of open positions as moves, each with the columns of the extras that are
+    part of these: the values are cells, or the columns of cells whose rows are in the keys. Or, where each
+    position has one value, this is what a cell in the key, or in one place of a pair, is worth."""
+    yield from (((), moves) for moves in decisions(values))
+    kinds = {*map(type, values)}
+    if kinds == {int}:
+        for at, column in enumerate(spelling.extras):
+            yield from (((at,), moves) for moves in decisions([*map("{},{}".format, column, values)]))
+    if len(values) >= MIN_MAPPED:
+        for columns, cells in _cell_columns(spelling):
+            yield from ((columns, moves) for moves in decisions(cells))
+        if kinds == {list} and {*map(len, values)} == {2}:
+            for part in zip(*values, strict=True):
+                yield from (((), moves) for moves in decisions(part))
