@@ -191,7 +191,7 @@ class Book(TableLearner[BookTable]):
         return Column("value"), Column("points", "i8"), Column("games", "i8")
 
     @property
-    def parts(self) -> tuple[Part, Part]:
+    def kernel_parts(self) -> tuple[Part, Part]:
         return (choose_article, learn_article) if self.choice == "article" else (choose_best, learn)
 
     def rule(self, table: BookTable) -> Rule:

@@ -96,7 +96,7 @@ class Graph(TableLearner[Table]):
         return (Column("order", "u1"),)
 
     @property
-    def parts(self) -> tuple[Part, Part]:
+    def kernel_parts(self) -> tuple[Part, Part]:
         return (choose_article if self.choice == "article" else choose), learn
 
     def rule(self, table: Table) -> Rule:

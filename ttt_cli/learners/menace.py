@@ -72,7 +72,7 @@ class Menace(TableLearner[Table]):
         return (Column("change", "i8", learned=True),)
 
     @property
-    def parts(self) -> tuple[Part, Part]:
+    def kernel_parts(self) -> tuple[Part, Part]:
         return choose, learn
 
     def rule(self, table: Table) -> tuple[int, int, int]:
