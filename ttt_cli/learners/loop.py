@@ -143,8 +143,7 @@ def game_loop(
             u = 0.0
             waits = False
             while rows[row].number > 0:
-                free = rows[row].number
-                first = rows[row].first
+                free, first = rows[row].number, rows[row].first
                 if ply < draws:
                     u = float(uniform_number(seed, game * draws + ply))
                 own = (learning >> (ply & 1)) & 1
@@ -211,8 +210,7 @@ def any_of(number: float, u: float) -> tuple[int, float]:
 def choose_best(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Any of the moves with the largest ``value``; when exploring, any move."""
     epsilon, below, above = chance
-    free = rows[row].number
-    first = rows[row].first
+    free, first = rows[row].number, rows[row].first
     if u < epsilon:
         return any_of(below * free, u)
     option = u32(0)

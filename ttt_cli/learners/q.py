@@ -121,7 +121,8 @@ class Q(TableLearner[Table]):
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         values = table.by_cell(table.moves["value"], rows, legal)
         seen = table.by_cell(table.moves["visits"], rows, legal) > 0
-        known, chosen = np.any(seen, axis=1), legal.copy()
+        known = np.any(seen, axis=1)
+        chosen = legal.copy()
         chosen[known] = best_moves(values[known], legal[known])  # few, on a large board
         return uniform(chosen), np.where(seen, values, np.nan), known
 
@@ -146,7 +147,8 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
 @Part
 def find_top(rows: Any, moves: Any, row: int) -> None:
     """Derive ``top`` and ``choice`` of a row."""
-    first, choice = rows[row].first, u32(0)
+    first = rows[row].first
+    choice = u32(0)
     for place in range(1, rows[row].number):
         if moves[first + place].value > moves[first + choice].value:
             choice = u32(place)
@@ -156,14 +158,15 @@ def find_top(rows: Any, moves: Any, row: int) -> None:
 @Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move each value towards the mix of the worst and the mean reply."""
-    (path, taken, plies), (alpha, pace, gamma, slips) = game, rule
+    path, moves_made, plies = game
+    alpha, pace, gamma, slips = rule
     cells = path.shape[0] - 1
     early = np.inf  # the visits up to which steps are larger than alpha
     if alpha > 0.0:
         early = 1.0 - pace + pace / alpha
     target = -rows[path[plies]].top
     for ply in range(plies - 1, -1, -1):
-        row, move = path[ply], taken[ply]
+        row, move = path[ply], moves_made[ply]
         free, first = rows[row].number, rows[row].first
         if sides >> (ply & 1) & 1:
             visits = moves[move].visits + 1
@@ -171,7 +174,8 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
             step = alpha if visits > early else pace / (pace - 1.0 + visits)
             value += step * (target - value)
             moves[move].visits, moves[move].value = visits, value
-            option, top, choice = move - first, rows[row].top, rows[row].choice
+            option = move - first
+            top, choice = rows[row].top, rows[row].choice
             if value > top or (value == top and option < choice):
                 rows[row].top, rows[row].choice = value, option
             elif value < top and option == choice:
@@ -190,14 +194,14 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
 @Part
 def learn_article(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """The author's: move each value towards the best of its side's next turn, the last towards the reward."""
-    path, taken, plies = game
+    path, moves_made, plies = game
     for ply in range(plies):
         if sides >> (ply & 1) & 1:
             if ply + 2 < plies:
                 target = rule.gamma * rows[path[ply + 2]].top
             else:
                 target = float(result) if ply & 1 == 0 else -float(result)
-            move, row = taken[ply], path[ply]
+            row, move = path[ply], moves_made[ply]
             moves[move].visits += 1
             moves[move].value += rule.alpha * (target - moves[move].value)
             find_top(rows, moves, row)
