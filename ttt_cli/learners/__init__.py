@@ -79,10 +79,10 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
     missing = sorted(getattr(kind, "__abstractmethods__", ()))
     if missing:
         raise UsageError(f"does not define {', '.join(missing)}", where=where)
-    if lost := [name for name, value in vars(kind).items() if isinstance(value, Field)]:
-        raise UsageError(
-            f"the parameter {lost[0]} needs @dataclass(frozen=True) above the class", where=where
-        )
+    bare_fields = [name for name, value in vars(kind).items() if isinstance(value, Field)]
+    if bare_fields:
+        fault = f"the parameter {bare_fields[0]} needs @dataclass(frozen=True) above the class"
+        raise UsageError(fault, where=where)
     name = getattr(kind, "name", None)
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", str(name)) or name in RESERVED or name in LEARNERS:
         hint = "lowercase letters, digits, - and _, and not the name of another player"

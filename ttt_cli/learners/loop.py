@@ -41,7 +41,7 @@ ONE_NUMBER = 16
 """Up to this many cells the 53 bits of one uniform number last for a whole game: 16! takes 44 of them."""
 
 BELOW_ONE = 1.0 - 2.0**-50
-"""Keeps what a decision leaves of a uniform number below 1, to which rounding might raise it."""
+"""Keeps what a decision leaves of a uniform number below 1, which rounding might otherwise reach."""
 
 RARE = 64
 """Below this many visits a position is explored by its least visited move, from then on by any."""
@@ -63,8 +63,8 @@ OVER = np.uint64(2**64 - 1)
 """In ``Batch.waiting``, instead of the stones of X: the game is over."""
 
 Chance = tuple[float, float, float]
-"""Epsilon, and two factors: a uniform number ``u`` below epsilon is stretched to [0, 1) by the first; of any
-other the excess ``u - epsilon`` is, by the second."""
+"""Epsilon, and two factors: the first stretches a uniform number ``u`` below epsilon to [0, 1), the second the
+excess ``u - epsilon`` of any other."""
 
 Chosen = tuple[int, float]
 """The place of a move among its position's moves, or their number to resign; and the rest of ``u``."""
@@ -274,10 +274,10 @@ class BatchLearner(Learner[T]):
         rules = table.rules
         cells = rules.cells
         results = np.zeros(3, np.int64)
-        listed = np.zeros((0, 0))
+        known_answers = np.zeros((0, 0))
         live = shard.opponent  # the opponent, if it is asked during the games
         if live is not None and table.complete:
-            listed = answers(rules, table.symmetric, live)
+            known_answers = answers(rules, table.symmetric, live)
             live = None
         if shard.opponent is None:
             sides = BOTH_LEARN
@@ -294,7 +294,7 @@ class BatchLearner(Learner[T]):
             count = min(size, shard.games - done)
             if live is not None:
                 count = 1 if self.choice == "article" else min(count, 1 + number // 8)
-            batch = Batch(sides, number, history[:count], results, seed, draws, listed)
+            batch = Batch(sides, number, history[:count], results, seed, draws, known_answers)
             batch.history.fill(NOT_YET)
             with np.errstate(over="ignore"):  # the numbers of the next batch follow
                 seed += np.uint64(count * draws) * STEP

@@ -83,7 +83,8 @@ class Menace(TableLearner[Table]):
         changes = table.by_cell(table.moves["change"], rows, legal)
         start = np.maximum(4 - positions.plies.astype(np.int64) // 2, 1)[:, None]
         has_box = legal.sum(axis=1, keepdims=True) > 1
-        beads = np.where(has_box, np.maximum(start + changes, 0), 1) * legal
+        beads = np.where(has_box, np.maximum(start + changes, 0), 1)
+        beads = np.where(legal, beads, 0)
         total = beads.sum(axis=1, keepdims=True)
         if self.choice == "most":
             played = uniform(best_moves(beads.astype(np.float64), legal) & (total > 0))

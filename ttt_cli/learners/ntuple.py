@@ -172,7 +172,7 @@ class NTupleTable:
 class Rule(NamedTuple):
     """What the parts of the game loop need.
 
-    :ivar patterns: int32[cells + 1, 2, t], by ply the patterns of the sets, if X has just moved, and if O has.
+    :ivar patterns: int32[cells + 1, 2, t], the patterns at each ply, if X has just moved, and if O has.
     :ivar visits: those of the table; so are ``sums`` and ``sizes``.
     :ivar rate: the step size.
     """
