@@ -63,8 +63,8 @@ OVER = np.uint64(2**64 - 1)
 """In ``Batch.waiting``, instead of the stones of X: the game is over."""
 
 Chance = tuple[float, float, float]
-"""Epsilon, and two factors: the first stretches a uniform number ``u`` below epsilon to [0, 1), the second the
-excess ``u - epsilon`` of any other."""
+"""Epsilon, and two factors: the first stretches a uniform number ``u`` below epsilon to [0, 1), the second
+the excess ``u - epsilon`` of any other."""
 
 Chosen = tuple[int, float]
 """The place of a move among its position's moves, or their number to resign; and the rest of ``u``."""
