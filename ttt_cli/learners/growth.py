@@ -29,7 +29,7 @@ entries are read like any other. The rows of positions begin at ``FIRST``, with 
 LOWER = np.uint64(2**32 - 1)
 
 ROWS, MOVES, SCRATCH = 0, 1, 2
-"""Where ``Growth.used`` counts rows and moves, and what ``add_row`` writes and nothing reads."""
+"""Indices of ``Growth.used``: the number of rows; that of moves; what ``add_row`` writes and nothing reads."""
 
 
 class Growth(NamedTuple):
@@ -123,8 +123,7 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
         stone = ONE << np.uint64(cell)
         if last & stone != ZERO:
             before, symmetry = predecessor(rows, growth, x, o, cell, ply)
-            first = rows[before].first
-            number = rows[before].number
+            first, number = rows[before].first, rows[before].number
             if len(growth.sources) > 1 and number > 0:
                 own_cell = place = 0  # own: in the canonical form
                 while growth.sources[symmetry, own_cell] != cell:
