@@ -29,7 +29,7 @@ entries are read like any other. The rows of positions begin at ``FIRST``, with 
 LOWER = np.uint64(2**32 - 1)
 
 ROWS, MOVES, SCRATCH = 0, 1, 2
-"""Indices of ``Growth.used``: the number of rows; that of moves; what ``add_row`` writes and nothing reads."""
+"""Indices of ``Growth.used``: the number of rows; of moves; and what ``add_row`` writes and nothing reads."""
 
 
 class Growth(NamedTuple):
