@@ -116,7 +116,7 @@ FAULTS = [
     (CLASS + "def value(self, t, p, c): return float('nan')", "its value of cell 1 in '......' is nan (a"),
     (CLASS + "def learn(self, t, game, sides): t['hello'] = 1", "no file can hold its table: "),
     (CLASS + "def explore(self, t, p, r): return 0", "explore chose 0: move 2: cell 1 cannot be"),
-    (CLASS + "kernel_version = 1.5", "Wrong.kernel_version is not 1, 2, …"),
+    (CLASS + "kernel_version = 1.5", "Wrong.kernel_version must be a positive integer"),
     (CLASS + "rate: float = parameter(0.1, 'x')", "the parameter rate needs @dataclass(frozen=True) above"),
     (f"\n@dataclass(frozen=True){CLASS}line: int = parameter(3, 'x')", "line cannot be an option of ttt tra"),
     (f"\n@dataclass(frozen=True){CLASS}env: int = parameter(3, 'x')", "env cannot be an option of ttt train"),

@@ -174,7 +174,7 @@ def test_no_uniform_number_is_too_large_to_choose_a_move(name: str):
     """Those just below epsilon, and just below 1, are stretched to all but 1."""
     for epsilon in np.linspace(0.05, 0.95, 10).tolist():
         learner = learner_class(name).from_params(epsilon=epsilon)
-        table, choose = empty_table(learner), learner.parts[0]
+        table, choose = empty_table(learner), learner.kernel_parts[0]
         records = [array.view(np.recarray) for array in table.buffers]
         chance = epsilon, loop.BELOW_ONE / epsilon, loop.BELOW_ONE / (1 - epsilon)
         for number in (np.nextafter(epsilon, 0.0), np.nextafter(1.0, 0.0)):

@@ -46,10 +46,12 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
     if name in OFFERED:
         return OFFERED[name]
-    if (learner := plugin(LEARNER_PLUGINS, name, checked_learner)) is None:
-        near, known = did_you_mean(name, LEARNERS), f"built in: {', '.join(LEARNERS)}"
-        hint = near or f"{known}; for a learner of your own, add learner=CLASS"
-        flags = near or f"{known}; for a learner of your own, add --learner FILE.py:CLASS"
+    learner = plugin(LEARNER_PLUGINS, name, checked_learner)
+    if learner is None:
+        near = did_you_mean(name, LEARNERS)
+        built_in = f"built in: {', '.join(LEARNERS)}"
+        hint = near or f"{built_in}; for a learner of your own, add learner=CLASS"
+        flags = near or f"{built_in}; for a learner of your own, add --learner FILE.py:CLASS"
         raise UsageError(f"no learner is called {name!r}", hint=hint, flags=flags)
     return learner
 
@@ -57,7 +59,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
 def checked_learner(name: str, kind: Any) -> "type[Learner[Any]]":
     """The learner of a plug-in.
 
-    :raises UsageError: if it is not one, or has not its name.
+    :raises UsageError: if it is not a learner, or has another name.
     """
     learner = checked(kind, name)
     if learner.name != name:
@@ -66,27 +68,27 @@ def checked_learner(name: str, kind: Any) -> "type[Learner[Any]]":
 
 
 def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
-    """A class from outside, once it is known to be a learner.
+    """A class from outside, checked to be a learner.
 
     :raises UsageError: if it is not one, or cannot have its name.
     """
     from ttt_cli.learners.base import Learner
 
     if not (isinstance(kind, type) and issubclass(kind, Learner)):
-        raise UsageError("is not a class of learners", where=where, hint="subclass ttt_cli.PlainLearner")
+        raise UsageError("is not a Learner class", where=where, hint="subclass ttt_cli.PlainLearner")
     missing = sorted(getattr(kind, "__abstractmethods__", ()))
     if missing:
         raise UsageError(f"does not define {', '.join(missing)}", where=where)
-    if lost := [name for name, value in vars(kind).items() if isinstance(value, Field)]:
-        raise UsageError(
-            f"the parameter {lost[0]} needs @dataclass(frozen=True) above the class", where=where
-        )
+    bare_fields = [name for name, value in vars(kind).items() if isinstance(value, Field)]
+    if bare_fields:
+        fault = f"the parameter {bare_fields[0]} needs @dataclass(frozen=True) above the class"
+        raise UsageError(fault, where=where)
     name = getattr(kind, "name", None)
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", str(name)) or name in RESERVED or name in LEARNERS:
-        hint = "small letters and digits, and not the name of another player"
+        hint = "lowercase letters, digits, - and _, and not the name of another player"
         raise UsageError(f"{kind.__name__} cannot have the name {name!r}", where=where, hint=hint)
     if not (type(kind.kernel_version) is int and 1 <= kind.kernel_version < 1 << 63):
-        raise UsageError(f"{kind.__name__}.kernel_version is not 1, 2, …", where=where)
+        raise UsageError(f"{kind.__name__}.kernel_version must be a positive integer", where=where)
     return kind
 
 
@@ -102,16 +104,17 @@ def offer_file(argument: str) -> "type[Learner[Any]]":
     :raises UsageError: if it is not a learner, or cannot have its name.
     :raises InvalidFileError: if the file cannot be run.
     """
-    known = next((kind for kind in OFFERED.values() if kind.given_as == argument), None)
-    learner = known or checked(load_object(argument, "such as ./mine.py:MyLearner"), argument)
+    earlier = next((kind for kind in OFFERED.values() if kind.given_as == argument), None)
+    learner = earlier or checked(load_object(argument, "such as ./mine.py:MyLearner"), argument)
     learner.given_as = argument
     return offer(learner)
 
 
 def given_as(name: str) -> str:
     """The ``FILE.py:CLASS`` by which a learner was named, or its name."""
-    kind = OFFERED.get(name)
-    return kind.given_as or name if kind else name
+    if name not in OFFERED:
+        return name
+    return OFFERED[name].given_as or name
 
 
 def learner_options(*names: str) -> list[str]:

@@ -142,11 +142,11 @@ class Learner(ABC, Generic[T]):
         """
 
     def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
-        """The learner that reads a file's table, given the parameters of each run that trained it: with the
-        values of ``read_with`` on which those agree that have them."""
+        """The learner that reads a file's table, given the parameters of each run that trained it: with every
+        parameter in ``read_with`` on which all runs that state it agree."""
         agreed = {}
         for name in self.read_with:
-            values = [known[name] for known in parameters if name in known]
+            values = [run[name] for run in parameters if name in run]
             if values and values.count(values[0]) == len(values):
                 agreed[name] = values[0]
         return self.with_params(**agreed)
@@ -229,16 +229,16 @@ class Learner(ABC, Generic[T]):
         return {name: value for name, value in asdict(self).items() if name != "choice"}  # type: ignore[call-overload]
 
     def with_params(self, **parameters: Any) -> Self:
-        """The learner with other values of some parameters. An author's, such as ``alpha``, are constants:
-        what they would fall to, ``alpha_end``, follows them.
+        """The learner with other values of some parameters. Under the article rule a parameter is constant
+        during training, so its ``…_end`` follows it.
 
         :raises UsageError: as ``from_params``.
         """
-        known = self.parameters()
+        current = self.parameters()
         if self.choice == "article":
-            ends = {f"{name}_end": value for name, value in parameters.items() if f"{name}_end" in known}
+            ends = {f"{name}_end": value for name, value in parameters.items() if f"{name}_end" in current}
             parameters = ends | parameters
-        return type(self).from_params(**{**known, "choice": self.choice, **parameters})
+        return type(self).from_params(**{**current, "choice": self.choice, **parameters})
 
     @classmethod
     def from_params(cls, **parameters: Any) -> Self:
@@ -246,11 +246,12 @@ class Learner(ABC, Generic[T]):
 
         :raises UsageError: naming a parameter that does not exist or is out of range.
         """
-        known = {item.name: item for item in fields(cls)}  # type: ignore[arg-type]
+        declared = {item.name: item for item in fields(cls)}  # type: ignore[arg-type]
         for name, value in parameters.items():
-            if name not in known:
-                raise UsageError(f"{cls.name} has no parameter {name!r}", hint=f"it has {', '.join(known)}")
-            _check(cls.name, name, value, known[name].default, known[name].metadata)
+            if name not in declared:
+                hint = f"it has {', '.join(declared)}"
+                raise UsageError(f"{cls.name} has no parameter {name!r}", hint=hint)
+            _check(cls.name, name, value, declared[name].default, declared[name].metadata)
         return cls(**parameters)
 
 
@@ -262,7 +263,7 @@ def _check(learner: str, name: str, value: Any, default: Any, limits: Mapping[st
     if fits and kind in (int, float):  # all comparisons are false for NaN
         fits = abs(value) < 2**63 and (least is None or value >= least) and (most is None or value <= most)
     if not fits:
-        wanted = {float: "a number", int: "a whole number", bool: "true or false"}.get(kind, "a text")
+        wanted = {float: "a number", int: "a whole number", bool: "true or false"}.get(kind, "a string")
         wanted += f" from {least:g}" if least is not None else ""
         wanted += f" to {most:g}" if most is not None else ""
         wanted = f"one of {', '.join(choices)}" if choices else wanted

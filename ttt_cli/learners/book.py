@@ -41,7 +41,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import (
-    ENTRY_BATCH,
     as_counts,
     columns_of,
     flatten,
@@ -89,7 +88,7 @@ class BookTable(Table):
     def move_bytes(self) -> int:
         return super().move_bytes + 8 * self.stages
 
-    def spread(self) -> Int64s:
+    def counts_by_move(self) -> Int64s:
         """``sightings``, with room for all moves that the table has room for."""
         if self.sightings is None:
             self.sightings = np.zeros((len(self._moves), self.stages), np.int64)
@@ -99,21 +98,25 @@ class BookTable(Table):
             self.sightings = enlarged(self.sightings, len(self._moves))
         return self.sightings
 
-    def gather(self) -> dict[str, Rows]:
+    def rows_by_run(self) -> dict[str, Rows]:
         """``runs``, with the untagged rows gathered from ``sightings``."""
-        if (seen := self.sightings) is not None:
-            untagged = seen.reshape(-1)  # not a copy: it may be large
-            for keys, counts in (rows for run, rows in self.runs.items() if run):
+        seen = self.sightings
+        if seen is None:
+            return self.runs
+        untagged = seen.reshape(-1)  # not a copy: it may be large
+        for run, (keys, counts) in self.runs.items():
+            if run:
                 untagged[keys] -= counts
-            (keys,) = np.nonzero(untagged > 0)
-            self.runs, self.sightings = {**self.runs, "": (keys, untagged[keys])}, None
+        (keys,) = np.nonzero(untagged > 0)
+        self.set_rows({**self.runs, "": (keys, untagged[keys])})
         return self.runs
 
     def set_rows(self, by_run: dict[str, Rows]) -> None:
-        self.runs, self.sightings = {"": NO_ROWS, **by_run}, None
+        self.runs = {"": NO_ROWS, **by_run}
+        self.sightings = None
 
     def __getstate__(self) -> dict[str, Any]:
-        self.gather()  # a pickle holds the rows alone
+        self.rows_by_run()  # a pickle holds the rows alone
         return super().__getstate__()
 
 
@@ -141,9 +144,9 @@ def stage_results(rules: Rules) -> Int64s:
 @lru_cache(maxsize=8)
 def possible_stages(rules: Rules) -> Bools:
     """bool[n, stages]: the stages at which a game through each position of a state space can end."""
-    space, stages = StateSpace.of(rules), stages_of(rules)
+    space = StateSpace.of(rules)
     stage = np.where(space.results == 0, rules.cells, space.plies - 1)
-    found: Bools = space.terminal[:, None] & (stage[:, None] == stages)
+    found: Bools = space.terminal[:, None] & (stage[:, None] == stages_of(rules))
     for layer in space.backwards():
         found[layer] |= (found[space.successors[layer]] & space.legal[layer][:, :, None]).any(axis=1)
     return found
@@ -191,19 +194,21 @@ class Book(TableLearner[BookTable]):
         return Column("value"), Column("points", "i8"), Column("games", "i8")
 
     @property
-    def parts(self) -> tuple[Part, Part]:
+    def kernel_parts(self) -> tuple[Part, Part]:
         return (choose_article, learn_article) if self.choice == "article" else (choose_best, learn)
 
     def rule(self, table: BookTable) -> Rule:
         stages = stages_of(table.rules)
-        return Rule(int(stages[0]), int(stages[-1]), table.rules.centre, table.spread())
+        return Rule(int(stages[0]), int(stages[-1]), table.rules.centre, table.counts_by_move())
 
     def derive(self, table: BookTable) -> None:
-        moves, rules = table.moves, table.rules
+        rules = table.rules
+        moves = table.moves
         for name in ("value", "points", "games"):
             moves[name] = 0
-        for keys, counts in table.gather().values():
-            (at, stages), seen = np.divmod(keys, table.stages), counts
+        for keys, counts in table.rows_by_run().values():
+            at, stages = np.divmod(keys, table.stages)
+            seen = counts
             if table.complete and self.choice != "article":  # an author's file may hold rows of no game
                 after = StateSpace.of(rules).rows(table.positions(moves["after"][at]))
                 possible = possible_stages(rules)[after, stages]
@@ -224,13 +229,14 @@ class Book(TableLearner[BookTable]):
         return None if self.choice == "article" else (0.0, 1.0)
 
     def answer(self, table: BookTable, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
-        moves, centre = table.moves, table.rules.centre
-        points, games = (table.by_cell(moves[name], rows, legal) for name in ("points", "games"))
-        values, rated = (points + 1) / (2 * games + 2), games > 0
+        points, games = (table.by_cell(table.moves[name], rows, legal) for name in ("points", "games"))
         if self.choice == "article":
-            scores = table.by_cell(moves["value"], rows, legal)
+            scores = table.by_cell(table.moves["value"], rows, legal)
             values, rated = scores - LATEST, scores > 0
+        else:
+            values, rated = (points + 1) / (2 * games + 2), games > 0
         chosen = best_moves(values, legal)
+        centre = table.rules.centre
         if self.choice == "article" and centre >= 0:
             centred = legal[:, centre] & (positions.plies % 2 == 1) & ~rated.any(axis=1)
             chosen[centred] = np.arange(legal.shape[1]) == centre
@@ -243,7 +249,7 @@ class Book(TableLearner[BookTable]):
     # ---- Runs and merging ----
 
     def tag_run(self, table: BookTable, run: str) -> None:
-        by_run = table.gather()
+        by_run = table.rows_by_run()
         tagged = combined(np.add, [by_run.get(run, NO_ROWS), by_run[""]])
         table.runs = {**by_run, run: tagged, "": NO_ROWS}
 
@@ -252,17 +258,21 @@ class Book(TableLearner[BookTable]):
 
         :param mixed: a run; if it is named, all counts add up in it.
         """
-        merged, by_run = deepcopy(base), {run: [rows] for run, rows in base.gather().items()}
+        by_run = {run: [rows] for run, rows in base.rows_by_run().items()}
+        merged = deepcopy(base)
         keys, seen = base.runs[""]
         by_run[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
             moves = merged.moves_of(merged.include_table(part))[1]
-            for run, (keys, seen) in part.gather().items():
+            for run, (keys, seen) in part.rows_by_run().items():
                 at, stages = np.divmod(keys, merged.stages)
                 rows = moves[at] * merged.stages + stages, seen
                 by_run.setdefault(mixed or run, []).append(rows)
-        how = {run: np.maximum if run and not mixed else np.add for run in by_run}
-        merged.set_rows({run: combined(how[run], rows) for run, rows in by_run.items()})
+        merged_rows = {}
+        for run, rows_of_parts in by_run.items():
+            how = np.maximum if run and not mixed else np.add
+            merged_rows[run] = combined(how, rows_of_parts)
+        merged.set_rows(merged_rows)
         self.derive(merged)
         return merged
 
@@ -272,7 +282,7 @@ class Book(TableLearner[BookTable]):
     # ---- Files ----
 
     def size(self, table: BookTable) -> tuple[int, int]:
-        moves = np.unique(np.concatenate([keys for keys, _ in table.gather().values()]) // table.stages)
+        moves = np.unique(np.concatenate([keys for keys, _ in table.rows_by_run().values()]) // table.stages)
         return len(np.unique(table.owners_of(moves))), len(moves)
 
     def to_entries(self, table: BookTable) -> Iterator[Entry]:
@@ -282,7 +292,8 @@ class Book(TableLearner[BookTable]):
             yield text, [row for _, row in rows]
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
-        table, runs = self.empty(rules, symmetric), dict[str, int]()
+        table = self.empty(rules, symmetric)
+        runs = dict[str, int]()
         batches: list[tuple[Int64s, Int64s, Int64s]] = [(*NO_ROWS, NO_ROWS[0])]
 
         def read(keys: list[str], values: list[Any]) -> None:
@@ -306,34 +317,39 @@ def _read_rows(
     :param runs: the number of each run; runs that are new here are added.
     :raises InvalidFileError: for an entry that no book can hold.
     """
-    rules, result_codes = table.rules, dict(zip(RESULTS, (-1, 0, 1), strict=True))
+    rules = table.rules
     positions = parse_keys(keys, rules, table.symmetric)
     legal = table.legal(positions)
     require({*map(type, entries)} == {list} and all(entries))
-    rows, at = flatten(entries), places_of_members(entries)
+    at = places_of_members(entries)
+    rows = flatten(entries)
     moves, plies, results, names, counts = columns_of(rows, 5)
     cells = as_counts(moves, 1, rules.cells) - 1
     require(legal[at, cells])
     require({*map(type, results), *map(type, names)} == {str} and {*results} <= {*RESULTS})
-    codes = np.array(list(map(result_codes.get, results)), np.int64)
+    winners = np.array([RESULTS.index(result) - 1 for result in results], np.int64)
     ends = as_counts(plies, 1, rules.cells)
-    stages = ends - ((codes != 0) | (ends < rules.cells))
+    stages = np.where((winners != 0) | (ends < rules.cells), ends - 1, rules.cells)
     shortest = stages_of(rules)[0]
     require(stages >= np.maximum(positions.plies[at], shortest))
     stages -= shortest
-    require(stage_results(rules)[stages] == codes)
+    require(stage_results(rules)[stages] == winners)
     seen = as_counts(counts, 1)
     for name in dict.fromkeys(names):
         runs.setdefault(name, len(runs))
     run_of = np.array(list(map(runs.__getitem__, names)), np.int64)
-    in_run = (at * rules.cells + cells) * (rules.cells + 1) + stages
-    require(len(np.unique(in_run + run_of * (ENTRY_BATCH << 14))) == len(rows))
+    sizes = len(runs), len(entries), rules.cells, rules.cells + 1
+    numbered = np.ravel_multi_index((run_of, at, cells, stages), sizes)
+    require(len(np.unique(numbered)) == len(rows))  # in no run two rows for one move and stage
     moves_of_rows = table.moves_on(table.include(positions), legal, at, cells)
     return moves_of_rows * table.stages + stages, seen, run_of
 
 
 def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
-    by_run, rules = table.gather(), table.rules
+    """The rows of a book's file, each with the text of its position, by which they are sorted, then by cell,
+    plies and run."""
+    rules = table.rules
+    by_run = table.rows_by_run()
     runs = sorted(by_run)
     run_of = np.repeat(np.arange(len(runs)), [len(by_run[run][0]) for run in runs])
     keys, seen = (np.concatenate(column) for column in zip(*(by_run[run] for run in runs), strict=True))
@@ -357,12 +373,13 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
 def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """The author's: the move of the smallest stage; O takes the centre if no move is known."""
     free, first = rows[row].number, rows[row].first
-    centre, known = free, ply & 1 == 0
+    centre = free
+    takes_best = ply & 1 == 0
     for place in range(free):
-        known = known or moves[first + place].value > 0
+        takes_best = takes_best or moves[first + place].value > 0
         if moves[first + place].cell == rule.centre:
             centre = u32(place)
-    if known or centre == free or u < chance[0]:
+    if takes_best or centre == free or u < chance[0]:
         return choose_best(rows, moves, rule, row, ply, chance, u)
     return centre, u
 
@@ -370,25 +387,26 @@ def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance
 @Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Add a row for each move of both sides, and update what is derived from the rows."""
-    _, taken, plies = game
+    _, moves_made, plies = game
     stage = (plies - 1 if result != 0 else rule.longest) - rule.shortest
     for ply in range(plies):
-        move = moves[taken[ply]]
-        points, games = move.points + 1 + result * (1 - 2 * (ply & 1)), move.games + 1
+        move = moves[moves_made[ply]]
+        points = move.points + 1 + result * (1 - 2 * (ply & 1))
+        games = move.games + 1
         move.points, move.games = points, games
         move.value = (points - games) / (2 * games + 2)
-        rule.sightings[taken[ply], stage] += 1
+        rule.sightings[moves_made[ply], stage] += 1
 
 
 @Part
 def learn_article(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """The author's: add a row for each move from the second on, unless the book has it."""
-    _, taken, plies = game
+    _, moves_made, plies = game
     stage = plies - 1 if result != 0 else rule.longest
     for ply in range(1, plies):
-        move = moves[taken[ply]]
-        if rule.sightings[taken[ply], stage - rule.shortest] == 0:
-            rule.sightings[taken[ply], stage - rule.shortest] = 1
+        move = moves[moves_made[ply]]
+        if rule.sightings[moves_made[ply], stage - rule.shortest] == 0:
+            rule.sightings[moves_made[ply], stage - rule.shortest] = 1
             move.games += 1
         if result != 0 and move.value < LATEST - stage:
             move.value = LATEST - stage

@@ -98,8 +98,8 @@ def parse_keys(keys: Sequence[str], rules: Rules, symmetric: bool = False) -> Po
         raise InvalidFileError(f"is not a position: {Position.unchecked(keys[0], rules).fault()}") from None
     if symmetric:
         canonical = classes(positions).positions
-        fault = "a symmetric table holds the smallest text of each class, and this is not it"
         if not ((canonical.x == positions.x) & (canonical.o == positions.o)).all():
+            fault = "a symmetric table holds the smallest text of each class, and this is not it"
             raise InvalidFileError(fault)
     return positions
 

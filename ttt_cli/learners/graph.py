@@ -32,7 +32,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -87,7 +87,8 @@ class Graph(TableLearner[Table]):
         -1 if the position is not a node; for the empty board, which is always first, the number of nodes.
 
         Derived: ``score``; and ``tried``, the number of edges."""
-        visits, score = Column("visits", "i8", learned=True), Column("score", "f8", (0.0, 1.0, -1.0, 0.0))
+        visits = Column("visits", "i8", learned=True)
+        score = Column("score", "f8", (0.0, 1.0, -1.0, 0.0))
         return Column("tried", "u1"), Column("seen", "i4", -1), visits, score
 
     def move_columns(self) -> Sequence[Column]:
@@ -96,7 +97,7 @@ class Graph(TableLearner[Table]):
         return (Column("order", "u1"),)
 
     @property
-    def parts(self) -> tuple[Part, Part]:
+    def kernel_parts(self) -> tuple[Part, Part]:
         return (choose_article if self.choice == "article" else choose), learn
 
     def rule(self, table: Table) -> Rule:
@@ -115,11 +116,13 @@ class Graph(TableLearner[Table]):
     def derive(self, table: Table) -> None:
         table.link()
         rows = table.rows
-        rows["tried"], rows["score"] = 0, rows["end"]
-        for side, nodes, _, at, _, scores in backwards(table):
-            _, backed_up = largest_of(np.abs(scores) if self.choice == "article" else scores, at)
-            rows["tried"][nodes] = np.bincount(at)
-            rows["score"][nodes] = side * DISCOUNT * scores[backed_up] + 0.0
+        rows["tried"] = 0
+        rows["score"] = rows["end"]
+        for edges in backwards(table):
+            rated = np.abs(edges.scores) if self.choice == "article" else edges.scores
+            _, backed_up = largest_of(rated, edges.at)
+            rows["tried"][edges.nodes] = np.bincount(edges.at)
+            rows["score"][edges.nodes] = edges.side * DISCOUNT * edges.scores[backed_up] + 0.0
 
     def policy(self, table: Table) -> Policy:
         """The machine's choices; the values are the known successors' scores for the mover."""
@@ -154,21 +157,28 @@ class Graph(TableLearner[Table]):
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
         """The union of nodes and edges, with visits added up. If only one part has found new edges its order
         stays; if several have, nodes are numbered by plies, then text, and edges by cell."""
-        merged, parts_with_new, base_edges = deepcopy(base), 0, np.count_nonzero(base.moves["order"])
+        merged = deepcopy(base)
+        base_edges = np.count_nonzero(base.moves["order"])
+        parts_with_new = 0
         for part in parts:
             at = merged.include_table(part)
             moves = merged.moves_of(at)[1]
-            in_base, rows, order = at[at < len(base.rows)], merged.rows, merged.moves["order"]
+            in_base = at[at < len(base.rows)]
+            rows = merged.rows
+            order = merged.moves["order"]
             rows["visits"][at] += part.rows["visits"]
             rows["visits"][in_base] -= base.rows["visits"][in_base]
             rows["seen"][at] = np.maximum(rows["seen"][at], part.rows["seen"])
             order[moves] = np.maximum(order[moves], part.moves["order"])
-            parts_with_new += int(np.count_nonzero(part.moves["order"]) > base_edges)
+            if np.count_nonzero(part.moves["order"]) > base_edges:
+                parts_with_new += 1
         if parts_with_new > 1:
-            (nodes,), (edges,) = np.nonzero(merged.rows["seen"] >= 0), np.nonzero(merged.moves["order"])
-            nodes, owners = nodes[merged.positions(nodes).order()], merged.owners_of(edges)
+            nodes = np.flatnonzero(merged.rows["seen"] >= 0)
+            nodes = nodes[merged.positions(nodes).order()]
             merged.rows["seen"][nodes] = np.arange(len(nodes))
             merged.rows["seen"][FIRST] = len(nodes)
+            edges = np.flatnonzero(merged.moves["order"])
+            owners = merged.owners_of(edges)
             merged.moves["order"][edges] = 1 + np.arange(len(edges)) - np.searchsorted(owners, owners)
         self.derive(merged)
         return merged
@@ -191,7 +201,8 @@ class Graph(TableLearner[Table]):
             in_order = np.lexsort((moves["order"][edges], at))
             cells = iter((moves["cell"][edges[in_order]] + 1).tolist())
             degrees = np.bincount(at, minlength=len(nodes))
-            columns = degrees, np.where(nodes == FIRST, 0, rows["seen"][nodes]), rows["visits"][nodes]
+            places = np.where(nodes == FIRST, 0, rows["seen"][nodes])
+            columns = degrees, places, rows["visits"][nodes]
             listed = (column.tolist() for column in columns)
             for text, degree, place, visits in zip(table.positions(nodes).texts(), *listed, strict=True):
                 yield text, {"next": list(islice(cells, degree)), "seen": place, "visits": visits}
@@ -217,7 +228,8 @@ class Graph(TableLearner[Table]):
 
     def read(self, table: Table, keys: list[str], entries: list[Any]) -> None:
         positions = parse_keys(keys, table.rules, table.symmetric)
-        legal, names = table.legal(positions), {"next", "seen", "visits"}
+        legal = table.legal(positions)
+        names = {"next", "seen", "visits"}
         require(all(isinstance(entry, dict) and entry.keys() == names for entry in entries))
         next_cells = [entry["next"] for entry in entries]
         seen = as_counts([entry["seen"] for entry in entries], most=2**31 - 1)
@@ -229,7 +241,8 @@ class Graph(TableLearner[Table]):
         edges[at, cells] = True
         require(np.count_nonzero(edges & legal) == len(cells))
         rows = table.include(positions)
-        table.rows["seen"][rows], table.rows["visits"][rows] = seen, visits
+        table.rows["seen"][rows] = seen
+        table.rows["visits"][rows] = visits
         order = np.arange(len(at)) - np.searchsorted(at, at) + 1
         table.moves["order"][table.moves_on(rows, legal, at, cells)] = order
 
@@ -248,13 +261,27 @@ def edges_of(table: Table) -> tuple[Int64s, Int64s]:
     return owners, edges[np.argsort(table.rows["first"][owners].astype(np.int64) + order[edges])]
 
 
-def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64s, Floats]]:
-    """The edges of each ply, from the last ply to the first.
+class Edges(NamedTuple):
+    """All edges of a ply.
 
-    :returns: the side to move, +1 X, -1 O; int64[n], the rows of its nodes; int64[k], its edges, in each node
-        in the order of first sight; int64[k], the place of each edge's node among the nodes; int64[n], where
-        the edges of each node start; and float64[k], the scores after the edges, for that side.
+    :ivar side: the side to move, +1 X, -1 O.
+    :ivar nodes: int64[n], the rows of the ply's nodes.
+    :ivar moves: int64[k], the indices of the edges among the moves, in each node in the order of first sight.
+    :ivar at: int64[k], the place of each edge's node among the nodes.
+    :ivar starts: int64[n], where the edges of each node start.
+    :ivar scores: float64[k], the scores after the edges, for the side to move.
     """
+
+    side: int
+    nodes: Int64s
+    moves: Int64s
+    at: Int64s
+    starts: Int64s
+    scores: Floats
+
+
+def backwards(table: Table) -> Iterator[Edges]:
+    """The edges of each ply that has any, from the last ply to the first."""
     owners, edges = edges_of(table)
     plies = table.positions(owners).plies
     for ply in range(table.rules.cells - 1, -1, -1):
@@ -263,16 +290,17 @@ def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64
             nodes, starts, at = np.unique(owners[here], return_index=True, return_inverse=True)
             scores = table.rows["score"][table.moves["after"][edges[here]]]
             side = 1 - 2 * (ply % 2)
-            yield side, nodes, edges[here], at, starts, side * scores
+            yield Edges(side, nodes, edges[here], at, starts, side * scores)
 
 
 def authors_moves(table: Table, rows: Int64s, positions: Positions) -> Bools:
     """bool[k, cells]: what the author's machine chooses from in these rows' positions."""
-    places, cells = np.full(len(rows), -1), positions.legal.copy()
+    places = np.full(len(rows), -1)
     with prefer_uncompiled():
         walk_from(*table.buffers, rows, positions.plies, places)
     (found,) = np.nonzero(places >= 0)
     moves = table.rows["first"][rows[found]] + places[found]
+    cells = positions.legal.copy()
     cells[found] = np.arange(cells.shape[1]) == table.moves["cell"][moves][:, None]
     return cells
 
@@ -285,21 +313,23 @@ def sound_moves(table: Table) -> Bools:
     Say that two moves draw; after the first, one in two of the opponent's known replies loses, after the
     second one in three. They promise 1/2 and 1/3, so the first is chosen.
     """
-    rows, chosen = table.rows, np.zeros(len(table.moves), np.bool_)
+    rows = table.rows
+    chosen = np.zeros(len(table.moves), np.bool_)
     for player in (1, -1):
         promise = 1.0 * player * rows["end"]  # the mean result for the player
-        for side, nodes, edges, at, starts, scores in backwards(table):
-            promised = promise[table.moves["after"][edges]]
-            if side != player:
-                by_cell = np.argsort(edges)  # so that rounding is always the same
+        for edges in backwards(table):
+            nodes, at = edges.nodes, edges.at
+            promised = promise[table.moves["after"][edges.moves]]
+            if edges.side != player:
+                by_cell = np.argsort(edges.moves)  # so that rounding is always the same
                 promise[nodes] = np.bincount(at[by_cell], promised[by_cell]) / np.bincount(at)
                 continue
-            best_scores = np.maximum.reduceat(scores, starts)
+            best_scores = np.maximum.reduceat(edges.scores, edges.starts)
             tries_anything = (best_scores < 0) & (rows["tried"][nodes] < rows["number"][nodes])
-            promised[scores < best_scores[at]] = -np.inf
-            most = np.maximum.reduceat(promised, starts)
+            promised[edges.scores < best_scores[at]] = -np.inf
+            most = np.maximum.reduceat(promised, edges.starts)
             chosen[table.moves_of(nodes[tries_anything])[1]] = True
-            chosen[edges] = ~tries_anything[at] & (promised >= most[at] - ROUNDING)
+            chosen[edges.moves] = ~tries_anything[at] & (promised >= most[at] - ROUNDING)
             promise[nodes[~tries_anything]] = most[~tries_anything]
     return chosen
 
@@ -317,15 +347,19 @@ def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """An untried move; if there is none, one of the best, or when exploring one of the least visited."""
     epsilon, below, above = chance
-    free, start, sign = rows[row].number, rows[row].first, 1 - 2 * (ply & 1)
-    untried, exploring, rare = rows[row].tried < free, u < epsilon, rows[row].visits < RARE - 1
-    candidates, least = ZERO, np.inf
+    free, first = rows[row].number, rows[row].first
+    sign = 1 - 2 * (ply & 1)
+    untried = rows[row].tried < free
+    exploring = u < epsilon
+    rare = rows[row].visits < RARE - 1
+    candidates = ZERO
+    least = np.inf
     for place in range(free):
-        move = moves[start + place]
+        move = moves[first + place]
         if untried:
-            cost = 1.0 * (move.order > 0)
+            cost = 1.0 if move.order > 0 else 0.0
         elif exploring:
-            cost = 1.0 * rows[move.after].visits * rare
+            cost = float(rows[move.after].visits) if rare else 0.0
         else:
             cost = -sign * rows[move.after].score
         if cost < least:
@@ -338,10 +372,12 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
 
 
 @Part
-def first_of_largest(rows: Any, moves: Any, row: int, sign: int, largest: float) -> int:
-    """The row after the first edge to the largest score times ``sign`` (0: in size); 0 if none is above
-    ``largest``."""
-    earliest, found = 0, u32(OPEN)
+def first_of_largest(rows: Any, moves: Any, row: int, sign: int, floor: float) -> int:
+    """The row after the edge with the largest ``sign * score`` (``sign`` 0: the largest absolute score), the
+    earliest of several; OPEN if none exceeds ``floor``."""
+    largest = floor
+    earliest = 0
+    found = u32(OPEN)
     for place in range(rows[row].number):
         move = moves[rows[row].first + u32(place)]
         score = rows[move.after].score
@@ -354,23 +390,30 @@ def first_of_largest(rows: Any, moves: Any, row: int, sign: int, largest: float)
 @Part
 def authors_walk(rows: Any, moves: Any, row: int, ply: int) -> int:
     """The place of the move to which the author's walk leads, or -1."""
-    free, start = rows[row].number, rows[row].first
-    target, at, sign, steps, chosen = u32(OPEN), row, 1 - 2 * (ply & 1), 0, -1
+    free, first = rows[row].number, rows[row].first
+    target = u32(OPEN)
+    at = row
+    sign = 1 - 2 * (ply & 1)
+    steps = 0
     # After this many steps the walk has been at the empty board twice for one side.
     while rows[row].tried > 0 and target == OPEN and steps < 3 * (ply + free + 1):
         mine = first_of_largest(rows, moves, at, sign, -1.0)
         if sign * rows[mine].score > 0:
             target = mine
         else:
-            at, sign, steps = first_of_largest(rows, moves, at, -sign, -1.0), -sign, steps + 1
-            at = at if at > 0 else u32(FIRST)
+            sign = -sign
+            at = first_of_largest(rows, moves, at, sign, -1.0)
+            if at == OPEN:
+                at = u32(FIRST)
+            steps += 1
+    chosen = -1
     if target != OPEN:
         preferred, other = np.uint64(rows[target].x), np.uint64(rows[target].o)
         if (ply & 1 == 0) != (steps == 0):
             preferred, other = other, preferred
         for stones in (other, preferred):  # the preferred stone's cell replaces the other's
             for place in range(free - 1, -1, -1):
-                if stones >> np.uint64(moves[start + place].cell) & ONE != ZERO:
+                if stones >> np.uint64(moves[first + place].cell) & ONE != ZERO:
                     chosen = place
     return chosen
 
@@ -389,19 +432,22 @@ def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance
     if u < epsilon:
         return any_of(below * rows[row].number, u)
     place = authors_walk(rows, moves, row, ply)
-    return (u32(place), u) if place >= 0 else any_of(rows[row].number, (u - epsilon) * above)
+    if place >= 0:
+        return u32(place), u
+    return any_of(rows[row].number, (u - epsilon) * above)
 
 
 @Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Enter the plies of both sides, and back up scores from new edges."""
-    path, taken, plies = game
+    path, moves_made, plies = game
     if rows[FIRST].seen < 0:
         rows[FIRST].seen = 1
     rows[FIRST].visits += 1
     new = ZERO
     for ply in range(1, plies + 1):
-        row, parent, move = path[ply], path[ply - 1], taken[ply - 1]
+        parent, row = path[ply - 1], path[ply]
+        move = moves_made[ply - 1]
         rows[row].visits += 1
         if rows[row].seen < 0:
             rows[row].seen = rows[FIRST].seen
@@ -430,7 +476,8 @@ def back_up_from(rows: Any, moves: Any, rule: Rule, path: Any, plies: int, new: 
         layer = queued
         while at < layer:
             x, o = np.uint64(rows[queue[at]].x), np.uint64(rows[queue[at]].o)
-            at, last = at + 1, int(x if ply & 1 else o)  # Python's own is quicker where this is not compiled
+            last = int(x if ply & 1 else o)  # where this is not compiled, a Python int is quicker
+            at += 1
             for cell in range(growth.board.cells):
                 if last >> cell & 1:
                     parent = predecessor(rows, growth, x, o, cell, ply)[0]

@@ -28,13 +28,16 @@ entries are read like any other. The rows of positions begin at ``FIRST``, with 
 
 LOWER = np.uint64(2**32 - 1)
 
+ROWS, MOVES, SCRATCH = 0, 1, 2
+"""Indices of ``Growth.used``: the number of rows; of moves; and what ``add_row`` writes and nothing reads."""
+
 
 class Growth(NamedTuple):
     """What the parts need to add rows.
 
     :ivar slots: uint64[2^k], an open-addressing hash table: in the upper half of a slot the upper half of a
         position's hash, in the lower half its row; 0 if free.
-    :ivar used: int64[3], the numbers of rows and of moves, and scratch.
+    :ivar used: int64[3], the numbers of rows and of moves, and scratch: see ``ROWS``.
     :ivar sources: int8[s, cells], where each symmetry takes each cell's stone from: the identity, and in a
         table of classes the others.
     """
@@ -49,7 +52,8 @@ class Growth(NamedTuple):
 def find(rows: Any, growth: Growth, x: np.uint64, o: np.uint64) -> int:
     """The row of a position, or ``OPEN``."""
     slots = growth.slots
-    mask, mixed = np.uint64(slots.shape[0] - 1), hashed(x, o)
+    mask = np.uint64(slots.shape[0] - 1)
+    mixed = hashed(x, o)
     slot = mixed & mask
     while slots[slot] != ZERO:
         row = u32(slots[slot] & LOWER)
@@ -61,7 +65,9 @@ def find(rows: Any, growth: Growth, x: np.uint64, o: np.uint64) -> int:
 
 @Part
 def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
-    mask, mixed = np.uint64(slots.shape[0] - 1), hashed(x, o)
+    """Put a row into the hash table."""
+    mask = np.uint64(slots.shape[0] - 1)
+    mixed = hashed(x, o)
     slot = mixed & mask
     while slots[slot] != ZERO:
         slot = slot + ONE & mask
@@ -87,7 +93,9 @@ def successor(
     row = find(rows, growth, x, o)
     if row == OPEN and wins:
         return u32(X_WON) if (ply & 1 == 0) != growth.board.misere else u32(O_WON)
-    return u32(DRAWN) if row == OPEN and ply + 1 == growth.board.cells else row
+    if row == OPEN and ply + 1 == growth.board.cells:
+        return u32(DRAWN)
+    return row
 
 
 @Part
@@ -109,19 +117,20 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
     for move in range(rows[row].first, rows[row].first + rows[row].number):
         stone = ONE << np.uint64(moves[move].cell)
         moves[move].after = successor(rows, growth, x, o, stone, ply, completing & stone != ZERO)
-    last, place = x if ply & 1 else o, 0
-    for taken in range(growth.board.cells):
-        stone = ONE << np.uint64(taken)
+    last = x if ply & 1 else o  # the stones of the side that moved last
+    place = 0  # among the moves of the row before; without symmetries, the number of lower free cells
+    for cell in range(growth.board.cells):
+        stone = ONE << np.uint64(cell)
         if last & stone != ZERO:
-            before, symmetry = predecessor(rows, growth, x, o, taken, ply)
+            before, symmetry = predecessor(rows, growth, x, o, cell, ply)
             first, number = rows[before].first, rows[before].number
             if len(growth.sources) > 1 and number > 0:
-                cell = place = 0
-                while growth.sources[symmetry, cell] != taken:
-                    cell += 1
+                own_cell = place = 0  # own: in the canonical form
+                while growth.sources[symmetry, own_cell] != cell:
+                    own_cell += 1
                 earlier_x, earlier_o = np.uint64(rows[before].x), np.uint64(rows[before].o)
-                cell = lowest_equivalent(growth.sources, earlier_x, earlier_o, cell)
-                while moves[first + u32(place)].cell != cell:
+                own_cell = lowest_equivalent(growth.sources, earlier_x, earlier_o, own_cell)
+                while moves[first + u32(place)].cell != own_cell:
                     place += 1
             if number > 0:
                 moves[first + u32(place)].after = row
@@ -132,9 +141,10 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
 @Part
 def touched(growth: Growth, x: np.uint64, o: np.uint64, ply: int) -> int:
     """Read the slots of all neighbours of a position, so that memory is waited for only once. The result
-    depends on all of them, lest the reads be optimised away."""
-    slots, combined = growth.slots, ZERO
+    depends on all of them, so that the reads are not optimised away."""
+    slots = growth.slots
     mask = np.uint64(slots.shape[0] - 1)
+    combined = ZERO
     for cell in range(growth.board.cells):
         stone = ONE << np.uint64(cell)
         if (x | o) & stone == ZERO:
@@ -152,28 +162,34 @@ def add_row(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: 
 
     :param ply: the number of plies before the move.
     """
-    used, sources = growth.used, growth.sources
-    x, o, stone = np.uint64(rows[parent].x), np.uint64(rows[parent].o), ONE << np.uint64(moves[move].cell)
+    used = growth.used
+    sources = growth.sources
+    x, o = np.uint64(rows[parent].x), np.uint64(rows[parent].o)
+    stone = ONE << np.uint64(moves[move].cell)
     x, o = (x, o | stone) if ply & 1 else (x | stone, o)
     x, o, _ = form_of(growth, x, o)
     if len(sources) == 1:
-        used[2] = touched(growth, x, o, ply + 1)
-    unseen, row, place = moves[move].after, used[0], used[1]
+        used[SCRATCH] = touched(growth, x, o, ply + 1)
+    unseen = moves[move].after
+    row = used[ROWS]
+    place = used[MOVES]
     rows[row] = rows[unseen]
-    rows[row].x, rows[row].o, rows[row].first = x, o, place
+    rows[row].x, rows[row].o = x, o
+    rows[row].first = place
     for cell in range(growth.board.cells if unseen == OPEN else 0):
         if (x | o) >> np.uint64(cell) & ONE == ZERO:
             lowest = lowest_equivalent(sources, x, o, cell)
             if lowest == cell:
-                moves[place].cell, moves[place].shared_by = cell, 1
+                moves[place].cell = cell
+                moves[place].shared_by = 1
                 place += 1
             else:
-                equivalent = used[1]
+                equivalent = used[MOVES]
                 while moves[equivalent].cell != lowest:
                     equivalent += 1
                 moves[equivalent].shared_by += 1
-    rows[row].number = place - used[1]
-    used[0], used[1] = row + 1, place
+    rows[row].number = place - used[MOVES]
+    used[ROWS], used[MOVES] = row + 1, place
     enter(growth.slots, x, o, row)
     link(rows, moves, growth, u32(row), ply + 1)
     return u32(row)
@@ -187,6 +203,6 @@ def nothing_to_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int
 
 def link_rows(rows: Any, moves: Any, growth: Growth, start: int) -> None:
     """Link the rows from ``start`` on, in both directions."""
-    for row in range(start, growth.used[0]):
+    for row in range(start, growth.used[ROWS]):
         ply = popcount(np.uint64(rows[row].x) | np.uint64(rows[row].o))
         link(rows, moves, growth, u32(row), int(ply))

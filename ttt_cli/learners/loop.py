@@ -9,6 +9,8 @@ A method gives two parts, plain functions that the loop calls:
 of chance is ``u``, uniform in [0, 1). What a decision leaves of ``u``, stretched to [0, 1), is returned and
 may serve the next decisions. ``learn`` updates the table from a finished game. The first bit of ``sides``
 says whether X learns, the second whether O does. ``rule`` is whatever constants and arrays the method needs.
+
+A game is the ``path`` of rows that it went through, the ``moves_made`` and the number of plies.
 """
 
 from abc import abstractmethod
@@ -39,7 +41,7 @@ ONE_NUMBER = 16
 """Up to this many cells the 53 bits of one uniform number last for a whole game: 16! takes 44 of them."""
 
 BELOW_ONE = 1.0 - 2.0**-50
-"""Keeps what a decision leaves of a uniform number below 1, to which rounding might raise it."""
+"""Keeps what a decision leaves of a uniform number below 1, which rounding might otherwise reach."""
 
 RARE = 64
 """Below this many visits a position is explored by its least visited move, from then on by any."""
@@ -47,8 +49,9 @@ RARE = 64
 NOT_YET, RESIGNED = -1, -2
 """In a game's history: nothing yet; the side to move has resigned."""
 
-WATCHES = 4
-"""Of the sides: the opponent plays both."""
+ALTERNATING, X_LEARNS, O_LEARNS, BOTH_LEARN, WATCHES = 0, 1, 2, 3, 4
+"""Which sides of a batch learn; the opponent plays the others. ``ALTERNATING``: X in games 0, 2, 4 … of the
+run, O in the rest. ``WATCHES``: the opponent plays both, and the learner watches."""
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -60,8 +63,8 @@ OVER = np.uint64(2**64 - 1)
 """In ``Batch.waiting``, instead of the stones of X: the game is over."""
 
 Chance = tuple[float, float, float]
-"""Epsilon, and two factors: a uniform number ``u`` below epsilon is stretched to [0, 1) by the first; of any
-other the excess ``u - epsilon`` is, by the second."""
+"""Epsilon, and two factors: the first stretches a uniform number ``u`` below epsilon to [0, 1), the second
+the excess ``u - epsilon`` of any other."""
 
 Chosen = tuple[int, float]
 """The place of a move among its position's moves, or their number to resign; and the rest of ``u``."""
@@ -73,7 +76,7 @@ Played = tuple[Uint32s, Uint32s, int]
 class Batch(NamedTuple):
     """Consecutive games of a run.
 
-    :ivar sides: 1 X learns, 2 O, 3 both; 0: X in games 0, 2, 4 … of the run, O in the others; ``WATCHES``.
+    :ivar sides: ``ALTERNATING``, ``X_LEARNS``, ``O_LEARNS``, ``BOTH_LEARN`` or ``WATCHES``.
     :ivar number: the number of the first game in the run.
     :ivar history: int8[games, cells], the cells played; what is already there is not chosen again.
     :ivar results: int64[3], counts of games won by O, drawn, won by X.
@@ -101,7 +104,8 @@ def game_loop(
 
     :param choose: the method's; so is ``learn``; see the module.
     :param add_row: adds the row of a position that is reached for the first time.
-    :param unseen: a position that a row up to this one represents gets a row of its own; -1: none does.
+    :param unseen: rows up to this one stand for positions without a row; such a position gets its own row
+        when reached; -1: never.
     :param learns_resigned: whether ``learn`` is called for resigned games.
     """
 
@@ -119,17 +123,25 @@ def game_loop(
         :param exploration: epsilon at first, epsilon in the end, and the games after which it is half way.
         :param trail: uint32[cells + 1] each, scratch for the rows and the moves of a game.
         """
-        (path, taken), (start, end, half) = trail, exploration
+        path, moves_made = trail
+        start, end, half = exploration
         sides, number, history, results, seed, draws, answers, waiting = batch
         asking = waiting.shape[0] > 0
-        scripted = sides != 3 or history[0, 0] != NOT_YET  # moves may be the opponent's, or in the history
+        # Moves may be the opponent's, or in the history.
+        scripted = sides != BOTH_LEARN or history[0, 0] != NOT_YET
         for game in range(history.shape[0]):
             if game == 0 or start != end:
                 epsilon = end + (start - end) * (half / (half + number + game))
                 below = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
-                chance = epsilon, below, BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
-            learning = sides if sides else 1 + ((number + game) & 1)
-            row, ply, u, waits = u32(FIRST), 0, 0.0, False
+                above = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
+                chance = epsilon, below, above
+            learning = sides
+            if sides == ALTERNATING:
+                learning = O_LEARNS if (number + game) & 1 else X_LEARNS
+            row = u32(FIRST)
+            ply = 0
+            u = 0.0
+            waits = False
             while rows[row].number > 0:
                 free, first = rows[row].number, rows[row].first
                 if ply < draws:
@@ -152,7 +164,8 @@ def game_loop(
                     history[game, ply] = RESIGNED
                     break
                 move = first + option
-                path[ply], taken[ply] = row, move
+                path[ply] = row
+                moves_made[ply] = move
                 history[game, ply] = moves[move].cell
                 row = moves[move].after
                 if row <= unseen:
@@ -167,7 +180,7 @@ def game_loop(
             result = rows[row].end if over else 2 * (ply & 1) - 1
             results[result + 1] += 1
             if over or learns_resigned:
-                learn(rows, moves, rule, (path, taken, ply), learning, result)
+                learn(rows, moves, rule, (path, moves_made, ply), learning, result)
 
     return Kernel(play_games, name)
 
@@ -200,7 +213,9 @@ def choose_best(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Ch
     free, first = rows[row].number, rows[row].first
     if u < epsilon:
         return any_of(below * free, u)
-    option, equals, top = u32(0), 1, moves[first].value
+    option = u32(0)
+    equals = 1
+    top = moves[first].value
     for place in range(1, free):
         value = moves[first + place].value
         if value > top:
@@ -256,26 +271,36 @@ class BatchLearner(Learner[T]):
         ply, the opponent being asked about all of its games at once, and learned at the end. Such batches
         grow with the games learned, so that no learner plays from an empty table for long; by an author's
         rule they are single games."""
-        rules, results, done = table.rules, np.zeros(3, np.int64), 0
-        cells, listed, asked = rules.cells, np.zeros((0, 0)), shard.opponent
-        if shard.opponent is not None and table.complete:
-            listed, asked = answers(rules, table.symmetric, shard.opponent), None
-        draws = 1 if shard.opponent is None and self.one_number and cells <= ONE_NUMBER else cells
-        sides = 3 if shard.opponent is None else WATCHES if self.watches else 0
+        rules = table.rules
+        cells = rules.cells
+        results = np.zeros(3, np.int64)
+        known_answers = np.zeros((0, 0))
+        live = shard.opponent  # the opponent, if it is asked during the games
+        if live is not None and table.complete:
+            known_answers = answers(rules, table.symmetric, live)
+            live = None
+        if shard.opponent is None:
+            sides = BOTH_LEARN
+            draws = 1 if self.one_number and cells <= ONE_NUMBER else cells
+        else:
+            sides = WATCHES if self.watches else ALTERNATING
+            draws = cells
         seed = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64)
-        size = min(LOCKSTEP if asked is not None else CHUNK * cells // draws, shard.games)
+        size = min(LOCKSTEP if live is not None else CHUNK * cells // draws, shard.games)
         history = np.empty((size, cells), np.int8)
+        done = 0
         while done < shard.games:
-            number, count = shard.first + done, min(size, shard.games - done)
-            if asked is not None:
+            number = shard.first + done
+            count = min(size, shard.games - done)
+            if live is not None:
                 count = 1 if self.choice == "article" else min(count, 1 + number // 8)
-            batch = Batch(sides, number, history[:count], results, seed, draws, listed)
+            batch = Batch(sides, number, history[:count], results, seed, draws, known_answers)
             batch.history.fill(NOT_YET)
             with np.errstate(over="ignore"):  # the numbers of the next batch follow
                 seed += np.uint64(count * draws) * STEP
             done += count
-            if asked is not None:
-                self.ask(asked, table, batch)
+            if live is not None:
+                self.ask(live, table, batch)
             self.play(table, batch)
             if shard.journal is not None:
                 shard.journal.extend(game_of(rules, own, table.symmetric) for own in batch.history)
@@ -285,10 +310,13 @@ class BatchLearner(Learner[T]):
         """Fill in the history of a batch, ply by ply, without learning."""
         waiting = np.empty((len(batch.history), 2), np.uint64)
         self.play(table, batch._replace(waiting=waiting))
-        while len(games := np.flatnonzero(waiting[:, 0] != OVER)):
+        while True:
+            games = np.flatnonzero(waiting[:, 0] != OVER)
+            if not len(games):
+                return
             positions = Positions(table.rules, *waiting[games].T)
-            asked, places = positions.condensed()
-            played, _ = probabilities_and_legal(opponent, asked, table.symmetric)
+            distinct, places = positions.condensed()
+            played, _ = probabilities_and_legal(opponent, distinct, table.symmetric)
             numbers = uniform_number(batch.seed, games * batch.draws + positions.plies)
             chosen = draw_cells(thresholds(played)[places], numbers)
             batch.history[games, positions.plies] = np.where(chosen < 0, RESIGNED, chosen)
@@ -297,7 +325,7 @@ class BatchLearner(Learner[T]):
     def learn(self, table: Any, game: Game, sides: str = "xo") -> None:
         history = np.full((1, table.rules.cells), RESIGNED, np.int8)
         history[0, : len(game.moves)] = own_cells(game, table.symmetric)
-        bits = ("x" in sides) + 2 * ("o" in sides)
+        bits = (X_LEARNS if "x" in sides else 0) | (O_LEARNS if "o" in sides else 0)
         self.play(table, Batch(bits, 0, history, np.zeros(3, np.int64)))
 
 

@@ -72,7 +72,7 @@ class Menace(TableLearner[Table]):
         return (Column("change", "i8", learned=True),)
 
     @property
-    def parts(self) -> tuple[Part, Part]:
+    def kernel_parts(self) -> tuple[Part, Part]:
         return choose, learn
 
     def rule(self, table: Table) -> tuple[int, int, int]:
@@ -83,7 +83,8 @@ class Menace(TableLearner[Table]):
         changes = table.by_cell(table.moves["change"], rows, legal)
         start = np.maximum(4 - positions.plies.astype(np.int64) // 2, 1)[:, None]
         has_box = legal.sum(axis=1, keepdims=True) > 1
-        beads = np.where(has_box, np.maximum(start + changes, 0), 1) * legal
+        beads = np.where(has_box, np.maximum(start + changes, 0), 1)
+        beads = np.where(legal, beads, 0)
         total = beads.sum(axis=1, keepdims=True)
         if self.choice == "most":
             played = uniform(best_moves(beads.astype(np.float64), legal) & (total > 0))
@@ -101,15 +102,18 @@ def beads(moves: Any, move: int, ply: int) -> int:
 @Part
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Draw a bead; when exploring, or where there is no box, make any move."""
-    (epsilon, below, above), free = chance, rows[row].number
-    if u < epsilon or free == 1:
-        return any_of(free, u * below if u < epsilon else 0.0)
-    total, move = 0, rows[row].first
+    epsilon, below, above = chance
+    free, first = rows[row].number, rows[row].first
+    if u < epsilon:
+        return any_of(free, u * below)
+    if free == 1:
+        return u32(0), 0.0
+    total = 0
     for place in range(free):
-        total += beads(moves, move + place, ply)
+        total += beads(moves, first + place, ply)
     left = int((u - epsilon) * above * total)
     for place in range(free):
-        left -= beads(moves, move + place, ply)
+        left -= beads(moves, first + place, ply)
         if left < 0:
             return u32(place), u
     return u32(free), u  # resigns: the box is empty
@@ -118,8 +122,14 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Chance,
 @Part
 def learn(rows: Any, moves: Any, rule: Any, game: Played, sides: int, result: int) -> None:
     """Add or take away beads in each box that was opened."""
-    (path, taken, plies), (win, draw, loss) = game, rule
+    path, moves_made, plies = game
+    win, draw, loss = rule
     for ply in range(plies):
         if sides >> (ply & 1) & 1 and rows[path[ply]].number > 1:
-            won = (result > 0) == (ply & 1 == 0)
-            moves[taken[ply]].change += draw if result == 0 else win if won else loss
+            move = moves_made[ply]
+            if result == 0:
+                moves[move].change += draw
+            elif (result > 0) == (ply & 1 == 0):  # the side that made the move has won
+                moves[move].change += win
+            else:
+                moves[move].change += loss

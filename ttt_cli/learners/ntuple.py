@@ -125,7 +125,9 @@ def shape_of(rules: Rules) -> Shape:
         from_kind = next(image for image in rules.symmetries if {image[cell] for cell in kind} == cells)
         sets.append([from_kind[cell] for cell in kind])
         kind_of.append(kind)
-    stones, starts, first = [], {}, 0
+    stones = []
+    starts = {}
+    first = 0
     for kind in dict.fromkeys(kind_of):
         patterns = smallest = np.arange(3 ** len(kind))
         digits = patterns[:, None] // 3 ** np.arange(len(kind)) % 3
@@ -136,7 +138,8 @@ def shape_of(rules: Rules) -> Shape:
                 smallest = np.minimum(smallest, digits @ 3**powers)
         stones.append(np.full((len(patterns), rules.cells), len(_SYMBOLS) - 1, np.uint8))
         stones[-1][:, list(kind)] = digits[smallest]
-        starts[kind], first = first, first + len(patterns)
+        starts[kind] = first
+        first += len(patterns)
     key_of = np.frombuffer(_SYMBOLS, np.uint8)[np.concatenate(stones)].view(f"S{rules.cells}")
     keys, slots = np.unique(key_of, return_inverse=True)
     first_slots = [starts[kind] for kind in kind_of]
@@ -166,9 +169,21 @@ class NTupleTable:
         return shape_of(self.rules).network._replace(weights=self.weights)
 
 
-Rule = tuple[Board, Network, Int32s, tuple[Int64s, Floats, Floats], float]
-"""The rules and the network; by plies the patterns, int32[cells + 1, 2, t]; the ``visits``, ``sums`` and
-``sizes`` of a table; and the step size."""
+class Rule(NamedTuple):
+    """What the parts of the game loop need.
+
+    :ivar patterns: int32[cells + 1, 2, t], the patterns at each ply, if X has just moved, and if O has.
+    :ivar visits: those of the table; so are ``sums`` and ``sizes``.
+    :ivar rate: the step size.
+    """
+
+    board: Board
+    network: Network
+    patterns: Int32s
+    visits: Int64s
+    sums: Floats
+    sizes: Floats
+    rate: float
 
 
 def boards(rules: Rules) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -177,7 +192,8 @@ def boards(rules: Rules) -> tuple[NDArray[Any], NDArray[Any]]:
     rows = np.zeros(FIRST + cells + 1, np.dtype(ROW, align=True))
     moves = np.zeros(cells * (cells + 1), np.dtype([*MOVE, ("value", np.float64)], align=True))
     rows["first"][FIRST:] = cells * np.arange(cells + 1)
-    rows["number"][FIRST], moves["cell"][:cells] = cells, np.arange(cells)
+    rows["number"][FIRST] = cells
+    moves["cell"][:cells] = np.arange(cells)
     return rows, moves
 
 
@@ -189,26 +205,30 @@ def rounded(change: float) -> Any:
 @Part
 def rate_moves(rows: Any, moves: Any, rule: Rule, row: int, ply: int) -> Any:
     """Rate each move of a board for the side to move; return the largest value."""
-    (game, net, by_ply, _, _), side, first = rule, ply & 1, rows[row].first
-    patterns = by_ply[ply]
+    board, net = rule.board, rule.network
+    side = ply & 1
+    patterns = rule.patterns[ply, side]
     own, other = np.uint64(rows[row].x), np.uint64(rows[row].o)
     if side:
         own, other = other, own
-    completing, threats = completing_cells(own, other, game), ZERO
-    if not completing and not game.misere:
-        threats = completing_cells(other, own, game)
-    base, best = total(net, patterns[side]), -2.0
+    completing = completing_cells(own, other, board)
+    threats = ZERO
+    if not completing and not board.misere:
+        threats = completing_cells(other, own, board)
+    base = total(net, patterns)
+    best = -2.0
+    first = rows[row].first
     for move in range(first, first + rows[row].number):
         cell = moves[move].cell
         stone = ONE << np.uint64(cell)
         if completing & stone:
-            value = -1.0 if game.misere else 1.0
+            value = -1.0 if board.misere else 1.0
         elif threats & ~stone:  # not blocked
             value = -1.0
         elif rows[row].number == 1:
             value = 0.0
         else:
-            value = squashed(base + gain(net, patterns[side], cell))
+            value = squashed(base + gain(net, patterns, cell))
         moves[move].value = value
         best = max(best, value)
     return best
@@ -217,13 +237,18 @@ def rate_moves(rows: Any, moves: Any, rule: Rule, row: int, ply: int) -> Any:
 @Part
 def next_board(rows: Any, moves: Any, rule: Rule, parent: int, move: int, ply: int) -> int:
     """Fill in the row of the board after a move, its moves and its patterns; return the row."""
-    (game, net, patterns, _, _), side, cell = rule, ply & 1, moves[move].cell
-    row, number, x, o = u32(parent + 1), 0, np.uint64(rows[parent].x), np.uint64(rows[parent].o)
-    stone, completing = ONE << np.uint64(cell), completing_cells(o if side else x, x if side else o, game)
+    board, patterns = rule.board, rule.patterns
+    side = ply & 1
+    cell = moves[move].cell
+    stone = ONE << np.uint64(cell)
+    row = u32(parent + 1)
+    x, o = np.uint64(rows[parent].x), np.uint64(rows[parent].o)
+    completing = completing_cells(o if side else x, x if side else o, board)
     rows[row].x, rows[row].o = (x, o | stone) if side else (x | stone, o)
     rows[row].end = 0
+    number = 0
     if completing & stone:
-        rows[row].end = 2 * side - 1 if game.misere else 1 - 2 * side
+        rows[row].end = 2 * side - 1 if board.misere else 1 - 2 * side
     else:
         for place in range(rows[parent].number):
             left = moves[rows[parent].first + place].cell
@@ -234,7 +259,7 @@ def next_board(rows: Any, moves: Any, rule: Rule, parent: int, move: int, ply: i
     for either in range(2):
         for at in range(patterns.shape[2]):
             patterns[ply + 1, either, at] = patterns[ply, either, at]
-    place_stone(net, patterns[ply + 1], side, cell, 1)
+    place_stone(rule.network, patterns[ply + 1], side, cell, 1)
     return row
 
 
@@ -248,18 +273,20 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
 @Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move the value of each board towards minus that of the best reply."""
-    (path, _, plies), (_, net, patterns, (visits, sums, sizes), rate) = game, rule
+    path, _, plies = game
+    net = rule.network
+    visits, sums, sizes = rule.visits, rule.sums, rule.sizes
     number = len(net.starts)
     for after in range(plies - 1, 0, -1):
         side = (after - 1) & 1
         if not sides >> side & 1:
             continue
         target = -rate_moves(rows, moves, rule, path[after], after)
-        pattern = patterns[after, side]
-        error = target - squashed(total(net, pattern))
-        step = rate / number * error
+        patterns = rule.patterns[after, side]
+        error = target - squashed(total(net, patterns))
+        step = rule.rate / number * error
         for at in range(number):
-            slot = net.slots[net.starts[at] + pattern[at]]
+            slot = net.slots[net.starts[at] + patterns[at]]
             coherence = abs(sums[slot]) / sizes[slot] if sizes[slot] > 0 else 1.0
             net.weights[slot] += rounded(coherence * step)
             visits[slot] += 1
@@ -288,9 +315,17 @@ class NTuple(BatchLearner[NTupleTable]):
         return NTupleTable(rules)
 
     def play(self, table: NTupleTable, batch: Batch) -> None:
-        cells, net, learned = table.rules.cells, table.network, (table.visits, table.sums, table.sizes)
-        patterns = np.zeros((cells + 1, 2, len(net.starts)), np.int32)
-        rule: Rule = board_of(table.rules), net, patterns, learned, float(self.alpha)
+        cells = table.rules.cells
+        net = table.network
+        rule = Rule(
+            board=board_of(table.rules),
+            network=net,
+            patterns=np.zeros((cells + 1, 2, len(net.starts)), np.int32),
+            visits=table.visits,
+            sums=table.sums,
+            sizes=table.sizes,
+            rate=float(self.alpha),
+        )
         play_games = game_loop("ntuple", choose, learn, next_board, OPEN, False)
         exploration = float(self.epsilon), float(self.epsilon), 1.0
         trail = np.zeros(cells + 1, np.uint32), np.zeros(cells + 1, np.uint32)
@@ -308,8 +343,8 @@ class NTuple(BatchLearner[NTupleTable]):
             before, grown = (table.visits[at] - base.visits[at] for table in (merged, part))
             merged.weights[at] = rounded(mean_of(merged.weights[at], before, part.weights[at], grown))
             for name in ("sums", "sizes"):
-                total, others, old = (getattr(table, name)[at] for table in (merged, part, base))
-                getattr(merged, name)[at] = np.where(before == 0, others, total + (others - old))
+                mine, theirs, old = (getattr(table, name)[at] for table in (merged, part, base))
+                getattr(merged, name)[at] = np.where(before == 0, theirs, mine + (theirs - old))
             merged.visits[at] += grown
         return merged
 
@@ -322,16 +357,19 @@ class NTuple(BatchLearner[NTupleTable]):
         yield from zip(shape_of(table.rules).keys[used].astype(str).tolist(), entries, strict=True)
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> NTupleTable:
-        table, known = NTupleTable(rules), shape_of(rules).keys
+        table = NTupleTable(rules)
+        all_keys = shape_of(rules).keys
 
         def read(texts: list[str], entries: list[Any]) -> None:
             require([len(text) == rules.cells and text.isascii() for text in texts])
-            keys = np.array(texts, known.dtype)
-            at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-            require(known[at] == keys)
+            keys = np.array(texts, all_keys.dtype)
+            at = np.minimum(np.searchsorted(all_keys, keys), len(all_keys) - 1)
+            require(all_keys[at] == keys)
             weights, visits, sums, sizes = columns_of(entries, 4)
-            table.weights[at], table.visits[at] = as_floats(weights), as_counts(visits, 1)
-            table.sums[at], table.sizes[at] = as_floats(sums), as_floats(sizes)
+            table.weights[at] = as_floats(weights)
+            table.visits[at] = as_counts(visits, 1)
+            table.sums[at] = as_floats(sums)
+            table.sizes[at] = as_floats(sizes)
             # Both add the same numbers but for the signs, so only rounding can make the sum larger.
             require(np.abs(table.sums[at]) <= table.sizes[at] * (1 + 1e-9))
 

@@ -5,7 +5,6 @@ values a move. How such a learner plays and trains, and how tables are merged an
 from abc import abstractmethod
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -39,7 +38,8 @@ KEPT_ANSWERS = 1 << 17
 
 class Table(dict[str, Any]):
     """What a plain learner has learned: numbers, or short lists of numbers, by the text of a position
-    (``X...O....``) or of a position and one of its free cells from 1 (``X...O.... 3``)."""
+    (``X...O....``) or of a position and one of its free cells from 1 (``X...O.... 3``). The built-in learners
+    keep tables of another kind, ``learners.table.Table``."""
 
     def __init__(self, rules: Rules, entries: Iterable[tuple[str, Any]] = ()) -> None:
         super().__init__(entries)
@@ -108,9 +108,13 @@ class PlainLearner(Learner[Table]):
 
     def _finite(self, table: Table, position: Position, cell: int) -> float | None:
         value = self.value(table, position, cell)
-        with suppress(TypeError, OverflowError):  # of no number, or too large a one
-            if value is None or isfinite(value):
+        if value is None:
+            return None
+        try:
+            if isfinite(value):
                 return value
+        except (TypeError, OverflowError):
+            pass  # not a number, or an int too large for a float: reported like infinity and NaN
         what = f"its value of cell {cell + 1} in {position.text!r} is {str(value)[:50]}"
         raise TttError(what, where=self.name, hint="a number from -1 to 1, or None if unknown")
 
@@ -120,7 +124,8 @@ class PlainLearner(Learner[Table]):
         return Table(rules)
 
     def train(self, table: Table, shard: Shard) -> Int64s:
-        results, rules = np.zeros(3, np.int64), table.rules
+        rules = table.rules
+        results = np.zeros(3, np.int64)
 
         @lru_cache(KEPT_ANSWERS)
         def opponents_answer(text: str) -> list[float]:
@@ -132,12 +137,13 @@ class PlainLearner(Learner[Table]):
         for number in range(shard.games):
             game = Game(rules)
             while not game.is_over:
-                own = shard.opponent is None or game.to_move == (shard.first + number) % 2
-                if own:
+                if shard.opponent is None or game.to_move == (shard.first + number) % 2:
                     cell = self.explore(table, game.position, shard.rng)
-                elif (cell := bisect(opponents_answer(game.text), shard.rng.random())) == rules.cells:
-                    game.resign()
-                    break
+                else:
+                    cell = bisect(opponents_answer(game.text), shard.rng.random())
+                    if cell == rules.cells:
+                        game.resign()
+                        break
                 try:
                     game.push(cell)
                 except UsageError as error:
@@ -178,7 +184,8 @@ class PlainLearner(Learner[Table]):
         :raises TttError: if an entry is not a finite number or a list of them.
         """
         try:
-            entries = (_means if self.numbers == "means" else _sums)(base, parts)
+            merge_entries = _means if self.numbers == "means" else _sums
+            entries = merge_entries(base, parts)
         except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
             raise TttError(f"cannot be merged: {error}", where=self.name) from None
         return Table(base.rules, sorted(entries.items()))
@@ -207,8 +214,9 @@ class PlainLearner(Learner[Table]):
                 require(key == text or key[len(text) + 1 :] in free)
             listed = [entry if isinstance(entry, list) else [entry] for entry in values]
             require(all(listed))
-            as_floats(numbers := flatten(listed))
-            require(not any(isinstance(number, int) and abs(number) >> 63 for number in numbers))
+            numbers = flatten(listed)
+            as_floats(numbers)
+            require(all(abs(number) < 2**63 for number in numbers if isinstance(number, int)))
             if self.numbers == "means":
                 as_counts(columns_of(listed, 2)[1])
             table.update(zip(keys, values, strict=True))
@@ -241,17 +249,19 @@ def _means(base: Table, parts: Sequence[Table]) -> dict[str, list[Any]]:
     merged = {key: [float(value), visits] for key, (value, visits) in base.items()}
     for part in parts:
         for key, (value, visits) in part.items():
-            (mean, counted), before = merged.get(key, (0.0, 0)), base.get(key, (0.0, 0))[1]
+            mean, counted = merged.get(key, (0.0, 0))
+            before = base.get(key, (0.0, 0))[1]
             if visits > before:
-                both = counted - before, visits - before
-                mean = (both[0] * mean + both[1] * value) / sum(both) if both[0] else float(value)
-                merged[key] = [mean, counted + both[1]]
+                others, added = counted - before, visits - before  # by earlier parts, and by this one
+                mean = (others * mean + added * value) / (others + added) if others else float(value)
+                merged[key] = [mean, counted + added]
     return merged
 
 
 def _sums(base: Table, parts: Sequence[Table]) -> dict[str, Any]:
     """The base's entries plus what each part has added; whole numbers where all terms are."""
-    sums, lists = dict[str, list[Any]](), set[str]()
+    sums = dict[str, list[Any]]()
+    lists = set[str]()
     terms = [(base, 1 - len(parts)), *((part, 1) for part in parts)]
     for table, sign in terms:
         for key, item in table.items():

@@ -77,7 +77,7 @@ class Q(TableLearner[Table]):
     choice: str = parameter("default", "article: the author's target", choices=choices)
     alpha: float = parameter(0.1, "lowest step size; article: a constant one", least=0, most=1)
     pace: float = parameter(10.0, "how slowly step sizes decay with visits; 1: as 1/visits", least=1)
-    gamma: float = parameter(0.8, "discount factor, per move of its own", least=0, most=1)
+    gamma: float = parameter(0.8, "discount factor, per own move", least=0, most=1)
     slips: float = parameter(0.25, "assumed probability of a random reply", least=0, most=1)
     epsilon: float = parameter(0.1, "lowest exploration rate; article: a constant one", least=0, most=1)
     settling: float = parameter(20.0, "games per position until the exploration rate is 1/2", least=0)
@@ -101,7 +101,7 @@ class Q(TableLearner[Table]):
         return Column("value", learned=True, span=(-1.0, 1.0)), Column("visits", "i8", learned=True)
 
     @property
-    def parts(self) -> tuple[Part, Part]:
+    def kernel_parts(self) -> tuple[Part, Part]:
         return (choose_best, learn_article) if self.choice == "article" else (choose, learn)
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
@@ -121,7 +121,8 @@ class Q(TableLearner[Table]):
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         values = table.by_cell(table.moves["value"], rows, legal)
         seen = table.by_cell(table.moves["visits"], rows, legal) > 0
-        known, chosen = np.any(seen, axis=1), legal.copy()
+        known = np.any(seen, axis=1)
+        chosen = legal.copy()
         chosen[known] = best_moves(values[known], legal[known])  # few, on a large board
         return uniform(chosen), np.where(seen, values, np.nan), known
 
@@ -146,7 +147,8 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
 @Part
 def find_top(rows: Any, moves: Any, row: int) -> None:
     """Derive ``top`` and ``choice`` of a row."""
-    first, choice = rows[row].first, u32(0)
+    first = rows[row].first
+    choice = u32(0)
     for place in range(1, rows[row].number):
         if moves[first + place].value > moves[first + choice].value:
             choice = u32(place)
@@ -156,14 +158,15 @@ def find_top(rows: Any, moves: Any, row: int) -> None:
 @Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move each value towards the mix of the worst and the mean reply."""
-    (path, taken, plies), (alpha, pace, gamma, slips) = game, rule
+    path, moves_made, plies = game
+    alpha, pace, gamma, slips = rule
     cells = path.shape[0] - 1
     early = np.inf  # the visits up to which steps are larger than alpha
     if alpha > 0.0:
         early = 1.0 - pace + pace / alpha
     target = -rows[path[plies]].top
     for ply in range(plies - 1, -1, -1):
-        row, move = path[ply], taken[ply]
+        row, move = path[ply], moves_made[ply]
         free, first = rows[row].number, rows[row].first
         if sides >> (ply & 1) & 1:
             visits = moves[move].visits + 1
@@ -171,7 +174,8 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
             step = alpha if visits > early else pace / (pace - 1.0 + visits)
             value += step * (target - value)
             moves[move].visits, moves[move].value = visits, value
-            option, top, choice = move - first, rows[row].top, rows[row].choice
+            option = move - first
+            top, choice = rows[row].top, rows[row].choice
             if value > top or (value == top and option < choice):
                 rows[row].top, rows[row].choice = value, option
             elif value < top and option == choice:
@@ -190,14 +194,14 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
 @Part
 def learn_article(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """The author's: move each value towards the best of its side's next turn, the last towards the reward."""
-    path, taken, plies = game
+    path, moves_made, plies = game
     for ply in range(plies):
         if sides >> (ply & 1) & 1:
             if ply + 2 < plies:
                 target = rule.gamma * rows[path[ply + 2]].top
             else:
                 target = float(result) if ply & 1 == 0 else -float(result)
-            move, row = taken[ply], path[ply]
+            row, move = path[ply], moves_made[ply]
             moves[move].visits += 1
             moves[move].value += rule.alpha * (target - moves[move].value)
             find_top(rows, moves, row)

@@ -22,7 +22,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.engine.symmetry import classes, orbit
-from ttt_cli.learners.growth import DRAWN, FIRST, LOWER, O_WON, OPEN, X_WON, Growth, link_rows
+from ttt_cli.learners.growth import DRAWN, FIRST, LOWER, MOVES, O_WON, OPEN, ROWS, X_WON, Growth, link_rows
 
 ENDS = np.array([0, 1, -1, 0], np.int8)
 """The results that ``OPEN``, ``X_WON``, ``O_WON`` and ``DRAWN`` stand for."""
@@ -83,8 +83,10 @@ class Table:
         row_columns: Sequence[Column] = (),
         move_columns: Sequence[Column] = (),
     ) -> None:
-        self.rules, self.symmetric = rules, symmetric
-        self.row_columns, self.move_columns = tuple(row_columns), tuple(move_columns)
+        self.rules = rules
+        self.symmetric = symmetric
+        self.row_columns = tuple(row_columns)
+        self.move_columns = tuple(move_columns)
         self.by_move = any(column.learned for column in move_columns)
         columns = self.move_columns if self.by_move else self.row_columns
         self.learned = [column.name for column in columns if column.learned]
@@ -94,7 +96,8 @@ class Table:
         self._rows["end"] = ENDS
         for column in self.row_columns:
             self._rows[column.name] = column.unseen
-        self.slots, self.used = np.zeros(1, np.uint64), np.array([FIRST, 0, 0])
+        self.slots = np.zeros(1, np.uint64)
+        self.used = np.array([FIRST, 0, 0])
         self._unlinked: int | None = None
         """The first of the rows that were added without links."""
         if not self.complete:
@@ -105,7 +108,8 @@ class Table:
             self._moves = enlarged(self._moves, len(bare.moves))
             self._rows[[name for name, _ in ROW]] = bare.rows
             self._moves[[name for name, _ in MOVE]] = bare.moves
-            self.slots, self.used = bare.slots, bare.used
+            self.slots = bare.slots
+            self.used = bare.used
             self._set_unseen(FIRST)
 
     def _set_unseen(self, start: int) -> None:
@@ -117,11 +121,11 @@ class Table:
 
     @property
     def rows(self) -> NDArray[Any]:
-        return self._rows[: self.used[0]]
+        return self._rows[: self.used[ROWS]]
 
     @property
     def moves(self) -> NDArray[Any]:
-        return self._moves[: self.used[1]]
+        return self._moves[: self.used[MOVES]]
 
     @property
     def entries(self) -> NDArray[Any]:
@@ -159,9 +163,11 @@ class Table:
         """Make room for everything that this many games can add, and set all links."""
         if self.complete:
             return
-        cells, (count, moves_now, _) = self.rules.cells, self.used.tolist()
-        self._make_room(count + games * (cells + 1), moves_now + games * cells * (cells + 1) // 2)
-        self._grow_slots(games * (cells + 1))
+        cells = self.rules.cells
+        more_rows = games * (cells + 1)
+        more_moves = games * cells * (cells + 1) // 2
+        self._make_room(len(self.rows) + more_rows, len(self.moves) + more_moves)
+        self._grow_slots(more_rows)
         self.link()
 
     def include(self, positions: Positions) -> Int64s:
@@ -169,9 +175,9 @@ class Table:
         rows = self.find(positions)
         new = rows == OPEN
         if new.any():
-            count = int(self.used[0])
+            count = len(self.rows)
             self._add(positions[new])
-            rows[new] = np.arange(count, self.used[0])
+            rows[new] = np.arange(count, len(self.rows))
         return rows
 
     def include_table(self, other: "Table") -> Int64s:
@@ -198,7 +204,8 @@ class Table:
         copied._rows = enlarged(self.rows, len(self._rows))
         copied._moves = enlarged(self.moves, len(self._moves))
         if not self.complete:
-            copied.slots, copied.used = self.slots.copy(), self.used.copy()
+            copied.slots = self.slots.copy()
+            copied.used = self.used.copy()
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
@@ -213,7 +220,7 @@ class Table:
 
     def _grow_slots(self, more: int) -> None:
         """Keep the hash table at most two thirds full now, and not quite full with ``more`` rows."""
-        count = int(self.used[0])
+        count = len(self.rows)
         size = 1 << max(3 * count // 2, (count + more) * 17 // 16).bit_length()
         if size > len(self.slots):
             self.slots = np.zeros(size, np.uint64)
@@ -221,24 +228,30 @@ class Table:
 
     def _add(self, positions: Positions) -> None:
         """Add rows for these positions, which have none yet, without links."""
-        first_row, first_move = (int(count) for count in self.used[:2])
         parts = []
         for part in positions.parts(CHUNK):
-            legal, shared_by = part.legal, np.ones((len(part), self.rules.cells), np.int8)
             if self.symmetric:
                 in_classes = classes(part)
                 legal, shared_by = in_classes.legal, in_classes.shared_by
-            cells_of = np.nonzero(legal)[1].astype(np.int8)
-            parts.append((part.results, legal.sum(axis=1, dtype=np.uint8), cells_of, shared_by[legal]))
-        results, numbers, cells, shared = map(np.concatenate, zip(*parts, strict=True))
+            else:
+                legal, shared_by = part.legal, np.ones((len(part), self.rules.cells), np.int8)
+            numbers = legal.sum(axis=1, dtype=np.uint8)
+            cells = np.nonzero(legal)[1].astype(np.int8)
+            parts.append((part.results, numbers, cells, shared_by[legal]))
+        results, numbers, cells, shared_by = map(np.concatenate, zip(*parts, strict=True))
+        first_row, first_move = len(self.rows), len(self.moves)
         row_end, move_end = first_row + len(numbers), first_move + len(cells)
         self._make_room(row_end, move_end)
         rows, moves = self._rows[first_row:row_end], self._moves[first_move:move_end]
-        rows["x"], rows["o"], rows["end"], rows["number"] = positions.x, positions.o, results, numbers
+        rows["x"], rows["o"] = positions.x, positions.o
+        rows["end"] = results
+        rows["number"] = numbers
         rows["first"] = first_move + np.cumsum(numbers, dtype=np.uint32) - numbers
-        moves["cell"], moves["shared_by"] = cells, shared
-        self.used[:2], old_slots = (row_end, move_end), self.slots
+        moves["cell"] = cells
+        moves["shared_by"] = shared_by
+        self.used[ROWS], self.used[MOVES] = row_end, move_end
         self._set_unseen(first_row)
+        old_slots = self.slots
         self._grow_slots(0)
         if self.slots is old_slots:  # else all rows have been entered
             self._enter(first_row)
@@ -247,16 +260,19 @@ class Table:
 
     def _enter(self, start: int) -> None:
         """Put the rows from ``start`` on into the hash table."""
-        slots, mask = self.slots, np.uint64(len(self.slots) - 1)
-        for rows in chunks(np.arange(start, self.used[0])):
+        slots = self.slots
+        mask = np.uint64(len(slots) - 1)
+        for rows in chunks(np.arange(start, len(self.rows))):
             positions = self.positions(rows)
             hashes = hashed(positions.x, positions.o)
-            at, entries = hashes & mask, hashes & ~LOWER | rows.astype(np.uint64)
+            at = hashes & mask
+            entries = hashes & ~LOWER | rows.astype(np.uint64)
             while len(entries):  # where several want one free slot, the last gets it and the others go on
                 free = slots[at] == 0
                 slots[at[free]] = entries[free]
                 left = slots[at] != entries
-                entries, at = entries[left], at[left] + ONE & mask
+                entries = entries[left]
+                at = at[left] + ONE & mask
 
     def link(self) -> None:
         """Set the links of the rows that were added without them."""
@@ -270,15 +286,19 @@ class Table:
 
     def find(self, positions: Positions) -> Int64s:
         """int64[k]: the row of each position (in a table of classes: canonical form), or ``OPEN``."""
-        slots, mask, all_x, all_o = self.slots, np.uint64(len(self.slots) - 1), self.rows["x"], self.rows["o"]
-        rows, left = np.zeros(len(positions), np.int64), np.arange(len(positions))
+        slots = self.slots
+        mask = np.uint64(len(slots) - 1)
+        all_x, all_o = self.rows["x"], self.rows["o"]
+        rows = np.zeros(len(positions), np.int64)
+        left = np.arange(len(positions))
         at = hashed(positions.x, positions.o) & mask
         while len(left):
             there = (slots[at] & LOWER).astype(np.int64)
             hit = (all_x[there] == positions.x[left]) & (all_o[there] == positions.o[left]) & (there != 0)
             rows[left[hit]] = there[hit]
             missed = (there != 0) & ~hit
-            left, at = left[missed], at[missed] + ONE & mask
+            left = left[missed]
+            at = at[missed] + ONE & mask
         return rows
 
     def rows_of(self, positions: Positions) -> Int64s:
@@ -298,7 +318,8 @@ class Table:
 
         :param values: [moves], one for each move of the table.
         """
-        by_cell, met = np.zeros(legal.shape, values.dtype), np.flatnonzero(rows >= FIRST)
+        by_cell = np.zeros(legal.shape, values.dtype)
+        met = np.flatnonzero(rows >= FIRST)
         of_met = by_cell[met]
         of_met[legal[met]] = values[self.moves_of(rows[met])[1]]
         by_cell[met] = of_met
@@ -308,7 +329,8 @@ class Table:
         """int64[k]: the rows after the moves on ``cells`` in ``positions[at]``, or the rows below ``FIRST``
         that represent them."""
         reached = positions.play(at, cells)
-        rows, results = self.rows_of(reached), reached.results
+        rows = self.rows_of(reached)
+        results = reached.results
         unseen = np.select([results > 0, results < 0, reached.terminal], [X_WON, O_WON, DRAWN], OPEN)
         return np.where(rows == OPEN, unseen, rows)
 
@@ -390,7 +412,8 @@ def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column]) -> np.d
 @lru_cache(maxsize=16)
 def complete_table(rules: Rules, symmetric: bool) -> Table:
     """The table of a board with a state space, without a method's columns."""
-    space, table = StateSpace.of(rules), Table(rules, symmetric)
+    space = StateSpace.of(rules)
+    table = Table(rules, symmetric)
     own = classes(space).positions.distinct() if symmetric else space
     table._add(own)
     table.moves["after"] = table.after(own, *np.nonzero(table.legal(own)))

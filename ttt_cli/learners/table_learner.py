@@ -42,8 +42,8 @@ def looked_up(
 ) -> Answer:
     """A policy's answer for positions; from a table of classes, by way of their canonical forms.
 
-    :param answer: takes the rows of positions, or of canonical forms; these, and their legal moves,
-        bool[k, cells].
+    :param answer: takes the rows of positions, or of canonical forms, these themselves, and their legal
+        moves, bool[k, cells].
     """
     if not table.symmetric:
         return answer(table.find(positions), positions, positions.legal)
@@ -76,7 +76,7 @@ class TableLearner(BatchLearner[AnyTable]):
 
     @property
     @abstractmethod
-    def parts(self) -> tuple[Part, Part]:
+    def kernel_parts(self) -> tuple[Part, Part]:
         """``choose`` and ``learn``; see ``learners.loop``."""
 
     def rule(self, table: AnyTable) -> tuple[Any, ...]:
@@ -108,11 +108,13 @@ class TableLearner(BatchLearner[AnyTable]):
     def play(self, table: AnyTable, batch: Batch) -> None:
         """Play or replay games by ``loop.game_loop``, first making room for all that they can add."""
         table.reserve(len(batch.history))
-        growing = (nothing_to_add, -1) if table.complete else (add_row, self.unseen_up_to)
-        play_games = loop.game_loop(self.name, *self.parts, *growing, self.learns_resigned)
-        method = table.growth, self.rule(table), self.exploration(table, batch.number)
-        path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
-        play_games(*table.buffers, *method, batch, (path, taken))
+        choose, learn = self.kernel_parts
+        add, unseen = (nothing_to_add, -1) if table.complete else (add_row, self.unseen_up_to)
+        play_games = loop.game_loop(self.name, choose, learn, add, unseen, self.learns_resigned)
+        exploration = self.exploration(table, batch.number)
+        path, moves_made = np.zeros((2, table.rules.cells + 1), np.uint32)
+        rule = self.rule(table)
+        play_games(*table.buffers, table.growth, rule, exploration, batch, (path, moves_made))
 
     # ---- Merging ----
 
@@ -170,10 +172,13 @@ class TableLearner(BatchLearner[AnyTable]):
         :raises InvalidFileError: if one is malformed, or of a position that can have none.
         """
         positions = parse_keys(keys, table.rules, table.symmetric)
-        by_move, legal = table.by_move, table.legal(positions)
-        slot_of = {str(cell + 1): cell for cell in range(table.rules.cells)} if by_move else {"x": 0, "o": 1}
+        legal = table.legal(positions)
+        if table.by_move:
+            slot_of = {str(cell + 1): cell for cell in range(table.rules.cells)}
+        else:
+            slot_of = {"x": 0, "o": 1}
         at, slots, values = members(entries, slot_of)
-        require(not by_move or legal[at, slots])
+        require(not table.by_move or legal[at, slots])
         if len(table.learned) == 2:
             means, counts = columns_of(values, 2)
             learned = [as_floats(means), as_counts(counts, 1)]
@@ -182,7 +187,7 @@ class TableLearner(BatchLearner[AnyTable]):
             learned = [as_counts(values, 1 - MAX_COUNT, MAX_COUNT - 1)]
         rows = table.include(positions)
         for name, column in zip(table.learned, learned, strict=True):
-            if by_move:
+            if table.by_move:
                 table.moves[name][table.moves_on(rows, legal, at, slots)] = column
             else:
                 table.rows[name][rows[at], slots] = column
@@ -190,7 +195,8 @@ class TableLearner(BatchLearner[AnyTable]):
     def check(self, table: AnyTable) -> None:
         for column in (*table.row_columns, *table.move_columns):
             if column.span:
-                values, (least, most) = table.entries[column.name], column.span
+                least, most = column.span
+                values = table.entries[column.name]
                 rows = table.rows_with((values < least) | (values > most))
                 for text in table.positions(rows).texts():
                     fault = f"a {column.name} beyond what learning gives, {least:g} to {most:g}"
@@ -217,6 +223,7 @@ def _add_learned(merged: Table, merged_rows: Int64s, part: Table, part_rows: Int
     for counts in (before, learned):
         counts[in_base] -= base.entries[count][into[in_base]]
     for name in mean:
-        learned, values = np.maximum(learned, 0), merged.entries[name]
+        learned = np.maximum(learned, 0)
+        values = merged.entries[name]
         values[into] = mean_of(values[into], before, part.entries[name][source], learned)
     merged.entries[count][into] += learned

@@ -58,7 +58,7 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Td(TableLearner[Table]):
-    """Values of positions, one table a side: real-time dynamic programming; by the preset, TD learning."""
+    """Values of positions, one table per side: real-time dynamic programming; by the preset, TD learning."""
 
     name: ClassVar[str] = "td"
     kernel_version: ClassVar[int] = 4
@@ -92,7 +92,7 @@ class Td(TableLearner[Table]):
     epsilon: float = parameter(0.5, "exploration rate in the first game", least=0, most=1)
     epsilon_end: float = parameter(0.1, "exploration rate that it decays to", least=0, most=1)
     draw: float = parameter(0.5, "reward of a draw; a win is 1, a loss 0", least=0, most=1)
-    gamma: float = parameter(0.85, "discount factor, per move of its own", least=0, most=1)
+    gamma: float = parameter(0.85, "discount factor, per own move", least=0, most=1)
     slips: float = parameter(0.2, "assumed probability of a random reply", least=0, most=1)
     target: str = parameter(
         "best", "learn from the best next position or the one played", choices=("best", "next")
@@ -106,15 +106,18 @@ class Td(TableLearner[Table]):
         return value, Column("visits", "(2,)i8", learned=True)
 
     @property
-    def parts(self) -> tuple[Part, Part]:
-        chooses = choose_article if self.choice == "article" else choose
-        return chooses, learn if self.target == "best" else learn_next
+    def kernel_parts(self) -> tuple[Part, Part]:
+        choice_rule = choose_article if self.choice == "article" else choose
+        learning_rule = learn if self.target == "best" else learn_next
+        return choice_rule, learning_rule
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         at, cells = np.nonzero(legal)
-        after, side = table.after(positions, at, cells), positions.plies[at] % 2
-        values, seen = np.full(legal.shape, np.nan), np.zeros(legal.shape, np.bool_)
+        after = table.after(positions, at, cells)
+        side = positions.plies[at] % 2
+        values = np.full(legal.shape, np.nan)
         values[at, cells] = table.rows["value"][after, side]
+        seen = np.zeros(legal.shape, np.bool_)
         seen[at, cells] = table.rows["visits"][after, side] > 0
         chosen = best_moves(values, legal)
         played = uniform(first_chosen(chosen) if self.choice == "article" else chosen)
@@ -131,7 +134,8 @@ class Td(TableLearner[Table]):
         which 0 is even, are scaled."""
         own = deepcopy(table)
         values, visits = own.rows["value"], own.rows["visits"]
-        known, still_open = visits > 0, (own.rows["number"] > 0)[:, None]
+        known = visits > 0
+        still_open = (own.rows["number"] > 0)[:, None]
         open_values = values[known & still_open]
         are_chances = np.all((values[known] >= 0) & (values[known] <= 1))
         if not are_chances or (open_values == 0).sum() > (open_values == 0.5).sum():
@@ -148,7 +152,8 @@ class Td(TableLearner[Table]):
 def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance, u: float) -> Chosen:
     """Move where the side's value is largest; when exploring, where it has been least often."""
     epsilon, below, above = chance
-    free, first, side = rows[row].number, rows[row].first, ply & 1
+    free, first = rows[row].number, rows[row].first
+    side = ply & 1
     if u < epsilon:
         option, u = any_of(below * free, u)
         if rows[row].visits[side] < RARE:
@@ -199,10 +204,13 @@ def reward(result: int, side: int, draw: float) -> tuple[float, float]:
 @Part
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Backwards through the game, move the values towards what the table expects to come next."""
-    (path, _, plies), (alpha, alpha_end, draw, gamma, slips) = game, rule
-    end, cells = min(alpha, alpha_end), path.shape[0] - 1
+    path, _, plies = game
+    alpha, alpha_end, draw, gamma, slips = rule
+    end = min(alpha, alpha_end)
+    cells = path.shape[0] - 1
     for ply in range(plies, 0, -1):
-        row, side = rows[path[ply]], ply & 1
+        row = rows[path[ply]]
+        side = ply & 1
         if ply == plies:
             mine, theirs = reward(result, side, draw)
         else:
@@ -227,11 +235,13 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
 @Part
 def learn_next(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """The author's: backwards through the game, move the values towards that of the next position."""
-    (path, _, plies), (alpha, alpha_end, draw, gamma, _) = game, rule
+    path, _, plies = game
+    alpha, alpha_end, draw, gamma, _ = rule
     end = min(alpha, alpha_end)
     mine, theirs = reward(result, 1 - (plies & 1), draw)
     for ply in range(plies, 0, -1):
-        row, side = rows[path[ply]], ply & 1
+        row = rows[path[ply]]
+        side = ply & 1
         mine, theirs = theirs, mine
         if ply < plies:
             mine *= gamma
