@@ -32,6 +32,12 @@ def test_until_fails_without_a_proof_but_saves(ttt: Run) -> None:
     assert library.load(Path("td.json")).state.games == 256
 
 
+def test_games_that_teach_nothing_are_called_so(ttt: Run) -> None:
+    Path("quits.py").write_text("def choose(text):\n    return 'resign'\n")
+    told = ttt("train", "td", "--games", 10, "--opponent", "py:quits.py:choose", "--board", "3x4")
+    assert told.code == 0 and "no game has taught it anything" in told.err
+
+
 def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its games would not be those that its id stands for; a new run goes on from the file."""
     stopped = continued(State.empty(learner_of("td", "default"), STANDARD), 256, 1, planned=1000)
@@ -40,7 +46,7 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
     refused = ttt("train", "td", "--resume", "-o", "td.json")
     assert (refused.code, "by another version of td" in refused.err) == (3, True)
     again = ttt("train", "td", "-n", "10", "-o", "td.json")
-    assert again.code == 0
+    assert again.code == 0 and "continuing ./td.json, which has learned 256 games; --fresh" in again.err
     assert "the run that stopped after 256 of 1,000 games can no longer be resumed" in again.err
 
 

@@ -31,8 +31,10 @@ def player_of(player: Any, rules: Rules, name: str, *, samples: int | None = Non
     if isinstance(player, type):
         with guarded(name, f"{player.__name__}() raised "):
             player = player()
-    if callable(getattr(player, "probabilities", None)):
+    with guarded(name, "raised "):  # they may be properties
+        has_probabilities = callable(getattr(player, "probabilities", None))
         own_rules = getattr(player, "rules", rules)
+    if has_probabilities:
         if not isinstance(own_rules, Rules):
             raise UsageError(
                 f"its rules are {own_rules!r}, not Rules", where=name, hint="such as Rules(3, 3, 3)"

@@ -1,8 +1,8 @@
 """``ttt evaluate``: how strong a player is, exactly."""
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -83,7 +83,7 @@ def evaluate(
     if not only_match:
         against = [(other.name, other.policy) for other in others]
         try:
-            with progress(env, budget, title="walk", unit="positions") as tick:
+            with _judging(env, player, budget) as tick:
                 result = judge(player.policy, against, budget=budget, tick=tick)
         except (OutgrownError, UnsteadyError) as error:
             if exact or mistakes is not None:
@@ -204,9 +204,15 @@ def _records(player: Agent, opponent: str, batch: Games, match: str) -> Iterator
         yield record.to_line() + b"\n"
 
 
+def _judging(env: Environment, player: Agent, budget: int) -> AbstractContextManager[Callable[[int], None]]:
+    """Show how many positions have been visited; how many there will be is not known."""
+    most = min(budget, player.rules.positions_bound)
+    return progress(env, None, title="judging", unit=f"positions, at most {most:,}")
+
+
 def _write_mistakes(env: Environment, player: Agent, others: Sequence[Agent], out: str, budget: int) -> bool:
     """Write the mistakes of a player as CSV; return whether they went to a file, not to stdout."""
-    with progress(env, budget, title="walk", unit="positions") as tick:
+    with _judging(env, player, budget) as tick:
         blunders = find_blunders(player.policy, [other.policy for other in others], budget=budget, tick=tick)
     if not write_report(env, out, to_csv(blunder_rows(blunders, [other.name for other in others]))):
         return False

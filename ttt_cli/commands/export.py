@@ -14,7 +14,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import Environment
-from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean, printable
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean, printable
 from ttt_cli.evaluation.matchup import both_sides, own_play
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, try_report, write_report
@@ -99,7 +99,7 @@ def export(
         player = replace(player, depth=PICTURE_DEPTH)
     if form.holds == "policy":
         player = replace(player, reached=_reached(env, agent))
-    chunks = form.write(player)
+    chunks: Iterable[bytes] = _checked(form, player)
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
         env.remark(_otherwise(agent, form, chunks[0]))
@@ -108,6 +108,14 @@ def export(
     if form.name in FORMATS and form.holds == "policy":
         _try_reading(env, Path(out))
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
+
+
+def _checked(form: Format, player: ExportSource) -> Iterator[bytes]:
+    """Yield what a format writes, which may be that of a plug-in."""
+    for chunk in form.write(player):
+        if not isinstance(chunk, bytes):
+            raise TttError(f"the format's write yields {type(chunk).__name__}, not bytes", where=form.name)
+        yield chunk
 
 
 def _reached(env: Environment, agent: Agent) -> Positions | None:
@@ -124,7 +132,7 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
             env.say(f"{agent.name}: only the positions that it has seen; the file has no move for any other")
             return None
     try:
-        with progress(env, MAX_REACHED, title="walk", unit="positions") as tick:
+        with progress(env, None, title="visiting", unit=f"positions, at most {MAX_REACHED:,}") as tick:
             reached = own_play(agent.policy, budget=MAX_REACHED, tick=tick)[0]
     except OutgrownError as error:
         what = f"has a {agent.rules.describe()} policy too large for a file: {error.message}"

@@ -58,7 +58,9 @@ class TrainOptions:
         str | None, option("FILE", "Learn from recorded games; without --games, play none.")
     ] = None
     preset: Annotated[Literal["article"] | None, option(None, "Use the author's rule and constants.")] = None
-    seed: Annotated[int | None, number("Random seed: the same call writes the same bytes.", least=0)] = None
+    seed: Annotated[
+        int | None, number("Random seed: the same call from the same state writes the same bytes.", least=0)
+    ] = None
     symmetry: Symmetry = False
     until: Annotated[
         Literal["unbeatable"] | None, option(None, "Stop once this is proved; exit 1 if it never is.")
@@ -268,11 +270,23 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
     state = loaded.state
     if options.source is not None and state.learner.choice != choice:
         env.say(f"{origin} has the choice rule {state.learner.choice}, and so will {path}")
+    if not options.resume:
+        _say_origin(env, state, origin, path)
     unfinished = state.unfinished
     if unfinished is not None and origin == path and not options.resume:
         stopped = f"after {unfinished['games']:,} of {unfinished['planned']:,} games"
         env.say(f"the run that stopped {stopped} can no longer be resumed")
     return replace(state, learner=state.learner.with_params(**given))
+
+
+def _say_origin(env: Environment, state: State, origin: Path, path: Path) -> None:
+    """Say what is trained further: a call that is repeated does not start over."""
+    name = library.display_name(env.store, origin)
+    learned = "" if state.games is None else f", which has learned {counted(state.games, 'game')}"
+    if origin == path:
+        env.say(f"continuing {name}{learned}; --fresh starts over")
+    else:
+        env.say(f"starting from {name}{learned}")
 
 
 def _unfit(
@@ -348,6 +362,8 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         else:
             budget = 200_000
         result = _result(run.path, run.state, run, budget)
+    if run.games and not result.positions:
+        env.say("no game has taught it anything: each of them was resigned")
     if stopped is not None:
         return replace(result, code=stopped)
     if options.until and not result.unbeatable:
@@ -364,9 +380,11 @@ def _announce(env: Environment, options: TrainOptions, run: TrainingRun) -> None
     if run.opponent is not None:
         env.remark(run.opponent.remarks)
     most = "at most " if options.until else ""
-    env.say(f"training {name} for {most}{counted(run.planned, 'game')}, --seed {run.record['seed']}")
+    game = "" if rules == STANDARD else f" on {rules.describe()}"
+    games = f"{most}{counted(run.planned, 'game')}"
+    env.say(f"training {name}{game} for {games}, --seed {run.record['seed']}")
     if (options.until or options.curve) and enumerated(rules) is None:
-        env.say("the player is judged along the way, which takes longer than its games")
+        env.say("the player is judged along the way, which may take many times as long as its games")
     if rules.cells >= 36 and isinstance(learner, TableLearner):
         # On average half of the cells are free.
         size = f"about {run.state.table.move_bytes * rules.cells**2 // 2048} kB per game"
