@@ -1,5 +1,6 @@
 """``ttt restore`` lists what was replaced, and brings it back."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,9 @@ def test_a_million_games_survive_two_fresh_starts(replaced: Run):
 
 
 def test_a_state_that_is_gone_is_brought_back(replaced: Run):
-    Path("state_store/q.json").unlink()
+    Path("state_store/q.json").rename("state_store/the\nsame.json")
+    Path("state_store/q.json.1.bak").rename(odd := "state_store/the\nsame.json.bak")
+    assert replaced("restore").out.count("the\\nsame") == 1 and replaced("restore", odd).code == 0
     assert replaced("restore", "q").out.startswith("state_store/q.json.bak")
     assert replaced("restore", "state_store/q.json.bak").code == 0
     assert replaced("show", "q", "--json").json["games"] == 10
@@ -59,18 +62,20 @@ def test_a_state_replaces_nothing_but_states(ttt: Run):
 
 def test_a_name_with_a_board_means_the_state_for_it(ttt: Run):
     board = ("--board", "2x3", "--line", "2")
-    for game in (board, ("--games", "5")):
-        for games in ("30", "20"):
-            assert ttt("train", "q", "--games", games, *game, "--fresh").code == 0
+    for game, games in product((board, ("--games", "5")), ("30", "20")):
+        assert ttt("train", "q", "--games", games, *game, "--fresh").code == 0
     assert ttt("restore", "q", *board).out == "state_store/q.2x3-2.json.bak: 30 games\n"
     assert ttt("verify", "q", *board).out.startswith("state_store/q.2x3-2.json: ")
     assert ttt("curve", "q", *board, "--json").json["curves"][0]["file"] == "state_store/q.2x3-2.json"
 
 
 def test_there_is_nothing_to_restore(ttt: Run):
-    everything = ttt("restore")
-    assert everything.err.startswith("no backups") and everything.code == 0
+    assert ttt("restore").err.startswith("no backups") and ttt("restore").code == 0
     assert ttt("restore", "q").code == 2
     Path("mine.json").write_bytes(b"")
     mine = ttt("restore", "mine.json")
     assert mine.err.startswith("no backups") and mine.code == 1
+    for folder in ("", ".", "/"):
+        assert ttt("restore", folder).code == 3
+    assert ttt("play", "--x", "random", "--o", "random", "--learn").code == 0
+    assert ttt("restore", "games.jsonl").err.startswith("no backups")

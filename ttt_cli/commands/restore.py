@@ -6,8 +6,8 @@ from typing import Annotated
 
 from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.errors import ExitCode
-from ttt_cli.shell.options import given_rules, named
+from ttt_cli.errors import ExitCode, InvalidFileError
+from ttt_cli.shell.options import given_rules, named, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.files import Backup, backups, original
 from ttt_cli.views.numbers import counted
@@ -51,13 +51,18 @@ def restore(
       ttt restore state_store/q.json.bak
     """
     if file is None:
-        originals = filter(None, {original(path) for path in env.store.glob("[!.]*.bak")})
+        originals = filter(None, {original(path) for path in stored_files(env.store, "bak")})
         return Backups([backup for path in sorted(originals) for backup in backups(path)], None, None)
     path = original(Path(file))
     if path is not None and Path(file).exists():
         library.restore(Path(file), path)
         return Backups(backups(path), path, file)
     rules = given_rules(env)
-    candidates = (*library.candidates(env.store, file, rules), Path(file))
-    path = next(filter(backups, candidates), None) or library.existing(env.store, file, rules, what="file")
+    candidates = [*library.candidates(env.store, file, rules), Path(file), env.store / file]
+    path = next(filter(backups, candidates), None)
+    if path is None and (env.store / file).is_file():  # the store's log
+        path = env.store / file
+    path = path or library.existing(env.store, file, rules, what="file")
+    if path.is_dir():
+        raise InvalidFileError("is a folder", where=file or "''", hint="name a state or a log")
     return Backups(backups(path), None, file)

@@ -1,5 +1,6 @@
 """Helpers for players and files that several commands share."""
 
+import os
 import re
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
@@ -32,7 +33,7 @@ def output_file(env: Environment, out: str) -> Path:
     if out == "-":
         raise UsageError("a state cannot be written to stdout", where="-", hint="name a file")
     path = Path(out)
-    stored = next(filter(Path.exists, library.candidates(env.store, str(path))), None)
+    stored = next(filter(os.path.exists, library.candidates(env.store, str(path))), None)
     if stored and out == str(path):
         raise UsageError(
             "names a state, not a file",

@@ -39,13 +39,15 @@ def whole(least: int, most: int) -> Callable[[Any], int]:
     return number
 
 
-def stored_files(store: Path) -> list[Path]:
+def stored_files(store: Path, endings: str = "json|csv") -> list[Path]:
     """Return the files of a store that may be states, sorted by name; none if there is no store.
+
+    :param endings: other endings, for other files.
 
     :raises InvalidFileError: if it cannot be listed.
     """
     try:
-        files = [path for path in store.iterdir() if re.fullmatch(r"[^.].*\.(json|csv)", path.name)]
+        files = [path for path in store.iterdir() if re.fullmatch(rf"(?s:[^.].*)\.({endings})", path.name)]
     except FileNotFoundError:
         return []
     except OSError as error:

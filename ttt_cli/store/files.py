@@ -34,7 +34,7 @@ KEPT = 5  # backups of a file
 
 _GAMES = re.compile(rb'"games": ?(\d+|null)')
 _ENDING = r"(?:\.([0-9]+))?\.bak"
-_NAME = re.compile("(.+?)" + _ENDING)
+_NAME = re.compile("(?s:(.+?))" + _ENDING)
 
 
 def write_bytes(path: AnyPath, data: bytes | Iterable[bytes], *, keep_backup: bool = False) -> None:
@@ -227,7 +227,7 @@ def original(path: Path) -> Path | None:
 def _newest(path: Path) -> Path:
     """The path of the newest backup of a file, whether it exists or not."""
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    return target.with_name(f"{target.name}.bak")
+    return target.parent / f"{target.name}.bak"
 
 
 def _keep(target: Path) -> None:

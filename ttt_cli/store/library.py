@@ -17,7 +17,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import board_options, command_line, store_option
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
-from ttt_cli.store.files import announced, try_writing, write_bytes, writing
+from ttt_cli.store.files import announced, backups, try_writing, write_bytes, writing
 from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, FileOptions, Format, Loaded, Rejected, Verification
 from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
@@ -25,10 +25,11 @@ from ttt_cli.store.games import LOG, SoundGames, holds_games
 from ttt_cli.store.locks import lock
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.system import real_path, translated
+from ttt_cli.store.system import real_path, translate_os_errors, translated
 from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")  # of state files
+LONGEST_NAME = 255  # bytes of a file's name that file systems take
 
 _LEARNER = re.compile(rb'"learner":\s*"([a-z0-9_-]+)"')
 
@@ -93,7 +94,8 @@ def candidates(store: Path, name: str, rules: Rules | None = None) -> list[Path]
     stems = [name]
     if rules not in (None, STANDARD) and not (trained and trained.rules):
         stems = [f"{name}.{rules}", name] if trained is None else [f"{name}.{rules}"]
-    return [store / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES)]
+    names = ["".join(parts) for parts in product(stems, SUFFIXES)]
+    return [store / name for name in names if len(os.fsencode(name)) <= LONGEST_NAME]
 
 
 def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = "state") -> Path:
@@ -124,7 +126,8 @@ def not_found(
         is_misere = trained.rules is not None and trained.rules.misere
         hint = "" if is_misere else f"{trained.command(*store_option(store))} makes it"
         return UsageError(f"there is no state {trained.name!r} in {store.absolute()}", hint=hint)
-    names = [*known, *(path.stem for path in store.glob("*.*") if path.suffix in SUFFIXES)]
+    files = filter(os.path.isfile, store.glob("*.*"))
+    names = [*known, *(path.stem for path in files if path.suffix in SUFFIXES)]
     similar = did_you_mean(name, names) or did_you_mean(Path(name).stem, names)  # q.jsn
     kind = InvalidFileError if is_path(name) else UsageError
     return kind(f"there is no such {what}", where=name or "''", hint=similar or hint)
@@ -302,12 +305,15 @@ def digest(state: State) -> str:
 def try_saving(state: State, path: Path) -> None:
     """Raise TttError if ``save`` would, or would replace the file of another program, before any work is lost
     by that."""
-    check_replaceable(state, path)  # refuses what may not be replaced
+    keeps_backup = check_replaceable(state, path)
     if path.is_file() and path.stat().st_size and not native_format(path):
         what, hint = "is not a state, and a state replaces nothing else", "name another file"
         raise InvalidFileError(what, where=str(path), hint=hint, flags="-o another file")
     if path.is_file() or not path.exists():  # the reader of a pipe would see its end
         try_writing(path)
+    if keeps_backup and path.is_file():
+        with translate_os_errors(path):
+            backups(path)  # where none can be listed, none can be kept
 
 
 def save(state: State, path: Path) -> None:

@@ -528,7 +528,7 @@ def test_an_agent_pickled_as_tables_by_cell_is_read_whole():
         tables[divmod(cell, 3)][board.replace(".", "-")] = value
     tables[1, 1]["OOX-O-XXO"] = 0.5
     found = reads_as(pickle.dumps({"Q": tables, "alpha": 0.5}), goes_by(of_o), spelling={"first": "X"})
-    assert [item.where for item in found.rejected] == ["key '(1, 1)\\tOOX-O-XXO'"]
+    assert [item.where for item in found.rejected] == ["key '(1, 1),OOX-O-XXO'"]
 
 
 EVERY = {board: ROWS.get("".join(map(".XO".__getitem__, board))) for board in product(range(3), repeat=9)}

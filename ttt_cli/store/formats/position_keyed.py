@@ -187,7 +187,7 @@ def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:
 def _left_out(reading: Reading, table: Candidate) -> list[Rejected]:
     """What is left out: keys that are not positions, and values that are not numbers."""
     spelling, values = reading.spelling, reading.values
-    places = [f"key {quoted(key)}" for key in table.keys]
+    places = [f"key {quoted(key.replace(chr(9), chr(44)))}" for key in table.keys]
     played_on = "the game goes on after a win, or the stones are the mover's own and the opponent's "
     played_on += "(spelling.mine)"
     rejected = [
