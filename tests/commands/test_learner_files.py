@@ -146,7 +146,7 @@ def test_only_typed_files_run_and_only_once(ttt: Run, monkeypatch):
         Path("other.json").write_text(state.replace('"learner":"count"', f'"learner":"{learner}"'))
         assert ttt("evaluate", "./other.json", "random").code == 3
     bare = ttt("train", "./mine.py")
-    assert bare.code == 2 and "FILE.py:CLASS" in bare.err
+    assert bare.code == 2 and "./mine.py:CLASS names a class" in bare.err
     assert ttt("study", typed, "-h").code == 0
     for words in (f"ttt train {typed} --ga", f"ttt show --learner {typed} st"):
         monkeypatch.setenv("_TTT_COMPLETE", "complete_bash")

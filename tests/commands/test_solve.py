@@ -22,7 +22,7 @@ def test_without_a_position_it_is_the_empty_board(ttt: Run):
 
 def test_a_draw_on_the_screen_and_an_ended_game(ttt: Run):
     lines = ttt("solve", "X........").out.splitlines()
-    assert lines[-2].startswith("O to move draws: proven (")
+    assert lines[-2].startswith("O to move draws: proved (")
     assert lines[-1].startswith("best play: 5 ")
     assert ttt("solve", "XXXOO....").out.splitlines()[-1] == "X has won"
     document = ttt("solve", "XOXXOOOXX", "--json").json

@@ -180,7 +180,7 @@ class Asked(Policy):
         if cell is not None and (cell == RESIGNS or text[cell] == "."):
             return cell
         why = "" if cell is None else ", which is taken,"
-        hint = f"a free cell from 1 to {self.rules.cells}, or resign"
+        hint = f"expected a free cell from 1 to {self.rules.cells}, or resign"
         self._fail(text, TttError(f"answered {answer.strip()[:40]!r}{why}", hint=hint))
         return RESIGNS
 

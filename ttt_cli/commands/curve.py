@@ -75,7 +75,7 @@ def curve(
     else:
         distinct = len({path.stem for path in paths}) == len(paths)
         curves = [curve for path in paths for curve in _read(path, path.stem if distinct else str(path))]
-        heading = f"How strong {curves[0].name if len(curves) == 1 else 'players'} became by training"
+        heading = f"Strength of {curves[0].name if len(curves) == 1 else 'players'} by games of training"
     if out is not None:
         try_report(env, out)
         env.say("drawing a picture")

@@ -44,7 +44,7 @@ def explore(
     The page gives hints, shows how to beat the player, and reviews finished games. It also shows, for every
     position, what each move is worth, what the player thinks of it and how often it plays it, and lists the
     mistakes that the player makes in its own games. On boards with more than 200,000 positions, the page
-    holds only the positions that can occur when the player plays.
+    holds only the positions that can occur when the player plays, at most 2,000,000 as each side.
 
     Examples:
       ttt explore q -o q.html --open

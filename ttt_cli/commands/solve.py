@@ -39,8 +39,9 @@ class Solution(Document, name="solution"):
 
     def show(self, env: Environment) -> None:
         position = end = self.position
-        env.draw(board(position))
-        env.out("")
+        if position.plies:
+            env.draw(board(position))
+            env.out("")
         effort = f"{counted(self.nodes, 'node')}, {self.seconds:.2f} s"
         if position.terminal:
             env.out(ended(position))
@@ -50,7 +51,7 @@ class Solution(Document, name="solution"):
             if self.ruled_out:
                 env.out(f"ruled out so far: a win by {position.mover}")
         else:
-            env.out(f"{position.mover} to move {OUTCOMES[self.value]}: proven ({effort})")
+            env.out(f"{position.mover} to move {OUTCOMES[self.value]}: proved ({effort})")
         if self.line:
             for cell in self.line:
                 end = end.play(cell)

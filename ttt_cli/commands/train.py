@@ -173,6 +173,11 @@ def load(arguments: list[str], *, completing: bool) -> tuple[str, Any, list[str]
     :raises TttError: if there is no such learner.
     """
     name = arguments[0] if arguments else "--help"
+    if arguments and name.startswith("-") and not completing and not {"-h", "--help"} & {*arguments}:
+        method = next((word for word in arguments if word in LEARNERS), "q")
+        options = [word for word in arguments if word != method]
+        hint = f"such as {command_line('ttt', 'train', method, *options)}"
+        raise UsageError("the method comes first", where="LEARNER", hint=hint)
     if name.startswith("-") or (completing and name not in LEARNERS):
         text, examples = split_examples(train.__doc__ or "")
         methods: Any = {

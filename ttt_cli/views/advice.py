@@ -101,7 +101,7 @@ def beat(position: Position, policy: Policy, name: str) -> Advice:
         best = f"{name} cannot be beaten from here; {cells} saves the draw{share}"
     else:
         best = f"{name} wins from here, whatever you play"
-    return Advice(notes, best, f"cells: the best you can get against {name}, and (against perfect play)")
+    return Advice(notes, best, f"cells: your best against {name} (in brackets: against perfect play)")
 
 
 def _analysis(position: Position) -> Analysis:

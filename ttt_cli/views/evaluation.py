@@ -19,7 +19,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.match import Sample
 from ttt_cli.evaluation.review import MoveReview
-from ttt_cli.evaluation.verdict import Blunders, Verdict
+from ttt_cli.evaluation.verdict import Blunders, Verdict, holds
 from ttt_cli.evaluation.walk import WALK_BATCH
 from ttt_cli.evaluation.worst_case import WorstCase
 from ttt_cli.views.numbers import bar, cells, counted, percent
@@ -153,8 +153,11 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
     elif verdict.unbeatable is None:
         yield "verdict", Text("not known, since the value of the game is not proved", "bold yellow")
     else:
-        beatable = [f"as {side.name}" for side in Side if verdict.holds_as(side) is False]
-        yield "verdict", Text(f"beatable {' and '.join(beatable)}", "bold red")
+        beatable = " and ".join(f"as {side.name}" for side in Side if verdict.holds_as(side) is False)
+        for side in Side:
+            if holds(verdict.rules, side, -1):
+                beatable += f"; as {side.name} even perfect play can be beaten"
+        yield "verdict", Text(f"beatable {beatable}", "bold red")
 
 
 def _worst(rules: Rules, case: WorstCase) -> Text:

@@ -35,7 +35,7 @@ from ttt_cli.views.numbers import counted, percent
 MAX_WALKED = 2_000_000
 """The most positions for each side on the page of a board without a state space."""
 
-INSTEAD = "ttt play needs no page"
+INSTEAD = "too many for a page; ttt play needs none"
 
 
 def covered(policy: Policy) -> Positions:
