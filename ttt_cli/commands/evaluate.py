@@ -9,25 +9,22 @@ from typing import Annotated, Literal
 from ttt_cli.agents.asked import UnsteadyError
 from ttt_cli.agents.grammar import Agent
 from ttt_cli.agents.registry import OPPONENTS, default_opponents
-from ttt_cli.agents.state_player import play_by
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.evaluation.match import GAMES, Games, Match, Sample, play_match
-from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.review import MoveReview
 from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
-from ttt_cli.shell.common import resolved, try_report, write_report
+from ttt_cli.shell.common import remark_ties, resolved, try_report, write_report
 from ttt_cli.shell.options import AgentName, Seed, Walked, file_help, flag, named, number, option
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.runs import digest_of
 from ttt_cli.store.text import as_text, to_csv
 from ttt_cli.views.evaluation import Evaluation, blunder_rows
-from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
 
@@ -90,7 +87,8 @@ def evaluate(
                 raise
             lines = _without_verdict(env, player, error, games, explain)
         else:
-            _remark_ties(env, player, others[0])
+            if player.loaded is not None:
+                remark_ties(env, player.loaded, player.options, others[0].name, others[0].policy)
     if result is None:
         seed = secrets.randbits(32) if seed is None else seed
         result = _sample(env, player, others, games or GAMES, seed, games_to, lines)
@@ -102,30 +100,6 @@ def evaluate(
 
 
 more_help = file_help
-
-
-def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
-    """Say how the rates of another program's table depend on how it breaks ties, unless that is stated."""
-    loaded = player.loaded
-    if loaded is None or loaded.native or enumerated(player.rules) is None:
-        return
-    state = loaded.state
-    options = player.options
-    stated = options.keys() & {"ties", "search", "epsilon"} or options.get("choice", "most") != "most"
-    without_ties = not state.learner.values_of or state.learner.choice in state.learner.without_ties
-    draws_beads = state.plays is not None and state.plays.choice == "draw"
-    if stated or without_ties or draws_beads:
-        return
-    ties_by_rates: dict[str, str] = {}  # names equal rates once
-    for ties in ("random", "first", "last", "first-learned"):
-        as_x, as_o = both_sides(play_by(state, ties=ties, **options), other.policy)
-        wins = f"{percent(as_x.win)} as X and {percent(as_o.win)} as O"
-        losses = f"{percent(as_x.loss)} and {percent(as_o.loss)}"
-        ties_by_rates.setdefault(f"it loses {losses}, and wins {wins}", ties)
-    if len(ties_by_rates) > 1:
-        rates = "; ".join(f"{text} with ties={ties}" for text, ties in ties_by_rates.items())
-        what = f"{player.source}: the file does not say which of equal values its program takes"
-        env.remark([f"{what}; against {other.name} {rates}; ties=random is shown"])
 
 
 def _without_verdict(

@@ -217,6 +217,21 @@ def _remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
         yield f"the keys{turned} are up to symmetry: {images} {alone}"
     if reading.occupied:
         yield f"{reading.occupied:,} numbers at occupied cells count as filler"
+    yield from _one_sided(reading)
     zeros = len(reading.numbers) - sum(map(len, entries.values()))
     if zeros > 0:
         yield f"zeros, the values before any learning, count as not visited: {zeros:,}"
+
+
+def _one_sided(reading: Reading) -> Iterator[str]:
+    """What follows where one side alone has learned."""
+    space = reading.spelling.space
+    if reading.of_moves:
+        movers = space.movers[reading.indexes]
+    else:  # a value says what the move that has led to its position is worth
+        after_a_move = reading.still_open & (space.plies[reading.indexes] > 0)
+        movers = -space.movers[reading.indexes[after_a_move]]
+    sides = np.unique(movers).tolist()
+    if len(sides) == 1:
+        known, other = ("X", "O") if sides[0] > 0 else ("O", "X")
+        yield f"it knows moves of {known} only: as {other} it has learned nothing"
