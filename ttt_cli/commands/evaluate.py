@@ -18,7 +18,7 @@ from ttt_cli.evaluation.review import MoveReview
 from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
-from ttt_cli.shell.common import remark_ties, resolved, try_report, write_report
+from ttt_cli.shell.common import about_ties, resolved, try_report, write_report
 from ttt_cli.shell.options import AgentName, Seed, Walked, file_help, flag, named, number, option
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
@@ -88,7 +88,8 @@ def evaluate(
             lines = _without_verdict(env, player, error, games, explain)
         else:
             if player.loaded is not None:
-                remark_ties(env, player.loaded, player.options, others[0].name, others[0].policy)
+                remarks = about_ties(player.loaded, player.options, others[0].name, others[0].policy)
+                env.remark(f"{player.source}: {text}" for text in remarks)
     if result is None:
         seed = secrets.randbits(32) if seed is None else seed
         result = _sample(env, player, others, games or GAMES, seed, games_to, lines)

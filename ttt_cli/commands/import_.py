@@ -10,7 +10,7 @@ from ttt_cli.documents import Count, Document
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import offer_file
-from ttt_cli.shell.common import locked, output_file, remark_ties
+from ttt_cli.shell.common import about_ties, locked, output_file
 from ttt_cli.shell.options import Out, argument, file_help, flag, given_rules, option
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Loaded
@@ -82,7 +82,8 @@ def import_(
             hint = "-o FILE saves elsewhere; ttt merge joins files"
             raise UsageError("already exists", where=str(path), hint=hint)
         library.save(state, path)
-    remark_ties(env, loaded, reading.playing, "random", Uniform(state.rules))
+    ties = about_ties(loaded, reading.playing, "random", Uniform(state.rules))
+    loaded = replace(loaded, notes=[*loaded.notes, *ties])
     return Import(path, state.learner.name, state.games, *state.entries, loaded)
 
 

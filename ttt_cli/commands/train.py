@@ -385,7 +385,7 @@ def _announce(env: Environment, options: TrainOptions, run: TrainingRun) -> None
     if run.opponent is not None:
         env.remark(run.opponent.remarks)
     most = "at most " if options.until else ""
-    game = "" if rules == STANDARD else f" on {rules.describe()}"
+    game = "" if rules == STANDARD else f" on {rules.describe()},"
     games = f"{most}{counted(run.planned, 'game')}"
     env.say(f"training {name}{game} for {games}, --seed {run.record['seed']}")
     if (options.until or options.curve) and enumerated(rules) is None:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -104,9 +104,7 @@ def refuse_sources(env: Environment, out: str | Path, *files: Path) -> None:
                 raise UsageError("is the input file", where=str(out), hint="name another file")
 
 
-def remark_ties(
-    env: Environment, loaded: Loaded, options: Mapping[str, Any], opponent: str, policy: Policy
-) -> None:
+def about_ties(loaded: Loaded, options: Mapping[str, Any], opponent: str, policy: Policy) -> Iterator[str]:
     """Say how the rates of another program's table depend on how it breaks ties, unless that is stated."""
     state = loaded.state
     if loaded.native or enumerated(state.rules) is None:
@@ -124,7 +122,6 @@ def remark_ties(
         ties_by_rates.setdefault(f"{wins}, {losses}", ties)
     if len(ties_by_rates) > 1:
         what = "the file does not say which of equal values its program takes; any of them is assumed"
-        usual = "Python's max() and NumPy's argmax take the first: ties=first"
-        env.remark([f"{loaded.path}: {what} (ties=random; {usual})"])
-        rates = (f"against {opponent}, with ties={ties} it {text}" for text, ties in ties_by_rates.items())
-        env.remark(f"{loaded.path}: {text}" for text in rates)
+        yield f"{what} (ties=random; Python's max() and NumPy's argmax take the first: ties=first)"
+        for rates, ties in ties_by_rates.items():
+            yield f"against {opponent}, with ties={ties} it {rates}"
