@@ -155,8 +155,8 @@ def _members(kind: Any) -> dict[str, Member]:
         name = starred.removeprefix("*")  # of a field or a property
         hint = hints.get(name) or get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
         schema, encode = codec_of(hint)
-        may_lack = "optional" in metadata.get(name, ())
-        members[starred] = Member(attrgetter(name), schema, encode, optional=may_lack)
+        is_optional = "optional" in metadata.get(name, ())
+        members[starred] = Member(attrgetter(name), schema, encode, optional=is_optional)
     return members
 
 

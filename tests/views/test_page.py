@@ -140,5 +140,5 @@ def test_the_page_of_a_large_board_holds_the_positions_within_reach():
 
 def test_too_many_positions_within_reach_are_refused_with_the_count(monkeypatch):
     monkeypatch.setattr("ttt_cli.views.page.MAX_WALKED", 1000)
-    with pytest.raises(TttError, match=r"more than 1,000 .*ttt play needs none"):
+    with pytest.raises(TttError, match=r"more than 1,000 .*ttt play needs no page"):
         covered(Uniform(Rules(4, 4, 4)))

@@ -179,9 +179,9 @@ class Asked(Policy):
         cell = self._cells.get(answer.strip())
         if cell is not None and (cell == RESIGNS or text[cell] == "."):
             return cell
-        why = "" if cell is None else ", which is taken,"
+        if_taken = "" if cell is None else ", which is taken,"
         hint = f"expected a free cell from 1 to {self.rules.cells}, or resign"
-        self._fail(text, TttError(f"answered {answer.strip()[:40]!r}{why}", hint=hint))
+        self._fail(text, TttError(f"answered {answer.strip()[:40]!r}{if_taken}", hint=hint))
         return RESIGNS
 
     def _fail(self, text: str, error: TttError) -> None:

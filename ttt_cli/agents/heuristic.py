@@ -31,7 +31,7 @@ class Heuristic(Policy):
             centre = free & np.uint64(1 << self.rules.centre)
             chosen = np.where(centre, centre, free)
         mine, theirs = positions.stones_by_turn
-        for stones in (theirs, mine):  # completing a line comes before blocking one
+        for stones in (theirs, mine):  # completing a line prevails, as the later one
             lines = completing(self.rules, stones) & free
             if self._ties == "first":
                 lines &= -lines  # the lowest bit

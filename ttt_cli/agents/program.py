@@ -114,7 +114,7 @@ class Program:
     def _answers(self, process: Popen[bytes], texts: Sequence[str]) -> Iterator[str]:
         stdin, stdout = process.stdin, process.stdout
         assert stdin and stdout
-        missing = len(texts)  # answers
+        missing = len(texts)  # answers still to come
         rest = b""  # the beginning of the next line
         wrote_unasked = bool(select([stdout], [], [], 0)[0] and stdout.read(1))
         questions = "".join(f"{text}\n" for text in texts).encode()
@@ -131,7 +131,7 @@ class Program:
                 raise NoAnswerError(f"{what} within {self._patience:g} s", hint=FLUSHING)
             chunk = stdout.read(1 << 16)
             if not chunk:
-                hint = "it is asked about many positions, a line each, until its input ends"
+                hint = "it is asked about many positions, one per line, until its input ends"
                 raise NoAnswerError(f"{_how_ended(process)} without an answer", hint=hint)
             *lines, rest = (rest + chunk).split(b"\n")
             yield from (line.decode("utf-8", "backslashreplace") for line in lines[:missing])

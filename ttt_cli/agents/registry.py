@@ -96,7 +96,10 @@ def one_of(*values: str) -> Option:
 
 
 def read_flag(text: str) -> bool:
-    """:raises ValueError: unless the text is ``true`` or ``false``."""
+    """Read ``true`` or ``false``.
+
+    :raises ValueError: if the text is neither.
+    """
     if text not in ("true", "false"):
         raise ValueError
     return text == "true"

@@ -106,8 +106,7 @@ more_help = file_help
 def _without_verdict(
     env: Environment, player: Agent, error: OutgrownError | UnsteadyError, games: int | None, explain: bool
 ) -> dict[Side, tuple[int, ...]]:
-    """Say why a match is played instead; return the lines by which the player loses that are found all the
-    same."""
+    """Say why a match is played instead; return the losing lines that a quick search finds."""
     who = f"{error.where}: " if error.where else ""
     fewer = "" if games else " (--games N plays fewer)"
     env.say(f"{who}{error.message}; {games or GAMES:,} games are played instead{fewer}")
@@ -180,7 +179,8 @@ def _records(player: Agent, opponent: str, batch: Games, match: str) -> Iterator
 
 
 def _judging(env: Environment, player: Agent, budget: int) -> AbstractContextManager[Callable[[int], None]]:
-    """Show how many positions have been visited; how many there will be is not known."""
+    """Show how many positions have been visited, as one side and then as the other; how many there will be is
+    not known."""
     most = min(budget, player.rules.positions_bound)
     return progress(env, None, title="judging", unit=f"positions, at most {most:,}")
 

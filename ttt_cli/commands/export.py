@@ -113,9 +113,9 @@ def export(
 def _checked(form: Format, player: ExportSource) -> Iterator[bytes]:
     """Yield what a format writes, which may be that of a plug-in."""
     for chunk in form.write(player):
-        if not isinstance(chunk, bytes):
+        if not isinstance(chunk, bytes | bytearray | memoryview):
             raise TttError(f"the format's write yields {type(chunk).__name__}, not bytes", where=form.name)
-        yield chunk
+        yield bytes(chunk)
 
 
 def _reached(env: Environment, agent: Agent) -> Positions | None:

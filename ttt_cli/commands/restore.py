@@ -10,6 +10,7 @@ from ttt_cli.errors import ExitCode, InvalidFileError
 from ttt_cli.shell.options import given_rules, named, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.files import Backup, backups, original
+from ttt_cli.store.games import LOG
 from ttt_cli.views.numbers import counted
 
 
@@ -53,15 +54,15 @@ def restore(
     if file is None:
         originals = filter(None, {original(path) for path in stored_files(env.store, "bak")})
         return Backups([backup for path in sorted(originals) for backup in backups(path)], None, None)
-    path = original(Path(file))
-    if path is not None and Path(file).exists():
-        library.restore(Path(file), path)
-        return Backups(backups(path), path, file)
+    for backup in (Path(file), env.store / file):
+        path = original(backup)
+        if path is not None and backup.is_file():
+            library.restore(backup, path)
+            return Backups(backups(path), path, str(backup))
     rules = given_rules(env)
-    candidates = [*library.candidates(env.store, file, rules), Path(file), env.store / file]
-    path = next(filter(backups, candidates), None)
-    if path is None and (env.store / file).is_file():  # the store's log
-        path = env.store / file
+    log = [env.store / LOG] if file == LOG else []
+    candidates = [*library.candidates(env.store, file, rules), Path(file), *log]
+    path = next(filter(backups, candidates), None) or next(filter(Path.is_file, log), None)
     path = path or library.existing(env.store, file, rules, what="file")
     if path.is_dir():
         raise InvalidFileError("is a folder", where=file or "''", hint="name a state or a log")

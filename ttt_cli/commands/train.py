@@ -174,10 +174,8 @@ def load(arguments: list[str], *, completing: bool) -> tuple[str, Any, list[str]
     """
     name = arguments[0] if arguments else "--help"
     if arguments and name.startswith("-") and not completing and not {"-h", "--help"} & {*arguments}:
-        method = next((word for word in arguments if word in LEARNERS), "q")
-        options = [word for word in arguments if word != method]
-        hint = f"such as {command_line('ttt', 'train', method, *options)}"
-        raise UsageError("the method comes first", where="LEARNER", hint=hint)
+        hint = "such as ttt train q --games 5000"
+        raise UsageError("the method comes first, then its options", where="LEARNER", hint=hint)
     if name.startswith("-") or (completing and name not in LEARNERS):
         text, examples = split_examples(train.__doc__ or "")
         methods: Any = {
@@ -193,7 +191,7 @@ def load(arguments: list[str], *, completing: bool) -> tuple[str, Any, list[str]
         raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")
     if name in BUILT_IN or name in ALIASES:
         raise UsageError("is a player that needs no training", where=name, hint=f"ttt play {name}")
-    # Before the options are parsed, which depend on the learner.
+    # Learners must be known before the options are parsed: each learner has its own.
     for word, following in zip_longest(arguments, arguments[1:]):
         if word == "--learner" and following is not None:
             offer_file(following)
@@ -368,7 +366,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
             budget = 200_000
         result = _result(run.path, run.state, run, budget)
     if run.games and not result.positions:
-        env.say("no game has taught it anything: each of them was resigned")
+        env.say("no game has taught it anything: a game that is resigned, for one, is not learned from")
     if stopped is not None:
         return replace(result, code=stopped)
     if options.until and not result.unbeatable:
@@ -385,7 +383,7 @@ def _announce(env: Environment, options: TrainOptions, run: TrainingRun) -> None
     if run.opponent is not None:
         env.remark(run.opponent.remarks)
     most = "at most " if options.until else ""
-    game = "" if rules == STANDARD else f" on {rules.describe()},"
+    game = "" if rules == STANDARD else f" on {rules.rows}x{rules.cols} ({rules.line} in a row)"
     games = f"{most}{counted(run.planned, 'game')}"
     env.say(f"training {name}{game} for {games}, --seed {run.record['seed']}")
     if (options.until or options.curve) and enumerated(rules) is None:

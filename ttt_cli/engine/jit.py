@@ -24,6 +24,7 @@ from typing import Any
 
 from ttt_cli.errors import notices
 
+SLOW = "kernels run uncompiled, about a hundred times slower"
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 """Kernels never divide by zero, allocate nothing, and only Python calls them."""
 
@@ -40,11 +41,9 @@ def unavailable() -> str:
             loader.submit(import_module, "numba").result()
         import numba
     except ImportError:
-        return "Numba is not installed: kernels run uncompiled, about a hundred times slower"
+        return f"Numba is not installed: {SLOW}"
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        return (
-            "Numba is switched off (NUMBA_DISABLE_JIT): kernels run uncompiled, about a hundred times slower"
-        )
+        return f"Numba is switched off (NUMBA_DISABLE_JIT): {SLOW}"
     numba.config.DISABLE_JIT = 0  # Numba may have been loaded while it was switched off
     return ""
 

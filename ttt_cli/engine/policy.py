@@ -147,7 +147,7 @@ class Answering(Policy):
         return self._answer_for(positions)[1]
 
     def known(self, positions: Positions) -> Bools:
-        # In parts, to save memory: callers ask about many positions, and answers hold more than this.
+        # In parts: whole answers would hold much more than the booleans that are kept.
         return np.concatenate([self._answer_for(part)[2] for part in positions.parts()])
 
     def _answer_for(self, positions: Positions) -> Answer:

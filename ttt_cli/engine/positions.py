@@ -62,7 +62,8 @@ class Positions:
         expect(Rules, rules)
         expect(str, *texts)
         right_length = set(map(len, texts)) <= {rules.cells}
-        if right_length and not "".join(texts).strip(SYMBOLS):  # of these symbols alone
+        others = "".join(texts).encode(errors="replace").translate(None, SYMBOLS.encode())
+        if right_length and not others:
             positions = cls.unchecked(texts, rules)
             if positions.reachable.all():
                 return positions

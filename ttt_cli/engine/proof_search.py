@@ -434,7 +434,7 @@ def solve_positions(
         if questions == BOTH and mover | opponent == ZERO and not board.misere:
             open_questions = DOES_MOVER_WIN  # strategy stealing
         if len(order) > 0:
-            search.stamp += 1  # forgets what was proven of the position before
+            search.stamp += 1  # forgets what was proved of earlier positions
         value = values[row] = value_of(mover, opponent, open_questions, nodes, context)
         done = rule != ALL and value in (UNPROVEN, -1)
         free = board.full & ~(mover | opponent)

@@ -46,7 +46,8 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
     gain = np.zeros(0)  # the opponent's highest expected result
     possible = np.zeros(0, np.int8)  # its best result, with luck
     for layer in reversed(layers):
-        loss, expected = np.empty(len(layer)), np.empty(len(layer))
+        loss = np.empty(len(layer))
+        expected = np.empty(len(layer))
         best = np.empty(len(layer), np.int8)
         for rows, part in layer.parts():
             results = part.results_for(side.other)

@@ -52,8 +52,8 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         built_in = f"built in: {', '.join(LEARNERS)}"
         hint = near or f"{built_in}; for a learner of your own, add learner=CLASS"
         flags = near or f"{built_in}; for a learner of your own, add --learner FILE.py:CLASS"
-        if name.endswith(".py"):
-            hint = flags = f"{name}:CLASS names a class in a file"
+        if name.endswith(".py") and not near:
+            flags = f"{name}:CLASS names a class in a file"
         raise UsageError(f"no learner is called {name!r}", hint=hint, flags=flags)
     return learner
 

@@ -89,7 +89,7 @@ class BookTable(Table):
         return super().move_bytes + 8 * self.stages
 
     def counts_by_move(self) -> Int64s:
-        """``sightings``, with room for all moves that the table has room for."""
+        """``sightings``, made of ``runs`` if need be, with room for all moves that the table has room for."""
         if self.sightings is None:
             self.sightings = np.zeros((len(self._moves), self.stages), np.int64)
             for keys, counts in self.runs.values():
@@ -99,7 +99,7 @@ class BookTable(Table):
         return self.sightings
 
     def rows_by_run(self) -> dict[str, Rows]:
-        """``runs``, with the untagged rows gathered from ``sightings``."""
+        """``runs``, with the untagged rows gathered from ``sightings``, which are given up."""
         seen = self.sightings
         if seen is None:
             return self.runs
@@ -116,7 +116,7 @@ class BookTable(Table):
         self.sightings = None
 
     def __getstate__(self) -> dict[str, Any]:
-        self.rows_by_run()  # a pickle holds the rows alone
+        self.rows_by_run()  # leaves the rows alone, all that a pickle needs
         return super().__getstate__()
 
 

@@ -37,7 +37,7 @@ class Growth(NamedTuple):
 
     :ivar slots: uint64[2^k], an open-addressing hash table: in the upper half of a slot the upper half of a
         position's hash, in the lower half its row; 0 if free.
-    :ivar used: int64[3], the numbers of rows and of moves, and scratch: see ``ROWS``.
+    :ivar used: int64[3], see ``ROWS``.
     :ivar sources: int8[s, cells], where each symmetry takes each cell's stone from: the identity, and in a
         table of classes the others.
     """
@@ -125,12 +125,12 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
             before, symmetry = predecessor(rows, growth, x, o, cell, ply)
             first, number = rows[before].first, rows[before].number
             if len(growth.sources) > 1 and number > 0:
-                own_cell = place = 0  # own: in the canonical form
-                while growth.sources[symmetry, own_cell] != cell:
-                    own_cell += 1
+                form_cell = place = 0  # the cell in the canonical form
+                while growth.sources[symmetry, form_cell] != cell:
+                    form_cell += 1
                 earlier_x, earlier_o = np.uint64(rows[before].x), np.uint64(rows[before].o)
-                own_cell = lowest_equivalent(growth.sources, earlier_x, earlier_o, own_cell)
-                while moves[first + u32(place)].cell != own_cell:
+                form_cell = lowest_equivalent(growth.sources, earlier_x, earlier_o, form_cell)
+                while moves[first + u32(place)].cell != form_cell:
                     place += 1
             if number > 0:
                 moves[first + u32(place)].after = row

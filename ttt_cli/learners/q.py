@@ -77,7 +77,7 @@ class Q(TableLearner[Table]):
     choice: str = parameter("default", "article: the author's target", choices=choices)
     alpha: float = parameter(0.1, "lowest step size; article: a constant one", least=0, most=1)
     pace: float = parameter(10.0, "how slowly step sizes decay with visits; 1: as 1/visits", least=1)
-    gamma: float = parameter(0.8, "discount factor, per own move", least=0, most=1)
+    gamma: float = parameter(0.8, "discount factor, per move of the same side", least=0, most=1)
     slips: float = parameter(0.25, "assumed probability of a random reply", least=0, most=1)
     epsilon: float = parameter(0.1, "lowest exploration rate; article: a constant one", least=0, most=1)
     settling: float = parameter(20.0, "games per position until the exploration rate is 1/2", least=0)

@@ -92,7 +92,7 @@ class Td(TableLearner[Table]):
     epsilon: float = parameter(0.5, "exploration rate in the first game", least=0, most=1)
     epsilon_end: float = parameter(0.1, "exploration rate that it decays to", least=0, most=1)
     draw: float = parameter(0.5, "reward of a draw; a win is 1, a loss 0", least=0, most=1)
-    gamma: float = parameter(0.85, "discount factor, per own move", least=0, most=1)
+    gamma: float = parameter(0.85, "discount factor, per move of the same side", least=0, most=1)
     slips: float = parameter(0.2, "assumed probability of a random reply", least=0, most=1)
     target: str = parameter(
         "best", "learn from the best next position or the one played", choices=("best", "next")

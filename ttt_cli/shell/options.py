@@ -42,7 +42,7 @@ def whole(least: int, most: int) -> Callable[[Any], int]:
 def stored_files(store: Path, endings: str = "json|csv") -> list[Path]:
     """Return the files of a store that may be states, sorted by name; none if there is no store.
 
-    :param endings: other endings, for other files.
+    :param endings: of the names, as a pattern: those of states, or others.
 
     :raises InvalidFileError: if it cannot be listed.
     """

@@ -81,7 +81,7 @@ class Person:
             self.advice = hint(self.session.game.position)
             return ""
         if key in ("b", "beat"):
-            return self._look_how_to_beat()
+            return self._advise_how_to_beat()
         if key.isascii() and key.isdigit():
             return self._play_cell(key)
         return f"{key[:20]!r} does nothing; ? lists the keys"
@@ -92,7 +92,7 @@ class Person:
         self.advice = None
         return "taken back"
 
-    def _look_how_to_beat(self) -> str:
+    def _advise_how_to_beat(self) -> str:
         session = self.session
         machine = session.player(session.game.to_move.other)
         if machine.policy is None:

@@ -212,7 +212,8 @@ class Backup:
 
 def backups(path: Path) -> list[Backup]:
     """The backups of a file, the newest first."""
-    return [Backup(file, _games(file)) for _, file in reversed(_numbered(_newest(path)))]
+    files = (file for _, file in reversed(_numbered(_newest(path))))
+    return [Backup(file, _games(file)) for file in files if not file.is_dir()]
 
 
 def original(path: Path) -> Path | None:

@@ -46,7 +46,7 @@ class Curve:
 
     def look(self, games: int, policy: Policy, *, now: bool = False) -> bool:
         """Measure the player after ``games`` games if a point has been reached since the last look, or
-        ``now``; whether the curve has grown.
+        ``now``. Return whether the curve has grown.
 
         :raises OutgrownError: if the player cannot be judged, and must be.
         """
@@ -68,7 +68,7 @@ class Curve:
         return True
 
 
-def written(path: Path) -> list[Point]:
+def curve_so_far(path: Path) -> list[Point]:
     """The curve in a file that is about to be rewritten; empty if there is none.
 
     :raises InvalidFileError: if the file is not a curve.

@@ -33,7 +33,7 @@ from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.system import real_path
 from ttt_cli.store.teaching import teach_waiting
-from ttt_cli.training.curve import KEPT_PER_DECADE, PER_DECADE, Curve, points, written
+from ttt_cli.training.curve import KEPT_PER_DECADE, PER_DECADE, Curve, curve_so_far, points
 
 ENDS = ("o", "draw", "x")
 """The keys, in records, of the results that ``Learner.train`` counts."""
@@ -153,7 +153,7 @@ class TrainingRun:
         recorded = from_record(self.record["curve"]) if self.record.get("curve") else []
         rows = [replace(row, games=row.games - self.games_of_other_runs) for row in recorded]
         if path is not None:
-            earlier = [row for row in written(path) if row.games <= self.resumed_at]
+            earlier = [row for row in curve_so_far(path) if row.games <= self.resumed_at]
             if self.resumed_at:
                 rows = earlier or rows
         due = points(self.planned, PER_DECADE if closely else KEPT_PER_DECADE)
@@ -290,8 +290,8 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
         parts = [part for part, _ in trained]
         table = parts[0] if alone else learner.merge(table, parts)
         run.seconds += monotonic() - began
-        counts = np.sum([counted for _, counted in trained], axis=0).tolist()
-        ended = dict(zip(ENDS, counts, strict=True))
+        counts = np.sum([counted for _, counted in trained], axis=0)
+        ended = dict(zip(ENDS, map(int, counts), strict=True))  # a learner of one's own may count in floats
         run.results = {key: run.results[key] + ended[key] for key in ENDS}
         before = run.record["results"] or dict.fromkeys(ENDS, 0)
         results: Any = {key: before[key] + ended[key] for key in ("x", "o", "draw")}  # as in files

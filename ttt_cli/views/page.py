@@ -35,7 +35,7 @@ from ttt_cli.views.numbers import counted, percent
 MAX_WALKED = 2_000_000
 """The most positions for each side on the page of a board without a state space."""
 
-INSTEAD = "too many for a page; ttt play needs none"
+INSTEAD = "ttt play needs no page"
 
 
 def covered(policy: Policy) -> Positions:
@@ -49,7 +49,7 @@ def covered(policy: Policy) -> Positions:
     try:
         return own_play(policy, budget=MAX_WALKED)[0]
     except OutgrownError as error:
-        raise TttError(error.message, hint=INSTEAD) from None
+        raise TttError(f"{error.message}, too many for a page", hint=INSTEAD) from None
 
 
 def page(policy: Policy, name: str, facts: Sequence[tuple[str, str]], described: Positions) -> bytes:

@@ -60,10 +60,8 @@ def text_plot(curves: Sequence[PlottedCurve], width: int = 80) -> list[str]:
             for side, measure in zip("XO", sides, strict=True):
                 shares: list[float] = [getattr(row, measure) for row in rows]
                 bars = (BARS[ceil(shares[at] * (len(BARS) - 1))] for at in latest)
-                row_of_bars = "".join(bar * max(1, min(room // len(looks), 3)) for bar in bars)
-                lines.append(
-                    f"    as {side}  {row_of_bars}  {percent(shares[0], 1)} → {percent(shares[-1], 1)}"
-                )
+                drawn = "".join(bar * max(1, min(room // len(looks), 3)) for bar in bars)
+                lines.append(f"    as {side}  {drawn}  {percent(shares[0], 1)} → {percent(shares[-1], 1)}")
     return [*lines, f"bars: from {looks[0]:,} to {short(looks[-1])} games, on a logarithmic scale"]
 
 
