@@ -136,10 +136,10 @@ def test_faults_are_one_line_and_save_nothing(ttt: Run, code: str, said: str):
 
 def test_only_typed_files_run_and_only_once(ttt: Run, monkeypatch):
     typed = written()
-    with Path("mine.py").open("a") as file:
-        file.write("print('loaded')\n")
+    Path("mine.py").write_text(f"{COUNTING}print('loaded')\n")
     trained = ttt("train", "count", *BOARD, "--games", "20", "-o", "state.json", "--learner", typed)
     assert trained.code == 0 and trained.err.count("loaded") == 1 and "loaded" not in trained.out
+    assert ttt("show", "./state.json", "--learner", typed).code == 0
     Path("RUN").unlink()
     state = Path("state.json").read_text()
     for learner in ("count", typed, "count:x", "mine", "../mine"):
