@@ -213,7 +213,7 @@ class Backup:
 def backups(path: Path) -> list[Backup]:
     """The backups of a file, the newest first."""
     files = (file for _, file in reversed(_numbered(_newest(path))))
-    return [Backup(file, _games(file)) for file in files if not file.is_dir()]
+    return [Backup(file, _games(file)) for file in files if not os.path.isdir(file)]
 
 
 def original(path: Path) -> Path | None:

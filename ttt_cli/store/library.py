@@ -29,7 +29,7 @@ from ttt_cli.store.system import real_path, translate_os_errors, translated
 from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")  # of state files
-LONGEST_NAME = 255  # bytes of a file's name that file systems take
+LONGEST_NAME = 255  # bytes: the longest file name that file systems allow
 
 _LEARNER = re.compile(rb'"learner":\s*"([a-z0-9_-]+)"')
 
@@ -94,8 +94,8 @@ def candidates(store: Path, name: str, rules: Rules | None = None) -> list[Path]
     stems = [name]
     if rules not in (None, STANDARD) and not (trained and trained.rules):
         stems = [f"{name}.{rules}", name] if trained is None else [f"{name}.{rules}"]
-    names = ["".join(parts) for parts in product(stems, SUFFIXES)]
-    return [store / name for name in names if len(os.fsencode(name)) <= LONGEST_NAME]
+    files = ["".join(parts) for parts in product(stems, SUFFIXES)]
+    return [store / file for file in files if len(file.encode(errors="surrogatepass")) <= LONGEST_NAME]
 
 
 def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = "state") -> Path:

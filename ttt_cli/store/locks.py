@@ -70,7 +70,7 @@ def lock(
         file = resources.enter_context(open(fd, "rb", 0))
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise InvalidFileError("is not a regular file", where=str(lock_file))
-        if not _take_within(wait, file, path):
+        if not _lock_within(wait, file, path):
             holder = file.read(100).decode(errors="ignore")
             holder = holder if holder.isprintable() and holder else "written by another process"
             raise BusyError(f"busy: {real.name} is being {holder}; {remedy}")
@@ -99,7 +99,7 @@ def _share(fd: int, folder: os.stat_result, mode: int) -> None:
     os.close(fd)
 
 
-def _take_within(seconds: float, file: BinaryIO, path: AnyPath) -> bool:
+def _lock_within(seconds: float, file: BinaryIO, path: AnyPath) -> bool:
     """Lock an open file, announcing a wait of more than a second; return whether that succeeded in time."""
     start = time.monotonic()
     is_announced = False

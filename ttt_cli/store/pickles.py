@@ -379,13 +379,8 @@ NAMES: Mapping[str, Callable[..., Any] | None] = {
 mentioned, as a default factory or the class of an array."""
 _NUMBERS = ("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT")
 _TEXTS = (
-    "STRING",
-    "BINSTRING",
-    "SHORT_BINSTRING",
-    "UNICODE",
-    "SHORT_BINUNICODE",
-    "BINUNICODE",
-    "BINUNICODE8",
+    *("STRING", "BINSTRING", "SHORT_BINSTRING"),  # of Python 2
+    *("UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"),
 )
 _BYTES = ("BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8")
 _PUSHES: Mapping[str, Callable[[_Reader, Any], Any]] = {

@@ -134,7 +134,10 @@ def break_ties(chosen: Bools, ties: str, learned: Bools) -> Bools:
         return np.where(learned[:, None], first_chosen(chosen), chosen)
     if ties == "first":
         return first_chosen(chosen)
-    return last_chosen(chosen) if ties == "last" else chosen
+    if ties == "last":
+        return last_chosen(chosen)
+    assert ties == "random", ties
+    return chosen
 
 
 class BreakingTies(Modified):

@@ -224,7 +224,7 @@ def tables_of_rows(
 
 def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
     """The keys and values of lines of a board and numbers: one for each cell, or cells and their values by
-    turns; empty if any line is another."""
+    turns; empty if any line has another form."""
     keys, values = list[str](), list[list[Any]]()
     starts = [line.partition(" ")[0] for line in lines]
     are_numbers = all(map(str.isdecimal, starts))  # other boards may hold blanks
@@ -246,7 +246,7 @@ def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
 
 def _parted(lines: Sequence[str], separators: Sequence[str], rules: Rules) -> list[list[str]]:
     """The keys and values of lines such as ``board -> (row, column)``, with one of these separators between
-    them; empty if any line is another, except a header."""
+    them; empty if any line but a header has another form."""
     for separator in separators:
         parts = [_halves(line.rstrip(), separator) for line in lines]
         if all(mark for _, mark, _ in parts) and not any(_parse(value) is None for *_, value in parts[1:]):

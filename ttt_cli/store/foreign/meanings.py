@@ -243,7 +243,7 @@ def _of_moves(spelling: Spelling, meaning: _Meaning, folding: Folding | None) ->
 
 
 class _Placement(NamedTuple):
-    """A way to place numbers: facets, the cells (from 0), the numbers, and their rows in the table."""
+    """A way to place numbers: facets, the cells (from 0), the numbers, and their indexes among all."""
 
     facets: dict[str, str]
     cells: Int64s
@@ -260,7 +260,7 @@ def _placed(
 ) -> dict[str, Any]:
     """The fields of a ``Reading`` for numbers placed at moves; empty if they cannot be meant so.
 
-    :param goes_on: bool[m], whether the player of each row can move in its position.
+    :param goes_on: bool[m], whether the player of each number can move in its position.
     """
     _, cells, numbers, rows = placement
     space, values = spelling.space, meaning.values

@@ -83,7 +83,8 @@ class UndecidedError(InvalidFileError):
         for text, answers in asked:
             named = list(answers.items())[:MAX_ANSWERS]
             ways = [f"{words} ({quoted(option, 120)[1:-1]})" for option, words in named]
-            texts.append(f"{text}: {'; or '.join(filter(None, ['; '.join(ways[:-1]), ways[-1]]))}?")
+            listed = "; ".join([*ways[:-1], f"or {ways[-1]}"] if len(ways) > 1 else ways)
+            texts.append(f"{text}: {listed}?")
         stated = [f"{name}={value}" for name, value in options.stated.items()]
         given = ",".join([*stated, *(next(iter(answers)) for _, answers in asked)])
         words = ["ttt", "evaluate", f"{where}:{given}"]

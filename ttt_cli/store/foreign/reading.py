@@ -296,7 +296,7 @@ def _standard_score(worth: Floats, chosen: Bools, legal: Bools) -> float:
     mean = worth.sum(axis=1) / np.maximum(cells, 1)
     gain = (worth * chosen).sum(axis=1) / many - mean
     spread = (np.where(legal, worth - mean[:, None], 0.0) ** 2).sum(axis=1) / np.maximum(cells, 1)
-    # The variance of the mean of so many cells drawn without replacement.
+    # The variance of the mean of ``many`` cells drawn without replacement.
     variance = spread / many * (cells - many) / np.maximum(cells - 1, 1)
     total = float(np.sqrt(variance.sum()))
     return float(gain.sum()) / total if total > 0 else 0.0

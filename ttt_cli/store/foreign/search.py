@@ -24,7 +24,7 @@ from ttt_cli.store.foreign.keys import Spelling
 from ttt_cli.store.foreign.meanings import policies, readings
 from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question, UndecidedError
 from ttt_cli.store.foreign.reading import Folding, Reading
-from ttt_cli.store.foreign.values import EXPECTED, Values, collect, namings
+from ttt_cli.store.foreign.values import EXPECTED, Values, collect, namings, quoted_key
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.plays import PlayRule, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
@@ -93,7 +93,7 @@ class _Search:
         elif best.spelling.turn and best.spelling.misfits.any() and "turn" not in self.stated:
             # Where neither meaning of one's own stones fits all keys, the numbers do not tell which is meant.
             rivals += islice((way for way in by_rank if way.spelling.turn != best.spelling.turn), 1)
-        self.refuse_no_values(best)
+        self.refuse_unusable(best)
         asked = _open_questions(best, rivals, agreeing)
         if "unknown" not in self.options.stated and self.table.unknown is None:
             unknown = (_about_unknown(reading, self.options) for reading in (best, *rivals))
@@ -104,8 +104,8 @@ class _Search:
             raise UndecidedError(asked, self.where, self.options, fits=not is_misfit)
         return best, self.assumed(best, ranked)
 
-    def refuse_no_values(self, best: Reading) -> None:
-        """Raise InvalidFileError if the numbers are no values, or many keys are of another kind."""
+    def refuse_unusable(self, best: Reading) -> None:
+        """Raise InvalidFileError if the numbers are not values, or many keys are of another kind."""
         if best.says_only:
             message = f"its numbers only say {best.says_only}: nothing has been learned"
             raise InvalidFileError(message, where=self.where)
@@ -214,7 +214,7 @@ class _Search:
             wrong = self.table.select(np.flatnonzero(usual.left_out).tolist()).keys
             which = f"{len(wrong):,} of {len(self.table.keys):,} keys"
         telling = sorted(wrong[:1000], key=lambda key: -len(set(key)))  # not the empty board first
-        shown = ", ".join(quoted(key.replace("\t", ","), most=80) for key in telling[:SHOWN])
+        shown = ", ".join(quoted_key(key, most=80) for key in telling[:SHOWN])
         message = f"{which} are not positions of {self.rules.describe()}: {shown}"
         if boards := keys.other_size(self.table.keys):
             what = "they look like boards of another size"
@@ -223,8 +223,8 @@ class _Search:
         return NoPositionsError(message, where=self.where, **questions.OTHERWISE)
 
     def readings_under(self, spelling: Spelling) -> list[Reading]:
-        """The readings of the table under a spelling: as a policy if its values name one cell a position,
-        nearly all of them free, and nobody says that they are values."""
+        """The readings of the table under a spelling: as a policy if its values name one cell per
+        position, nearly all of them free, and nobody says that they are values."""
         rows = np.flatnonzero(~spelling.left_out)
         table, boards = self.table.select(rows.tolist()), spelling.select(rows)
         possible = keys.representatives(boards)
@@ -239,7 +239,7 @@ class _Search:
         raise _unfit(table, boards, values, self.where)
 
     def foldings(self, boards: Spelling, possible: Mapping[str, Int64s]) -> dict[str, Folding | None]:
-        """How the keys may stand for their images, by the name of the symmetry, what is likelier first."""
+        """How the keys may stand for their images, by the name of the symmetry, the likelier first."""
         stated = self.options.stated.get("spelling.symmetry")
         groups = keys.groups(self.rules)
         group = keys.symmetry_of(boards, possible) if stated in (None, UNTURNED) else stated
@@ -261,7 +261,7 @@ class _Search:
             return "rotations", *possible, "no"
         rotated = possible.get("rotations")
         if symmetry == "no" and rotated is not None and rotated.shape[1] >= keys.MIN_ROTATED:
-            return *possible, "no"  # no key has another image in the file: each may be what was met first
+            return *possible, "no"  # no key has another image in the file: each may be the one met first
         return ("no",)
 
     def policy_readings(self, table: Candidate, boards: Spelling, folding: Folding | None) -> list[Reading]:
@@ -309,7 +309,7 @@ class _Search:
 
     def shown(self, rows: Int64s) -> str:
         """The first of these keys."""
-        return ", ".join(quoted(self.table.keys[row]) for row in rows[:SHOWN].tolist())
+        return ", ".join(quoted_key(self.table.keys[row]) for row in rows[:SHOWN].tolist())
 
 
 def _whose_stones(spelling: Spelling) -> tuple[str, str]:
@@ -338,7 +338,7 @@ def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> 
     elif not np.isfinite(values.numbers).any():
         message = f"{quoted(table.values[0])}: {EXPECTED.format(rules.cells)}"
     elif times > 1:
-        message, where = "the key is repeated", f"{where}, key {quoted(key)}"
+        message, where = "the key is repeated", f"{where}, key {quoted_key(key)}"
     elif any(len({*column}) > 1 for column in spelling.extras):
         beside = ", ".join(quoted(column[0]) for column in spelling.extras)
         message = f"the keys hold more than a position: {beside} beside the first"

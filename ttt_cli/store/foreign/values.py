@@ -86,6 +86,11 @@ def _number(value: Any) -> float:
     return float(value) if type(value) in (int, float) and not abs(value) > MAX_VALUE else math.inf
 
 
+def quoted_key(key: str, most: int = 40) -> str:
+    """Quote a key of a ``Candidate`` for a message; tabs part what stood in several columns or objects."""
+    return quoted(key.replace("\t", ","), most)
+
+
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
     """The numbers of a table's values; raises InvalidFileError naming the key of one unlike the others."""
     values = _unwrapped(values)
@@ -98,7 +103,7 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
         if not kind or (pairs and shape not in ("", kind)):
             message = f"{quoted(value)}: {EXPECTED.format(rules.cells)}"
             message += ", and all values of the same kind" if kind else ""
-            raise InvalidFileError(message, where=f"{where}, key {quoted(key)}")
+            raise InvalidFileError(message, where=f"{where}, key {quoted_key(key)}")
         shape = kind if pairs else shape
         entries.append(pairs)
     if shape == "list":

@@ -314,7 +314,7 @@ class StateJson(NativeFormat):
         head = as_lines(_header(state).items(), sort=True)
         entries = state.learner.to_entries(state.table)
         for number, chunk in enumerate(written(b"{" + head + b',\n"entries":{\n', entries, sort=True)):
-            if number and b"null" in chunk:  # so orjson writes NaN and infinity
+            if number and b"null" in chunk:  # orjson writes NaN and infinity as null
                 raise _unsavable("a value is not finite")
             if number and any(abs(int(match[1])) > MAX_COUNT for match in _LONG_INTEGER.finditer(chunk)):
                 raise _unsavable(f"a count has grown beyond {MAX_COUNT:,}")

@@ -201,7 +201,8 @@ class PolicyCsv(Format):
             row = line.split(",", 4)
             place = f"line {number}"
             if len(row) == 4:
-                chance, value = number_in(row[2]), number_in(row[3]) if row[3] else nan
+                chance = number_in(row[2])
+                value = number_in(row[3]) if row[3] else nan
                 if chance is None or value is None:
                     what = f"{quoted(row[2] if chance is None else row[3])} is not a number"
                     raise InvalidFileError(what, where=f"{source.where}, {place}")

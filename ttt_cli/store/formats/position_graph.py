@@ -258,7 +258,7 @@ class _Layout(NamedTuple):
 
 
 def _layout(graph: PositionGraph) -> _Layout:
-    """A ply's boards are ordered by the mean position of their predecessors, so that few edges cross."""
+    """Place the boards: in a ply by the mean position of their predecessors, so that few edges cross."""
     space, rules = graph.policy.space, graph.policy.rules
     width, height = rules.cols * CELL, rules.rows * CELL
     plies = space.plies[graph.nodes]

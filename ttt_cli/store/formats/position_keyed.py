@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
@@ -18,6 +19,7 @@ from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_row
 from ttt_cli.store.foreign.questions import OTHERWISE, NoPositionsError, UndecidedError
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import search
+from ttt_cli.store.foreign.values import quoted_key
 from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format, Rejected
 from ttt_cli.store.formats.lines import as_lines
 from ttt_cli.store.plays import RANDOM, PlayRule, entries_of
@@ -101,8 +103,7 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: FileOp
 
     :raises InvalidFileError: if no reading fits, or several may be meant.
     """
-    worst: InvalidFileError | None = None
-    most = (False, 0)
+    worst: tuple[tuple[bool, int], InvalidFileError] | None = None
     while True:
         keys = 0
         try:
@@ -114,15 +115,15 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: FileOp
         except InvalidFileError as error:  # also of what is not even a candidate
             if isinstance(error, UndecidedError) and error.fits:
                 raise
-            # Of a table of positions rather than of other keys, then of the largest table.
+            # What counts most is the failure of a table of positions, then that of the largest table.
             weight = (not isinstance(error, NoPositionsError), keys)
-            if worst is None or weight > most:
-                worst, most = error, weight
+            if worst is None or weight > worst[0]:
+                worst = weight, error
     if worst is None:
         expected = "expected positions with their values: an object, records or CSV"
         hint = f"{expected}; ttt show --formats lists more"
         raise InvalidFileError("holds no table of positions", where=source.where, hint=hint)
-    raise worst
+    raise worst[1]
 
 
 def _read_table(table: Candidate, source: Source, options: FileOptions) -> ForeignTable:
@@ -146,7 +147,13 @@ def _read_table(table: Candidate, source: Source, options: FileOptions) -> Forei
         raise InvalidFileError(message, where=source.where, hint=hint)
     facets = [(name, text) for name, text in reading.facets.items() if name != "values" or not is_policy]
     spelled = ", ".join(f"{name} {quoted(text)}" for name, text in facets)
-    notes = [*table.notes, f"read as {spelled}", *assumed, *_remarks(reading, entries)]
+    notes = [
+        *table.notes,
+        f"read as {spelled}",
+        *assumed,
+        *_remarks(reading, entries),
+        *_one_sided(reading, values),
+    ]
     if is_policy:
         more = ", but a move that wins at once is made" if plays.wins == "known" else ""
         notes.append(f"a policy: each board is answered with a cell; other boards are played at random{more}")
@@ -176,7 +183,7 @@ def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:
     longest = max(table.keys, key=len)
     if len(longest) > MAX_KEY_LENGTH:
         message = f"a key of {len(longest):,} characters is not a position"
-        raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
+        raise NoPositionsError(message, where=f"{where}, key {quoted_key(longest)}")
     table = table.without_filler(rules)
     if not table.keys:
         message = "holds one value for all boards, so nothing has been learned"
@@ -187,9 +194,9 @@ def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:
 def _left_out(reading: Reading, table: Candidate) -> list[Rejected]:
     """What is left out: keys that are not positions, and values that are not numbers."""
     spelling, values = reading.spelling, reading.values
-    places = [f"key {quoted(key.replace(chr(9), chr(44)))}" for key in table.keys]
-    played_on = "the game goes on after a win, or the stones are the mover's own and the opponent's "
-    played_on += "(spelling.mine)"
+    places = [f"key {quoted_key(key)}" for key in table.keys]
+    own = "the stones are the mover's own and the opponent's (spelling.mine)"
+    played_on = f"the game goes on after a win, or {own}"
     rejected = [
         Rejected(places[row], played_on if spelling.played_on[row] else "not a position in this spelling")
         for row in np.flatnonzero(spelling.left_out).tolist()
@@ -217,17 +224,16 @@ def _remarks(reading: Reading, entries: Mapping[str, Any]) -> Iterator[str]:
         yield f"the keys{turned} are up to symmetry: {images} {alone}"
     if reading.occupied:
         yield f"{reading.occupied:,} numbers at occupied cells count as filler"
-    yield from _one_sided(reading)
     zeros = len(reading.numbers) - sum(map(len, entries.values()))
     if zeros > 0:
         yield f"zeros, the values before any learning, count as not visited: {zeros:,}"
 
 
-def _one_sided(reading: Reading) -> Iterator[str]:
-    """What follows where one side alone has learned."""
+def _one_sided(reading: Reading, values: Floats) -> Iterator[str]:
+    """What follows where one side alone has learned, from the values by position."""
     space = reading.spelling.space
     if reading.of_moves:
-        movers = space.movers[reading.indexes]
+        movers = space.movers[~np.isnan(values).all(axis=1)]
     else:  # a value says what the move that has led to its position is worth
         after_a_move = reading.still_open & (space.plies[reading.indexes] > 0)
         movers = -space.movers[reading.indexes[after_a_move]]
