@@ -91,14 +91,14 @@ def _watch(read_end: int, report: Callable[[ExitCode], object]) -> None:
         timer.daemon = True
         timer.start()
         with ending:
+            farewell = _farewells[-1:] if code is ExitCode.INTERRUPTED else []
+            with suppress(Exception):
+                sys.stderr.write("".join(farewell))  # ends the line of a prompt, before anything else is said
+                sys.stderr.flush()
             while held:
                 with suppress(Exception):
                     held.pop()()
-            farewell = _farewells[-1:] if code is ExitCode.INTERRUPTED else []
-            if farewell:
-                sys.stderr.write(farewell[0])
-                sys.stderr.flush()
-            else:
+            if not farewell:
                 report(code)
             os._exit(code)
 
