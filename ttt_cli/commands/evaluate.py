@@ -18,8 +18,9 @@ from ttt_cli.evaluation.review import MoveReview
 from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
-from ttt_cli.shell.common import about_ties, resolved, try_report, write_report
+from ttt_cli.shell.common import resolved, try_report, write_report
 from ttt_cli.shell.options import AgentName, Seed, Walked, file_help, flag, named, number, option
+from ttt_cli.shell.ties import about_ties
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.runs import digest_of

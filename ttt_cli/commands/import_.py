@@ -10,8 +10,9 @@ from ttt_cli.documents import Count, Document
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import offer_file
-from ttt_cli.shell.common import about_ties, locked, output_file
+from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import Out, argument, file_help, flag, given_rules, option
+from ttt_cli.shell.ties import about_ties
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.views.numbers import table_size

@@ -2,25 +2,18 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
 
 from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.agents.registry import BUILT_IN
-from ttt_cli.agents.state_player import play_by
-from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.shell.options import given_rules
 from ttt_cli.store import library
 from ttt_cli.store.files import try_writing, write_bytes
-from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.locks import lock
-from ttt_cli.views.numbers import percent
 
 
 def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Agent]:
@@ -102,26 +95,3 @@ def refuse_sources(env: Environment, out: str | Path, *files: Path) -> None:
         with suppress(OSError):  # one of them is not there
             if path.samefile(out):
                 raise UsageError("is the input file", where=str(out), hint="name another file")
-
-
-def about_ties(loaded: Loaded, options: Mapping[str, Any], opponent: str, policy: Policy) -> Iterator[str]:
-    """Say how the rates of another program's table depend on how it breaks ties, unless that is stated."""
-    state = loaded.state
-    if loaded.native or enumerated(state.rules) is None:
-        return
-    stated = options.keys() & {"ties", "search", "epsilon"} or options.get("choice", "most") != "most"
-    without_ties = not state.learner.values_of or state.learner.choice in state.learner.without_ties
-    draws_beads = state.plays is not None and state.plays.choice == "draw"
-    if stated or without_ties or draws_beads:
-        return
-    ties_by_rates: dict[str, str] = {}  # names equal rates once
-    for ties in ("random", "first", "last", "first-learned"):
-        as_x, as_o = both_sides(play_by(state, ties=ties, **options), policy)
-        wins = f"wins {percent(as_x.win)} as X and {percent(as_o.win)} as O"
-        losses = f"loses {percent(as_x.loss)} and {percent(as_o.loss)}"
-        ties_by_rates.setdefault(f"{wins}, {losses}", ties)
-    if len(ties_by_rates) > 1:
-        what = "the file does not say which of equal values its program takes; it is assumed to take any"
-        yield f"{what} (ties=random; Python's max() and NumPy's argmax take the first: ties=first)"
-        for rates, ties in ties_by_rates.items():
-            yield f"against {opponent}, with ties={ties} it {rates}"

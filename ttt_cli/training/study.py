@@ -21,25 +21,14 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.store import library
-from ttt_cli.store.curves import Point, missing_points, read_groups
+from ttt_cli.store.curves import NAMES, Point, missing_points, read_groups
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import columns_in
 from ttt_cli.store.text import to_csv as as_csv
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
-MEASURES = (
-    "x_win",
-    "x_draw",
-    "x_loss",
-    "o_win",
-    "o_draw",
-    "o_loss",
-    "worst_x",
-    "worst_o",
-    "exploitability",
-    "unbeatable",
-)
+MEASURES = tuple(name for name in NAMES if name not in ("games", "mistakes", "reachable"))
 """The columns of strength: fields of ``Point``."""
 
 POINT = ("games", *MEASURES)
