@@ -226,12 +226,13 @@ def _usage_error(error: typer.TyperException) -> UsageError:
         (r"^Got unexpected extra argument\(s\) \((.*)\)$", r"unexpected argument: \1"),
     ):
         message = re.sub(typers, ours, message)
-    options = [name.lstrip("-") for name in getattr(error, "possibilities", None) or ()]
-    meant = did_you_mean(getattr(error, "option_name", "").lstrip("-"), options).replace("'", "'--", 1)
+    option = getattr(error, "option_name", "")
+    known = [name.lstrip("-") for item in (context.command.params if context else ()) for name in item.opts]
+    meant = did_you_mean(option.lstrip("-"), known).replace("'", "'--", 1) if option else ""
     hint = f"see {path} --help" if path else "--help lists the options"
     if path == "ttt":
         hint = "only --help and --version stand before the command"
-    elif getattr(error, "option_name", "") in ("-X", "-O"):
+    elif option in ("-X", "-O"):
         hint = "-- precedes a position that begins with -"
     elif path == "ttt play" and message.startswith("unexpected argument"):
         hint = "two players: --x AGENT --o AGENT"

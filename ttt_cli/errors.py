@@ -96,6 +96,17 @@ def expect(kind: type, *values: object) -> None:
             raise UsageError(f"expected {kind.__name__}, found {type(value).__name__}")
 
 
+ELSEWHERE = {
+    "lr": "alpha",
+    "learning-rate": "alpha",
+    "step-size": "alpha",
+    "discount": "gamma",
+    "exploration": "epsilon",
+    "episodes": "games",
+}
+"""What other programs call parameters, and what they are called here."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint such as ``did you mean 'minimax'?``, empty if no known name is similar."""
     from difflib import get_close_matches
@@ -103,5 +114,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if name in ("list", "ls", "agents"):
         return "did you mean ttt show?"
     spellings = {text.lower(): text for text in known}
-    near = get_close_matches(name.lower(), spellings, n=1)
+    name = name.lower()
+    here = ELSEWHERE.get(name.replace("_", "-"), "")
+    near = get_close_matches(here if here in spellings else name, spellings, n=1)
     return f"did you mean {spellings[near[0]]!r}?" if near else ""

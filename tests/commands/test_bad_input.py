@@ -237,6 +237,7 @@ USAGE = [
     ("solve -x.......", "no such option: -x (see ttt solve --help)"),
     ("--store=x show", "no such option: --store (only --help and --version stand before the command)"),
     ("version", "(did you mean '--version'?)"),
+    ("train q --learning-rate .1", "no such option: --learning-rate (did you mean '--alpha'?"),
     ("analyze -XO------", "(-- precedes a position that begins with -)"),
     ("move X...O.... random", "X...O....: is a position (it follows the player: AGENT POSITION)"),
     ("train minimax", "minimax: is a player that needs no training (ttt play minimax)"),
