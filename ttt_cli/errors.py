@@ -10,7 +10,7 @@ from typing import Any
 
 notices = logging.getLogger("ttt_cli")
 
-COMPILING = "compiling %s, once, about 3 s"
+COMPILING = "compiling %s, once, a few seconds"
 """The notice that a kernel of some name is being compiled."""
 
 
@@ -103,8 +103,14 @@ ELSEWHERE = {
     "discount": "gamma",
     "exploration": "epsilon",
     "episodes": "games",
+    "iterations": "games",
+    "save": "out",
+    "plot": "curve",
+    "numpy": "npz",
+    "q-learning": "q",
+    "qlearning": "q",
 }
-"""What other programs call parameters, and what they are called here."""
+"""What other programs call something, and what it is called here."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -115,6 +121,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return "did you mean ttt show?"
     spellings = {text.lower(): text for text in known}
     name = name.lower()
-    here = ELSEWHERE.get(name.replace("_", "-"), "")
-    near = get_close_matches(here if here in spellings else name, spellings, n=1)
+    here = ELSEWHERE.get(name.replace("_", "-"))
+    near = [here] if here in spellings else []
+    if len(name) > 2:
+        near += sorted((text for text in spellings if name in text), key=len)
+    near += get_close_matches(name, spellings, n=1)
     return f"did you mean {spellings[near[0]]!r}?" if near else ""

@@ -137,7 +137,7 @@ def parse_options(
     usage = f"{name} takes {', '.join(usages(accepted)) or 'no options'}"
 
     def refused(why: str, near: str = "") -> UsageError:
-        return UsageError(why, where=text, hint=f"{near} {usage}".strip())
+        return UsageError(why, where=text, hint=near or usage)
 
     for part in [] if options is None else options.split(","):
         key, equals, value = (word.strip() for word in part.partition("="))

@@ -40,7 +40,7 @@ class Merge(Document, name="merge"):
     def show(self, env: Environment) -> None:
         for file in self.inputs:
             if not file.used:
-                env.say(f"{file.file} adds nothing: another input contains its runs")
+                env.say(f"{file.file} adds nothing: its runs are all in another input")
         outcome = "would hold" if self.file is None else f"saved to {self.file}:"
         env.out(f"{outcome} {counted(self.games, 'game')} in {self.size}")
 
@@ -76,6 +76,7 @@ def merge(
             env.remark(file.remarks)
             loaded.append(file if in_memory else replace(file, state=replace(file.state, table=None)))
         merged = merge_states(loaded, allow_overlap=allow_overlap)
+        env.remark(merged.remarks)
         inputs = [Input(file.path, file.state.games, file not in merged.contained) for file in loaded]
         state = merged.state
         duplicates = list(merged.duplicates)

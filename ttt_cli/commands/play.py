@@ -33,7 +33,9 @@ MENU = {
 def play(
     env: Environment,
     agent: Annotated[str | None, named("[AGENT]", "The opponent; by default a menu, or q in a pipe.")] = None,
-    side: Annotated[Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as")] = None,
+    side: Annotated[
+        Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as", case_sensitive=False)
+    ] = None,
     x: Annotated[str | None, option("AGENT", "The player of X.")] = None,
     o: Annotated[str | None, option("AGENT", "The player of O.")] = None,
     games: Annotated[int | None, number("Stop after N games.", "--games", "-n")] = None,

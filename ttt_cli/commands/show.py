@@ -1,12 +1,12 @@
 """``ttt show``: what a state holds, the states and players there are, and the file formats."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from rich.text import Text
@@ -25,7 +25,8 @@ from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, checked_format
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.plays import PlayRule
-from ttt_cli.store.runs import Run
+from ttt_cli.store.runs import Run, differing
+from ttt_cli.store.state import learner_of
 from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.progress import progress
@@ -65,23 +66,30 @@ class StateSummary(Document, name="state-summary"):
         }
         if self.plays:
             facts["plays by"] = str(self.plays)
-        print_facts(env, [*facts.items(), *(("run", text) for text in _describe_runs(self.runs))])
+        usual = learner_of(self.learner, self.choice).parameters()
+        print_facts(env, [*facts.items(), *(("run", text) for text in _describe_runs(self.runs, usual))])
 
 
-def _describe_runs(runs: Sequence[Run]) -> Iterator[str]:
-    """Describe the runs with most games, and count the others."""
+def _describe_runs(runs: Sequence[Run], usual: Mapping[str, Any]) -> Iterator[str]:
+    """Describe the runs with most games, and count the others.
+
+    :param usual: the method's own parameters, which are not mentioned.
+    """
     longest = sorted(runs, key=lambda run: (-(run["games"] or 0), run["id"]))
-    yield from map(_describe_run, longest[:MAX_RUNS])
+    for run in longest[:MAX_RUNS]:
+        yield _describe_run(run, usual)
     if others := longest[MAX_RUNS:]:
         games = sum(run["games"] or 0 for run in others)
         yield f"and {len(others):,} more, {games:,} games; --json lists them"
 
 
-def _describe_run(run: Run) -> str:
+def _describe_run(run: Run, usual: Mapping[str, Any]) -> str:
     games = "unknown games" if run["games"] is None else counted(run["games"], "game")
     text = f"{run['id'][:12]} {run['kind']:<7} {games}"
     if run["kind"] == "train":
         text += f" against {run['opponent']}, seed {run['seed']}"
+        for name, (_, value) in differing([usual, run["params"]]).items():
+            text += f", {name} {value}"
         text += ", not reproducible: the opponent is a program" if run.get("reproducible") is False else ""
         if (run["games"] or 0) < run["planned"]:
             text += f", stopped before {run['planned']:,}"

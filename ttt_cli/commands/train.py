@@ -29,6 +29,7 @@ from ttt_cli.shell.options import Games, Opponent, Symmetry, flag, given_rules, 
 from ttt_cli.signals import graceful
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions, Loaded
+from ttt_cli.store.runs import differences, differing
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
 from ttt_cli.training.curve import KEPT_UP_TO
@@ -273,13 +274,17 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
     state = loaded.state
     if options.source is not None and state.learner.choice != choice:
         env.say(f"{origin} has the choice rule {state.learner.choice}, and so will {path}")
+    learner_now = state.learner.with_params(**given)
     if not options.resume:
         _say_origin(env, state, origin, path)
+        params = [run["params"] for run in state.runs if run["kind"] == "train"]
+        if different := differences([*params, learner_now.parameters()] if params else []):
+            env.say(f"its runs differ in {different}, the last that of this run")
     unfinished = state.unfinished
     if unfinished is not None and origin == path and not options.resume:
         stopped = f"after {unfinished['games']:,} of {unfinished['planned']:,} games"
         env.say(f"the run that stopped {stopped} can no longer be resumed")
-    return replace(state, learner=state.learner.with_params(**given))
+    return replace(state, learner=learner_now)
 
 
 def _say_origin(env: Environment, state: State, origin: Path, path: Path) -> None:
@@ -385,7 +390,10 @@ def _announce(env: Environment, options: TrainOptions, run: TrainingRun) -> None
     most = "at most " if options.until else ""
     game = "" if rules == STANDARD else f" on {rules.rows}x{rules.cols} ({rules.line} in a row)"
     games = f"{most}{counted(run.planned, 'game')}"
-    env.say(f"training {name}{game} for {games}, --seed {run.record['seed']}")
+    usual = learner_of(type(learner), learner.choice).parameters()
+    changed = differing([usual, learner.parameters()])
+    given = "".join(f" --{own.replace('_', '-')} {value}" for own, (_, value) in changed.items())
+    env.say(f"training {name}{game} for {games}, --seed {run.record['seed']}{given}")
     if (options.until or options.curve) and enumerated(rules) is None:
         env.say("the player is judged along the way, which may take many times as long as its games")
     if rules.cells >= 36 and isinstance(learner, TableLearner):

@@ -110,7 +110,8 @@ class TableLearner(BatchLearner[AnyTable]):
         table.reserve(len(batch.history))
         choose, learn = self.kernel_parts
         add, unseen = (nothing_to_add, -1) if table.complete else (add_row, self.unseen_up_to)
-        play_games = loop.game_loop(self.name, choose, learn, add, unseen, self.learns_resigned)
+        name = self.name if self.choice == "default" else f"{self.name}.{self.choice}"
+        play_games = loop.game_loop(name, choose, learn, add, unseen, self.learns_resigned)
         exploration = self.exploration(table, batch.number)
         path, moves_made = np.zeros((2, table.rules.cells + 1), np.uint32)
         rule = self.rule(table)

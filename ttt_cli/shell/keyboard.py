@@ -33,6 +33,10 @@ _NAMED = {
 }
 
 
+NO_OPTION = -1
+"""In a menu: what has been typed is the number or name of no option."""
+
+
 class Lines:
     """Input by lines, each of which stands for a key."""
 
@@ -179,26 +183,27 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
     with keyboard(env) as person:
         while True:
             if typed:
-                at = _matching(typed, options)[0]
+                at = next(iter(_matching(typed, options)), NO_OPTION)
             person.paint(_menu(env, question, options, at if person.by_keys else None, typed))
             key = person.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
-            if key == "enter":
+            if key == "enter" and at != NO_OPTION:
                 return at
             if key in ("escape", "ctrl-d", "quit", "exit"):
                 raise typer.Exit()
             if key in ("up", "down"):
                 step = 1 if key == "down" else -1
-                at = (at + step) % len(options)
+                at = (max(at, 0) + step) % len(options)
                 typed = ""
             elif key == "backspace":
                 typed = typed[:-1]
+                at = max(at, 0)
             elif not person.by_keys:
                 matching = _matching(key, options)
                 if len(matching) == 1:
                     return matching[0]
                 person.tell("no such name; Ctrl-D leaves")
             elif len(key) == 1:
-                typed = next((text for text in (typed + key, key) if _matching(text, options)), typed)
+                typed += key
 
 
 def _matching(text: str, options: Sequence[tuple[str, str]]) -> list[int]:
@@ -218,7 +223,7 @@ def _menu(
     room = len(options) if at is None else max(env.console.height - 3, 1)
     first = max(0, min((at or 0) - room // 2, len(options) - room))
     table = Table.grid(padding=(0, 2, 0, 1))
-    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True, min_width=0 if at is None else len("› 1"))
     table.add_column(no_wrap=True)
     table.add_column()  # what gets narrow in a narrow window
     for number, (name, about) in [*enumerate(options)][first : first + room]:
@@ -228,4 +233,6 @@ def _menu(
     if at is None:
         return Group(Text(question), table)
     below = typed or "arrows, a number or a name, then Enter; Esc leaves"
+    if at == NO_OPTION:
+        below = f"{typed}: nothing here has such a number or name"
     return Group(Text(question), table, Text(below, "dim"))

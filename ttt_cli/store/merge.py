@@ -14,7 +14,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.entries import alike
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.library import table_of
-from ttt_cli.store.runs import Run, digest_of
+from ttt_cli.store.runs import DECISIVE, Run, differences, digest_of
 from ttt_cli.store.state import State
 
 TOLERANCE = 1e-9
@@ -27,11 +27,13 @@ class Merged:
 
     :ivar contained: the inputs that another one contains, whose tables were not merged.
     :ivar duplicates: the ids of the runs in more than one input.
+    :ivar remarks: what else may not be meant.
     """
 
     state: State
     contained: Sequence[Loaded]
     duplicates: Sequence[str]
+    remarks: Sequence[str] = ()
 
 
 def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
@@ -70,7 +72,7 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
         furthest = {run["id"]: run for run in sorted(closed, key=lambda run: run["games"] or 0)}
         runs = [furthest[name] for name in sorted(furthest)]
         table = learner.merge(empty, tables)
-    return Merged(replace(state, table=table, runs=tuple(runs)), contained, duplicates)
+    return Merged(replace(state, table=table, runs=tuple(runs)), contained, duplicates, _remarks(kept))
 
 
 class _Tables(UserList[Any]):
@@ -111,6 +113,25 @@ def _overlapping(inputs: Sequence[Loaded], what: str, shared: Sequence[str]) -> 
     why = f"both hold {what} {shared[0]}{more}, each with other experience, and cannot be separated"
     hint, flags = "allow_overlap=True counts it twice", "--allow-overlap counts it twice"
     return InvalidFileError(f"{' and '.join(paths[:2])} {why}", hint=hint, flags=flags)
+
+
+def _remarks(inputs: Sequence[Loaded]) -> list[str]:
+    """Remarks on runs that begin with the same games, since their calls differ in ``--games`` alone, and on
+    parameters in which runs differ."""
+    trained = {run["id"]: (run, loaded) for loaded in inputs for run in loaded.state.runs if "params" in run}
+    remarks = []
+    by_course: dict[str, list[tuple[Run, Loaded]]] = {}
+    for run, loaded in trained.values():
+        course = digest_of({name: run.get(name) for name in DECISIVE if name != "planned"})
+        by_course.setdefault(course, []).append((run, loaded))
+    for runs in by_course.values():
+        files = list(dict.fromkeys(str(loaded.path) for _, loaded in runs))
+        if len(files) > 1:
+            what = f"begin with the same games, of seed {runs[0][0]['seed']}, which count twice"
+            remarks.append(f"{files[0]} and {files[1]} {what}; give each run a seed of its own")
+    if different := differences(run["params"] for run, _ in trained.values()):
+        remarks.append(f"their runs differ in {different}")
+    return remarks
 
 
 def _kind(state: State) -> dict[str, str]:

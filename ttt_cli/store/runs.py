@@ -6,7 +6,8 @@ run is not the digest of what decides it.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 import orjson
@@ -126,6 +127,22 @@ def _train_ids(details: Mapping[str, Any], learner: Learner[Any], rules: Rules, 
         [learner.name, details["kernel_version"], choice] for choice in (learner.choice, *learner.choices)
     )
     return [digest_of({**meaning, "learner": kind})[:24] for kind in kinds]
+
+
+def differing(params: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The parameters that are not the same everywhere, each with its values."""
+    values: dict[str, list[Any]] = {}
+    for name, value in chain.from_iterable(each.items() for each in params):
+        known = values.setdefault(name, [])
+        if value not in known:
+            known.append(value)
+    return {name: known for name, known in values.items() if len(known) > 1}
+
+
+def differences(params: Iterable[Mapping[str, Any]]) -> str:
+    """What ``differing`` finds, in words."""
+    found = differing(params).items()
+    return " and ".join(f"{name} ({', '.join(map(str, values))})" for name, values in found)
 
 
 def digest_of(value: Any) -> str:
