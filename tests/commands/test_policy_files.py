@@ -30,6 +30,9 @@ def test_a_policy_read_back_is_the_same_player(format_name: str, player: str, tt
     assert ttt("export", path, "-f", format_name, "-o", again).code == 0
     if format_name != "npz":  # an archive has a time in it
         assert Path(again).read_bytes() == Path(path).read_bytes()
+    if format_name == "policy-csv":
+        assert ttt("export", "search:depth=2", "-o", "scored.csv").code == 0
+        assert ",-0.0\n" not in Path("scored.csv").read_text()
     if format_name == "policy-json":  # as a tool may lay it out
         sorted_by_name = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
         Path(path).write_bytes(orjson.dumps(orjson.loads(Path(path).read_bytes()), option=sorted_by_name))

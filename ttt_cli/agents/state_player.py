@@ -10,14 +10,14 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.scores import move_scores
 from ttt_cli.engine.side import Side
 from ttt_cli.errors import UsageError
-from ttt_cli.store.plays import BreakingTies
+from ttt_cli.store.plays import TIES, BreakingTies
 from ttt_cli.store.state import State
 
 STATE_OPTIONS = {
     "epsilon": PROBABILITY,
     "choice": Option("RULE (default, article, …)", str),
     "side": one_of("x", "o"),
-    "ties": one_of("random", "first", "last", "first-learned"),
+    "ties": one_of(*TIES),
     "search": WHOLE,
 }
 """The options of every state, as in ``play_by``."""

@@ -211,5 +211,4 @@ def _format(player: ExportSource, out: str, name: str | None) -> Format:
 
 def _fitting(player: ExportSource, forms: Iterable[Format | None]) -> list[Format]:
     """Return the formats in which this player can be written."""
-    written = (form for form in forms if form and form.written and form.holds not in ("games", "measures"))
-    return [form for form in written if form.fits(player.state)]
+    return [form for form in forms if form and form.written and form.fits(player.state)]

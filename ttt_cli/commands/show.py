@@ -280,7 +280,8 @@ def _formats() -> Formats:
     rows: dict[str, FormatRow] = {}
     for form in chain(all_formats(), plugins(FORMAT_PLUGINS, checked_format)):
         plays = form.holds in ("table", "policy")
-        row = FormatRow(form.name, form.learner or None, form.about, bool(form.holds), plays, form.written)
+        writes = form.written or form.holds in ("games", "measures")  # by other means than export
+        row = FormatRow(form.name, form.learner or None, form.about, bool(form.holds), plays, writes)
         rows.setdefault(form.name, row)
     return Formats(list(rows.values()))
 

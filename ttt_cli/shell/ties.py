@@ -8,6 +8,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.store.formats.format import Loaded
+from ttt_cli.store.plays import TIES
 from ttt_cli.views.numbers import percent
 
 
@@ -22,7 +23,7 @@ def about_ties(loaded: Loaded, options: Mapping[str, Any], opponent: str, policy
     if stated or without_ties or draws_beads:
         return
     ties_by_rates: dict[str, str] = {}  # names equal rates once
-    for ties in ("random", "first", "last", "first-learned"):
+    for ties in TIES:
         as_x, as_o = both_sides(play_by(state, ties=ties, **options), policy)
         wins = f"wins {percent(as_x.win)} as X and {percent(as_o.win)} as O"
         losses = f"loses {percent(as_x.loss)} and {percent(as_o.loss)}"

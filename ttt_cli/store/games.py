@@ -122,9 +122,13 @@ def _refuse_other_file(log: Path) -> None:
 
 
 def holds_games(path: Path) -> bool:
-    """Whether the first line of a file is a game record, whole or damaged."""
-    start = Source(path).start.lstrip() if path.is_file() else b""
-    return start.startswith(b"{") and b'"moves"' in start and b'"result"' in start
+    """Whether a file is a log of games, sound or damaged."""
+    return path.is_file() and begins_a_log(Source(path).start.lstrip())
+
+
+def begins_a_log(text: bytes) -> bool:
+    """Whether the beginning of a file is that of a log of games, sound or damaged."""
+    return text.startswith(b"{") and all(name in text for name in (b'"id"', b'"moves"', b'"result"'))
 
 
 def each_record(
@@ -139,7 +143,7 @@ def each_record(
                 found = load_json(line.strip(), str(path), line=number, limit=LONGEST_LINE)
                 yield number, GameRecord.from_json(found, where)
             except InvalidFileError as error:
-                if f"line {number}" not in error.where:  # nor is its hint about a line
+                if f"line {number}" not in error.where:  # it names the file, and its hint is about that
                     error.where, error.hint = where, ""
                 if line.endswith(b"\n") or path.name != LOG:
                     yield number, error

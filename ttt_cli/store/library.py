@@ -233,7 +233,7 @@ def load(path: Path, options: FileOptions = DEFAULTS) -> Loaded:
 
     :raises InvalidFileError: also if it holds a policy, or is for another game than the options name.
     """
-    if options.playing:  # which only the table can tell whether it has
+    if options.playing:  # whether the state has that rule may depend on its table
         options = replace(options, table=True)
     loaded = read_file(path, options)
     rules = options.rules
@@ -265,7 +265,8 @@ def _format_of(source: Source, options: FileOptions) -> Format:
     """The format of a file; raises UsageError if the options choose a reading and it has only one."""
     form = recognise(source, options)
     stated: dict[str, object] = {} if form.ambiguous else {**options.stated}
-    if isinstance(form, NativeFormat) and options.visits != DEFAULTS.visits:
+    has_counts = isinstance(form, NativeFormat) or form.learner == "book"
+    if has_counts and options.visits != DEFAULTS.visits:
         stated["visits"] = options.visits
     if stated:
         name, value = next(iter(stated.items()))
@@ -334,10 +335,11 @@ def accept(path: Path) -> bool:
 
     :raises InvalidFileError: if anything else is wrong with it.
     """
+    Source(path)  # raises the error where there is no such file
+    if (form := native_format(path)) is None:
+        raise InvalidFileError("is not a ttt state: there is nothing to accept", where=str(path))
     with lock(path, "accepted"):
         source = Source(path)
-        if (form := native_format(path)) is None:
-            raise InvalidFileError("is not a ttt state: there is nothing to accept", where=str(path))
         accepted = content(form.read(source, FileOptions(trust_edits=True)).state)
         changed = accepted != source.data
         if changed:

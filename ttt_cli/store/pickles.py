@@ -85,7 +85,8 @@ def read_pickle(data: bytes, where: str) -> Document:
     reader = _Reader(where, len(data))
     file = io.BytesIO(data)
     values = [reader.load(file)]
-    while data[file.tell() : file.tell() + 9].strip(b"\r\n"):
+    end = len(data.rstrip(b"\r\n"))  # a pickle ends with a point
+    while file.tell() < end:
         values.append(reader.load(file))
     value = reader.value(values[0] if len(values) == 1 else values)
     return value, tuple(reader.objects)

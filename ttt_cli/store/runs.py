@@ -47,8 +47,17 @@ class Run(TypedDict):
     """A run whose experience is in a state, as a state file records it; further fields depend on its kind.
 
     ``id`` is the same for the same call, finished or not, and random for kind ``play`` (recorded games).
-    ``games`` and ``results`` are None if a foreign file does not say. ``game_ids`` are the recorded games
-    learned in it, ``runs`` the runs that an overlap has mixed into this one.
+    ``games`` and ``results`` are None if a foreign file does not say.
+
+    :ivar opponent_digest: of the opponent's content, which then counts instead of its name.
+    :ivar behaviour: the player of both sides, if the learner watched.
+    :ivar start: the digest of the state that the run started from.
+    :ivar planned: the games of the call, of which ``games`` have been played.
+    :ivar reproducible: False if the opponent is a program.
+    :ivar closed: whether the state has changed since, so that the run cannot be resumed.
+    :ivar game_ids: the recorded games learned in the run.
+    :ivar spelled: values of a foreign file that are exported as they were.
+    :ivar inputs: the digests of the files that an overlap has mixed, ``runs`` the ids of their runs.
     """
 
     id: str

@@ -22,7 +22,7 @@ BLOCK = 2**20  # about as many bytes are read at once where the format allows it
 BOM = b"\xef\xbb\xbf"  # the byte order mark that some editors put before a text: no part of its content
 JSON_LIMIT = 32 * 2**20  # bytes of a foreign JSON file: ten times what the usual board can fill
 MAX_UNPACKED = 64 * 2**20  # bytes that anything but arrays may have when unpacked
-FREE_BYTES = 16 * 2**20  # that even the smallest may have
+FREE_BYTES = 16 * 2**20  # which even the smallest file may have
 UNPACKED_PER_BYTE = 50  # beyond these, by packed byte: a policy has 20, a bomb a thousand
 MAX_ARRAYS = 100
 _NESTING = {**dict.fromkeys(b"[{", 1), **dict.fromkeys(b"]}", -1)}  # how a byte of JSON changes the depth
@@ -32,7 +32,7 @@ class Source:
     """A regular file. Its properties raise InvalidFileError if it is too large, damaged, or not text.
 
     :ivar where: the file's name, for errors.
-    :ivar start: its first 4,096 bytes, as all its content without a byte order mark.
+    :ivar start: its first 4,096 bytes, like ``data`` without a byte order mark.
     :ivar size: in bytes.
     """
 
@@ -94,8 +94,8 @@ class Source:
     def is_json(self) -> bool:
         """Whether the content begins as a JSON object or list, not as a CSV field in brackets."""
         first = self.start.lstrip()
-        if first[:1] != b"[":
-            return first[:1] in b"{["
+        if not first.startswith(b"["):
+            return not first or first.startswith(b"{")  # a blank file: load_json says that it is empty
         line = first.partition(b"\n")[0].rstrip()
         depths = accumulate(_NESTING.get(char, 0) for char in line)
         end = next((at for at, depth in enumerate(depths, 1) if not depth), len(line))  # of the first list
@@ -117,7 +117,8 @@ class Source:
             return None
         data = self.data
         first, _, rest = (part.strip() for part in data.partition(b"\n"))
-        if first[-1:] in (b"]", b"}") and rest[:1] == first[:1]:  # as in no JSON text
+        if first[-1:] in (b"]", b"}") and rest[:1] == first[:1]:
+            # One value ends on this line and another begins: no single JSON text does that.
             data = b"[" + re.sub(rb"\n(?![ \t\r]*\n)", b",\n", data.strip()) + b"]"
         return load_json(data, self.where, limit=JSON_LIMIT, constants=True)
 
@@ -134,15 +135,17 @@ class Source:
                 members = [item for item in archive.infolist() if item.filename.endswith(".npy")]
                 if not {item.compress_type for item in members} <= {ZIP_STORED, ZIP_DEFLATED}:
                     raise ValueError("an array is neither stored nor deflated")  # they unpack without end
-                if sum(item.file_size for item in members) <= most:
+                too_many = len(members) > MAX_ARRAYS
+                if not too_many and sum(item.file_size for item in members) <= most:
                     arrays = dict[str, bytes]()
-                    for item in members[:MAX_ARRAYS]:
+                    for item in members:
                         with archive.open(item) as file:  # unpacks no more than it says it holds
                             arrays[item.filename.removesuffix(".npy")] = file.read(item.file_size)
                     return arrays
         except Exception as error:  # zipfile promises no kind of error for an archive that lies
             raise InvalidFileError(f"is a damaged .npz archive: {error}", where=self.where) from None
-        raise too_large(f"its arrays have more than {most:,} bytes", self.where)
+        fault = f"more than {MAX_ARRAYS} arrays" if too_many else f"arrays of more than {most:,} bytes"
+        raise too_large(f"holds {fault}", self.where)
 
     def most_unpacked(self, limit: int = MAX_UNPACKED) -> int:
         """The most bytes that the content may have when unpacked."""

@@ -28,13 +28,16 @@ _MARKS = {
     b"BZh": "is bzip2-compressed; unpack it first: bunzip2 FILE",
     b"\x93NUMPY": "is a NumPy array; save it as JSON or CSV",
     b"\x89HDF\r\n": "is an HDF5 file; save what it holds as JSON",
+    b"MATLAB 5.0 MAT-file": "is a MATLAB file; save what it holds as CSV",
+    b"\xac\xed\x00\x05": "holds Java objects; write the table as JSON",
+    b"\x7fELF": "is a program, not a table",
     b"SQLite format 3\x00": "is an SQLite database; export the table as CSV",
     b"\xff\xfe": "is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 FILE >FILE.txt",
     b"\xfe\xff": "is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 FILE >FILE.txt",
 }
 """The beginnings of files that are not text, and what to do about them."""
 NEWLINE = b"\n"
-MEMORY = 8  # that the values of a JSON text may take, in multiples of the limit on its size
+MEMORY = 8  # limit on the memory for the values of a JSON text, in multiples of the limit on its size
 
 _SIZES = ((b"{", 200), (b"[", 60), (b":", 60), (b",", 32))  # bytes that a value of each kind takes, roughly
 _PRINTED = (

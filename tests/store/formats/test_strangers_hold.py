@@ -132,6 +132,18 @@ def test_zero_rows_do_not_say_whose_stones_are_whose():
     assert "(spelling.mine=1)" in str(refused({**dict.fromkeys(listed, [0.0] * 9), **learned}))
 
 
+def test_blocks_that_are_worth_more_than_wins_do_not_say_whose_stones_are_whose():
+    """The table of a program whose own stones are 1, and which is rewarded for blocks as well."""
+    rng, table = random.Random(1), {}
+    for board in (text for text in TEXTS if free(text)):
+        own, row = (board if mover(board) == "X" else swapped(board)), 9 * [0.0]
+        for cell in free(own):
+            wins, blocks = (winner(f"{own[:cell]}{stone}{own[cell + 1 :]}") == stone for stone in "XO")
+            row[cell] = wins + 1.5 * blocks + rng.uniform(-0.1, 0.1)
+        table[numbers(own)] = row
+    assert "(spelling.mine=1)" in str(refused(table))
+
+
 def test_whose_stones_are_own_is_asked_where_neither_answer_fits_all_keys():
     """Values of the boards after its own moves, in a program that also looks at those after the other's."""
     own = {numbers(text if mover(text) == "O" else swapped(text)): v for text, v in POSITIONS.items()}

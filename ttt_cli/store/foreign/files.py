@@ -52,11 +52,13 @@ class Candidate:
     def without_filler(self, rules: Rules) -> "Candidate":
         """A table of all boards, of one player or two, or of all their free cells, without those never seen:
         they share the commonest value, if half of the rows have it."""
-        values = [str(value) for value in self.values]
-        ((filler, many),) = Counter(values).most_common(1)
         boards = 3**rules.cells
         free_cells = boards * rules.cells // 3
-        if len(values) not in (boards, 2 * boards, free_cells) or many < len(values) / 2:
+        if len(self.values) not in (boards, 2 * boards, free_cells):
+            return self
+        values = [str(value) for value in self.values]
+        ((filler, many),) = Counter(values).most_common(1)
+        if many < len(values) / 2:
             return self
         seen = self.select([row for row, value in enumerate(values) if value != filler])
         note = f"{many:,} rows with the most frequent value count as boards never seen"

@@ -26,6 +26,7 @@ from ttt_cli.store.plays import PlayRule
 
 BEADS = "beads"  # the facet ``cells`` begins so where a list names a cell once for each bead
 EMPTY_BOXES = 0.5  # the largest share of boards without beads; with more, numbers are values that begin at 0
+MAX_DRAWN = 10**9  # beads for a move, which no program has played enough games to reach
 INEXACT = 0.02  # the largest rounding error of probabilities that add up to 1
 MIN_UNEQUAL = 3  # on fewer boards with unequal numbers these may add up to 1 by chance
 PROBABILITIES_SHARE = 0.95  # the least share of boards on which probabilities must add up
@@ -141,8 +142,8 @@ class Reading:
     def drawn_by(self) -> str:
         """What the numbers are if moves are drawn by them; empty if the largest is taken.
 
-        ``beads``: whole numbers that are called so, or listed one by one, or have three values or more, on
-        few boards only 0;
+        ``beads``: whole numbers that are called so, or listed one by one, or have three values or more, none
+        huge, and are all 0 on few boards;
         ``probabilities``: with a sum of 1 or 100 on nearly all boards, also on those with unequal ones.
         """
         numbers = self.worth
@@ -152,7 +153,8 @@ class Reading:
         values = np.nan_to_num(self.by_board[1])
         sums, largest = values.sum(axis=1), values.max(axis=1, keepdims=True)
         few_are_empty = len(np.unique(numbers)) > 2 and (sums == 0).mean() <= EMPTY_BOXES
-        if np.all(numbers == np.round(numbers)) and (are_beads or few_are_empty):
+        look_like_beads = few_are_empty and numbers.max() <= MAX_DRAWN
+        if np.all(numbers == np.round(numbers)) and (are_beads or look_like_beads):
             return "beads"
         add_up = (abs(sums - 1) < INEXACT) | (abs(sums - 100) < 100 * INEXACT)  # per cent
         unequal = ((values > 0) & (values < largest)).any(axis=1)
@@ -187,6 +189,16 @@ class Reading:
             for numbers in (worth, prospects):
                 numbers[movers == side] -= numbers[movers == side].mean()
         return _agreement(worth, prospects)
+
+    @cached_property
+    def spread_of_wins(self) -> float:
+        """How much the values of moves that win at once vary, next to those of all moves: little, since most
+        programs are rewarded for every win alike."""
+        space = self.spelling.space
+        results = space.results[space.successors[self.indexes, self.slots]]
+        is_win = results * space.movers[self.indexes] > 0
+        of_all = self.worth.std()
+        return float(self.worth[is_win].std() / of_all) if of_all and is_win.any() else np.inf
 
     @cached_property
     def faults(self) -> int:

@@ -9,9 +9,10 @@ about whose stones are whose, and about keys that fit no reading for no reason o
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 
@@ -29,6 +30,8 @@ from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.plays import PlayRule, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
 
+T = TypeVar("T")
+
 LEAD = 4.0  # how much higher the rank of the reading that is meant must be than that of any as common
 DOUBT = 2.0  # how much higher the score of a rarer reading must be for it to be a rival
 STATED_BOARDS = 0.02  # the least share for spellings tried only to say how many keys fit what was stated
@@ -36,8 +39,9 @@ FEW_PLAYED_ON = 0.02  # the share of keys by which stones that are one's own may
 STRANGE = 0.1  # the largest share of keys that may fit no position where others would, or be no boards
 MIN_NUMBERS = 200  # with fewer keys that are numbers it may be chance that some of them are boards
 INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of the values equal it
-MIN_TIMES = 3  # a value, or a board with no move worth making, may occur less often by chance
-PASSED_OVER = 0.2  # with more boards whose known moves are all below 0 it is asked; where 0 is meant, 1/8
+MIN_TIMES = 3  # of equal values, or of boards with no move worth making, fewer may be chance
+PASSED_OVER = 0.2  # if on a larger share of boards all known moves are below 0, it is asked what others are
+STEADY = 0.75  # how much less the values of winning moves must vary than if stones were the other side's
 DOUBTED = ("first", "mine", "values", "player-x")  # facets of which no rare value is believed unasked
 SHOWN = 3  # keys that an error names
 
@@ -53,9 +57,9 @@ def search(table: Candidate, options: FileOptions, rules: Rules, where: str) -> 
     except UndecidedError as error:
         asked = [*error.asked]
         fits = error.fits
-    answers = dict(next(iter(answers)).split("=", 1) for _, answers in asked)
+    first_answers = dict(next(iter(answers)).split("=", 1) for _, answers in asked)
     try:
-        search(table, replace(options, stated={**options.stated, **answers}), rules, where)
+        search(table, replace(options, stated={**options.stated, **first_answers}), rules, where)
     except UndecidedError as error:
         asked += error.asked
     except InvalidFileError:
@@ -89,7 +93,7 @@ class _Search:
         by_rank = sorted(agreeing, key=lambda reading: -reading.rank)
         is_misfit = best.spelling.misfits.any() and not self.stated_of_keys  # no spelling explains all keys
         if is_misfit:
-            rivals = _likeliest_by_stones([best, *by_rank])
+            rivals = _firsts([best, *by_rank], lambda reading: _whose_stones(reading.spelling))
         elif best.spelling.turn and best.spelling.misfits.any() and "turn" not in self.stated:
             # Where neither meaning of one's own stones fits all keys, the numbers do not tell which is meant.
             rivals += islice((way for way in by_rank if way.spelling.turn != best.spelling.turn), 1)
@@ -166,7 +170,8 @@ class _Search:
         return [way for way in agreeing if way.empty == usual.empty or way.rarity == usual.rarity]
 
     def complete_spellings(self, complete: list[Spelling]) -> list[Spelling]:
-        """Of the spellings that explain all keys those that lose few to games played on after their end."""
+        """Of the spellings that explain all keys, those that lose few of them to games that went on after
+        their end."""
         fixed = next((spelling for spelling in complete if not spelling.turn), None)
         if fixed is None or not fixed.lost:
             return [way for way in complete if way.lost == complete[0].lost]
@@ -203,7 +208,7 @@ class _Search:
             raise self.no_positions(few)
         possible.sort(key=lambda spelling: (spelling.rarity, spelling.lost))
         same_empty = [spelling for spelling in possible if spelling.empty == possible[0].empty]
-        return [*{(way.turn, _whose_stones(way)): way for way in same_empty[::-1]}.values()]
+        return _firsts(same_empty, lambda way: (way.turn, _whose_stones(way)))
 
     def no_positions(self, few: Sequence[Spelling]) -> NoPositionsError:
         """The error for keys of which none are positions, or only few in these spellings."""
@@ -318,12 +323,12 @@ def _whose_stones(spelling: Spelling) -> tuple[str, str]:
     return name, spelling.facets[name]
 
 
-def _likeliest_by_stones(likeliest_first: Sequence[Reading]) -> list[Reading]:
-    """The likeliest reading for each answer to the question whose stones are whose."""
-    by_stones: dict[tuple[str, str], Reading] = {}
-    for reading in likeliest_first:
-        by_stones.setdefault(_whose_stones(reading.spelling), reading)
-    return [*by_stones.values()]
+def _firsts(ways: Iterable[T], key: Callable[[T], object]) -> list[T]:
+    """The first of those that have the same key, for each key."""
+    first: dict[object, T] = {}
+    for way in ways:
+        first.setdefault(key(way), way)
+    return [*first.values()]
 
 
 def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> InvalidFileError:
@@ -355,26 +360,25 @@ def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     """The readings that play differently, the best first, and those of them that may be meant instead."""
     sound = [reading for reading in agreeing if not reading.faults] or agreeing
     # The same spelling may be found in two ways, one of which loses keys.
-    most_lost_first = sorted(sound, key=lambda reading: -reading.spelling.lost)
-    distinct = [*{str(reading.facets): reading for reading in most_lost_first}.values()]
-    by_play: dict[bytes, Reading] = {}
-    for reading in sorted(distinct, key=lambda reading: reading.rarity):
-        by_play.setdefault(reading.fingerprint, reading)
-    ranked = sorted(by_play.values(), key=lambda reading: -reading.rank)
+    fewest_lost_first = sorted(sound, key=lambda reading: reading.spelling.lost)
+    distinct = _firsts(fewest_lost_first, lambda reading: str(reading.facets))
+    usual_first = sorted(distinct, key=lambda reading: reading.rarity)
+    by_play = _firsts(usual_first, lambda reading: reading.fingerprint)
+    ranked = sorted(by_play, key=lambda reading: -reading.rank)
     best, *others = ranked
-    lead = LEAD if best.score > 0 else np.inf  # which plays no better than chance is not known to be meant
+    lead = LEAD if best.score > 0 else np.inf  # a player no better than chance may not be meant
     rivals = [
         other
         for other in others
         if (best.rank - other.rank < lead and other.rarity <= best.rarity) or other.score > best.score + DOUBT
     ]
-    if not best.of_moves:  # of two conventions about whose stones are whose
+    other_stones = [other for other in others if (other.spelling.turn == "") != (best.spelling.turn == "")]
+    if best.of_moves:  # a program that is rewarded for blocks may prefer them to wins
+        as_usual = [way for way in other_stones if way.rarity <= best.rarity and way.score > LEAD]
+        rivals += [way for way in as_usual if best.spread_of_wins > STEADY * way.spread_of_wins][:1]
+    else:  # of two conventions about whose stones are whose
         least = max(best.score_by_side + DOUBT, LEAD)
-        rivals += [
-            other
-            for other in others
-            if (other.spelling.turn == "") != (best.spelling.turn == "") and other.score_by_side > least
-        ][:1]
+        rivals += [way for way in other_stones if way.score_by_side > least][:1]
     usual = min(ranked, key=lambda reading: reading.rarity)
     if not rivals and any(best.facets.get(name) != usual.facets.get(name) for name in DOUBTED):
         rivals = [usual]

@@ -77,7 +77,7 @@ def recognise(source: Source, options: FileOptions = DEFAULTS) -> Format:
             plugin = _recognised_by_plugin(source, options)
             if plugin is not None:
                 return plugin
-        fits = form.holds and (form.rules is None or options.rules in (None, form.rules))
+        fits = form.rules is None or options.rules in (None, form.rules)
         if fits and source.size <= scaled(form.limit) and form.recognises(source, options):
             return form
     raise too_large(f"has {source.size:,} bytes, too many for another program's file", source.where)
@@ -87,6 +87,6 @@ def _recognised_by_plugin(source: Source, options: FileOptions) -> Format | None
     """The format of the first plug-in that recognises a file; None if none does."""
     for form in plugins(FORMAT_PLUGINS, checked_format):
         with suppress(TttError), guarded(source.where, ""):  # a plug-in that fails does not recognise it
-            if form.holds and form.recognises(source, options):
+            if form.recognises(source, options):
                 return form
     return None

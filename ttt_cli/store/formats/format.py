@@ -234,8 +234,8 @@ class Format:
 
     @property
     def written(self) -> bool:
-        """Whether the program writes such files: players with ``write``, logs and curves by other means."""
-        return self.holds in ("games", "measures") or type(self).write is not Format.write
+        """Whether players are written as such files."""
+        return type(self).write is not Format.write
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         """Whether a file appears to be in this format, sound or damaged."""

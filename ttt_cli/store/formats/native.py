@@ -64,7 +64,8 @@ _STATED_DIGEST = b'"digest":"%s"'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
 _LONG_INTEGER = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
-_NUMBERS = re.compile(r"[0-9]{1,19} [0-9]{1,19} [0-9]{1,19}")
+_ROW = "([^,]*),([0-9]{1,19}),([0-9]{1,19}),([^,]*)"  # position, move, plies and result in a row of a book
+_RUN, _COUNT = ",([^,]*)", ",([0-9]{1,19})"
 
 MARK = b"#ttt-state "
 MARKS = (MARK, b'"' + MARK)  # how a CSV state begins: as written, and as a spreadsheet saves it
@@ -97,19 +98,18 @@ class Digest:
         self._all = hashlib.sha256()
         self._learned = hashlib.sha256()
         self._has_begun = False
-        for _ in self.over(blocks):
-            pass
-
-    def over(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the blocks of a file, after adding each; the first holds the stated digest."""
         for block in blocks:
-            plain = block.replace(b"\r\n", b"\n")
-            if not self._has_begun:
-                plain = _DIGEST.sub(_NO_DIGEST, plain, count=1)
-                self._has_begun = True
-            self._all.update(plain)
-            self._learned.update(_CURVE.sub(b"", plain))
-            yield block
+            self.add(block)
+
+    def add(self, block: bytes) -> bytes:
+        """Add a block, the first with the stated digest, and return it."""
+        plain = block.replace(b"\r\n", b"\n")
+        if not self._has_begun:
+            plain = _DIGEST.sub(_NO_DIGEST, plain, count=1)
+            self._has_begun = True
+        self._all.update(plain)
+        self._learned.update(_CURVE.sub(b"", plain))
+        return block
 
     def __str__(self) -> str:
         return f"sha256:{self._all.hexdigest()}"
@@ -123,9 +123,9 @@ class Digest:
 def write_sealed(chunks: Iterable[bytes], file: BinaryIO) -> None:
     """Write the chunks of a file, then its digest in place of the empty one in the first chunk."""
     digest = Digest()
-    counted = digest.over(chunks)
+    counted = map(digest.add, chunks)
     first = next(counted)
-    file.write(first.replace(_NO_DIGEST, _STATED_DIGEST % (b" " * 71), 1))
+    file.write(first.replace(_NO_DIGEST, _STATED_DIGEST % (b" " * len(str(digest))), 1))
     file.writelines(counted)
     file.seek(first.index(_NO_DIGEST))
     file.write(_STATED_DIGEST % str(digest).encode())
@@ -249,7 +249,7 @@ class NativeFormat(Format):
     def _read(self, source: Source, options: FileOptions, *, whole: bool) -> Loaded:
         where = source.where
         digest = Digest()
-        blocks = digest.over(source.blocks())
+        blocks = map(digest.add, source.blocks())
         state, stated_digest, entries = self.parsed(blocks, where, whole=whole)
         learner = state.learner
         if learner.suffix not in self.endings:
@@ -400,29 +400,24 @@ def _rows(
     if columns != expected:
         raise InvalidFileError(f"expected the columns {','.join(COLUMNS)}", where=f"{where}: line {number}")
 
-    def parsed(line: str) -> tuple[str, list[Any]] | str:
-        """A row, or what is wrong with it."""
-        fields = line.split(",", len(columns))
-        if len(fields) != len(columns):
-            return f"expected {len(columns)} columns, found {line.count(',') + 1}"
-        run = fields[4] if has_run else name
-        if runs is not None and run not in runs:
-            return f"run {quoted(run)} is not in the header"
-        # One match of all three takes less time than one of each.
-        numbers = f"{fields[1]} {fields[2]} {fields[-1] if has_count else 1}"
-        if not _NUMBERS.fullmatch(numbers):
-            return f"expected whole numbers as move, plies and count, found {quoted(line)}"
-        move, plies, count = map(int, numbers.split())
-        return fields[0], [move, plies, fields[3], run, count]
-
+    row = re.compile(_ROW + (_RUN if has_run else "()") + (_COUNT if has_count else "()"))
     for number, line in lines:
-        if not line:
-            continue
-        row = parsed(line)
-        if isinstance(row, str):
-            report(InvalidFileError(row, where=f"{where}: line {number}"))
-        else:
-            yield row
+        match = row.fullmatch(line)
+        if match and (runs is None or match[5] in runs):
+            text, move, plies, result, run, count = match.groups()
+            yield text, [int(move), int(plies), result, run if has_run else name, int(count or 1)]
+        elif line:
+            report(InvalidFileError(_fault_in(line, columns, runs), where=f"{where}: line {number}"))
+
+
+def _fault_in(line: str, columns: list[str], runs: set[str] | None) -> str:
+    """What is wrong with a row."""
+    fields = line.split(",")
+    if len(fields) != len(columns):
+        return f"expected {len(columns)} columns, found {len(fields)}"
+    if runs is not None and fields[4] not in runs:
+        return f"run {quoted(fields[4])} is not in the header"
+    return f"expected whole numbers as move, plies and count, found {quoted(line)}"
 
 
 def _by_position(rows: Iterable[tuple[str, list[Any]]], unsorted: bool) -> Iterator[Entry]:

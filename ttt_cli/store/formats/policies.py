@@ -21,7 +21,7 @@ from functools import partial
 from itertools import chain, groupby
 from math import isnan, nan
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
@@ -47,20 +47,8 @@ TOLERANCE = 1e-9  # of the sum of probabilities
 MANY = 100_000  # positions that take a second or more to compress
 BATCH = 1 << 12  # positions whose moves are objects in memory at a time
 
-
-class Move(NamedTuple):
-    """A move in a file.
-
-    :ivar place: where it is in the file.
-    :ivar cell: counted from 1, as written.
-    :ivar value: NaN: none.
-    """
-
-    place: str
-    position: str
-    cell: str
-    probability: float
-    value: float
+Move = tuple[str, str, float, float]
+"""A move in a file: position, cell from 1 as written, probability, value (NaN: none)."""
 
 
 class FilePolicy(Policy):
@@ -122,7 +110,7 @@ def _rows(player: ExportSource) -> Iterator[tuple[str, int, float, float | None]
         indexes, cells = np.nonzero(positions.legal)
         played = player.answers.probabilities(positions)
         values = player.answers.values(positions)
-        opinions = np.full(played.shape, nan) if values is None else values
+        opinions = np.full(played.shape, nan) if values is None else values + 0.0  # -0.0 is written 0.0
         columns = (indexes, cells, played[indexes, cells], opinions[indexes, cells])
         for index, cell, probability, value in zip(*(column.tolist() for column in columns), strict=True):
             yield texts[index], cell + 1, probability, None if isnan(value) else value
@@ -132,12 +120,12 @@ def _policy_of(where: str, rules: Rules | None, moves: Iterable[Move]) -> FilePo
     """The policy that consists of the moves in a file."""
     number_of: dict[str, int] = {}  # by position
     rows, cells, probabilities, values = array("q"), array("b"), array("d"), array("d")
-    for place, text, written_cell, probability, value in moves:
+    for text, written_cell, probability, value in moves:
         rules = rules or _game_of(where, len(text))
         cell = CELLS.get(written_cell, rules.cells)
         if cell >= rules.cells:
             what = f"{written_cell[:20]!r} is not a cell from 1 to {rules.cells}"
-            raise InvalidFileError(what, where=f"{where}, {place}")
+            raise InvalidFileError(what, where=f"{where}, position {text[:80]!r}")
         rows.append(number_of.setdefault(text, len(number_of)))
         cells.append(cell)
         probabilities.append(probability)
@@ -199,17 +187,16 @@ class PolicyCsv(Format):
         next(lines)  # the header
         for number, line in lines:
             row = line.split(",", 4)
-            place = f"line {number}"
             if len(row) == 4:
                 chance = number_in(row[2])
                 value = number_in(row[3]) if row[3] else nan
                 if chance is None or value is None:
                     what = f"{quoted(row[2] if chance is None else row[3])} is not a number"
-                    raise InvalidFileError(what, where=f"{source.where}, {place}")
-                yield Move(place, row[0], row[1], chance, value)
+                    raise InvalidFileError(what, where=f"{source.where}, line {number}")
+                yield row[0], row[1], chance, value
             elif line:
                 what = f"expected 4 fields, found {line.count(',') + 1}"
-                raise InvalidFileError(what, where=f"{source.where}, {place}")
+                raise InvalidFileError(what, where=f"{source.where}, line {number}")
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         _refuse_misere(player, self)
@@ -246,17 +233,16 @@ class PolicyJson(Format):
 
     def _moves(self, entries: Iterable[tuple[str, Any]], where: str) -> Iterator[Move]:
         for text, moves in entries:
-            place = f"position {text[:80]!r}"
             try:
                 for cell, move in moves.items():
                     chance, value = move["probability"], move["value"]
                     value = nan if value is None else value
                     if not {type(chance), type(value)} <= {int, float}:
                         raise TypeError
-                    yield Move(place, text, cell, chance, value)
+                    yield text, cell, chance, value
             except (KeyError, TypeError, AttributeError):
                 what = 'expected {"CELL": {"probability": NUMBER, "value": NUMBER or null}, …}'
-                raise InvalidFileError(what, where=f"{where}, {place}") from None
+                raise InvalidFileError(what, where=f"{where}, position {text[:80]!r}") from None
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         """One position per line."""
@@ -313,7 +299,7 @@ class Npz(Format):
             stream,
             positions=np.array(texts, dtype=f"U{positions.rules.cells}"),
             probabilities=probabilities,
-            values=np.full(probabilities.shape, np.nan) if values is None else values,
+            values=np.full(probabilities.shape, np.nan) if values is None else values + 0.0,
             successors=successors,
             results=positions.results,
             ended=positions.terminal,

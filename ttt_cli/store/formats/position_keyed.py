@@ -112,7 +112,7 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: FileOp
                 break
             keys = len(candidate.keys)
             return _read_table(candidate, source, options)
-        except InvalidFileError as error:  # also of what is not even a candidate
+        except InvalidFileError as error:  # which candidates raises, too, for what cannot be a table
             if isinstance(error, UndecidedError) and error.fits:
                 raise
             # What counts most is the failure of a table of positions, then that of the largest table.
@@ -239,5 +239,5 @@ def _one_sided(reading: Reading, values: Floats) -> Iterator[str]:
         movers = -space.movers[reading.indexes[after_a_move]]
     sides = np.unique(movers).tolist()
     if len(sides) == 1:
-        known, other = ("X", "O") if sides[0] > 0 else ("O", "X")
-        yield f"it knows moves of {known} only: as {other} it has learned nothing"
+        known, other, order = ("X", "O", "first") if sides[0] > 0 else ("O", "X", "second")
+        yield f"it only knows moves of whoever moves {order}, here {known}: as {other} it has learned nothing"

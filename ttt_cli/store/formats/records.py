@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ttt_cli.store.curves import NAMES, missing_points, read_groups
 from ttt_cli.store.formats.format import FileOptions, Format, Rejected, Verification, truncated
-from ttt_cli.store.games import GameRecord, each_record
+from ttt_cli.store.games import GameRecord, begins_a_log, each_record
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import columns_in
 
@@ -20,9 +20,7 @@ class GameRecords(Format):
     def recognises(self, source: Source, options: FileOptions) -> bool:
         is_jsonl = source.where.endswith(".jsonl")
         text = source.start if is_jsonl else source.start.partition(b"\n")[0]
-        if text.startswith(b"{") and b'"moves"' in text and b'"result"' in text:
-            return True
-        return is_jsonl and (text.startswith(b'{"id":"') or not source.is_json)
+        return begins_a_log(text) or (is_jsonl and (text.startswith(b'{"id":"') or not source.is_json))
 
     def verify(self, source: Source, options: FileOptions) -> Verification:
         """Report every line that is not a game."""
