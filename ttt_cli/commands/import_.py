@@ -82,6 +82,7 @@ def import_(
         if out is None and path.exists():
             hint = "-o FILE saves elsewhere; ttt merge joins files"
             raise UsageError("already exists", where=str(path), hint=hint)
+        library.try_saving(state, path)
         library.save(state, path)
     ties = about_ties(loaded, reading.playing, "random", Uniform(state.rules))
     loaded = replace(loaded, notes=[*loaded.notes, *ties])
