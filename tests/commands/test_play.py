@@ -188,6 +188,12 @@ def test_a_machine_that_plays_itself_learns_each_game_once(ttt):
     assert library.load(TD).state.games == 1
 
 
+def test_a_player_that_proved_no_move_says_so_at_the_end(ttt):
+    for call in ("play --x minimax --o random", "train q --opponent minimax"):
+        said = ttt(*call.split(), "--games", 1, "--board", "7x7", "--line", 4, "--seed", 1).err
+        assert "it searched instead" in said
+
+
 def test_machines_show_one_line_a_game_with_running_rates(ttt):
     call = ("play", "--x", "minimax", "--o", "random", "--games", 20, "--seed")
     shown = ttt(*call, 1).out

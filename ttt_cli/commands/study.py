@@ -196,7 +196,9 @@ def study(
             other = opponent_of(start, rival, env.store, Path())
             if rival is not None and other is not None:
                 rival = other  # asked already: a program is asked once for all methods
-            env.remark(other.remarks if other else ())
+            if other is not None:
+                env.players.append(other)
+                env.remark(other.remarks)
             planned |= trainings(start, varied, range(1, 1 + seeds), games or own_games, other)
     for key, prepare in planned.items():
         if key.seed == 1:

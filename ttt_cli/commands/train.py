@@ -386,6 +386,7 @@ def _announce(env: Environment, options: TrainOptions, run: TrainingRun) -> None
     rules = run.state.rules
     name = library.StateName(learner.name, learner.choice == "article").name
     if run.opponent is not None:
+        env.players.append(run.opponent)
         env.remark(run.opponent.remarks)
     most = "at most " if options.until else ""
     game = "" if rules == STANDARD else f" on {rules.rows}x{rules.cols} ({rules.line} in a row)"
