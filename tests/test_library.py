@@ -75,6 +75,7 @@ def test_a_player_may_be_given_in_any_form():
     assert answers == answers[:1] * len(same)
     assert verdicts[0].notes == ("first_free: assumed deterministic: asked twice, it answered the same",)
     assert verdicts[1].notes == () and verdicts[1].mistakes.of == 4520
+    assert ttt.move(partial(next, count(1)), "." * 9) == 1  # one whose choices vary is asked only once
 
 
 def test_states_are_values():
