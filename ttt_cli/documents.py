@@ -260,7 +260,12 @@ def codec_of(kind: Any) -> Codec:
     if origin in (Annotated, NotRequired):
         schema, encode = codec_of(parts[0])
         for part in parts[1:]:
-            schema, encode = (schema, part) if callable(part) else (schema | dict(part), encode)
+            if callable(part):
+                encode = part
+            elif "type" in (keywords := dict(part)):  # that of the encoded values
+                schema = keywords
+            else:
+                schema = schema | keywords
         return schema, encode
     if origin is Literal:
         return {"enum": list(parts)}, None
