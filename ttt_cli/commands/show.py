@@ -269,6 +269,8 @@ def _players() -> Iterator[PlayerSummary]:
     yield from (PlayerSummary.of(agent, "built-in") for agent in players().values())
     for name, meant in ALIASES.items():
         same = meant.replace(":", " with ").replace(",", " and ")
+        if name == "hard":  # as in ``registry.hard``
+            same += "; on large boards, as search"
         yield PlayerSummary(name, name, "alias", f"the same as {same}", {})
     yield from (PlayerSummary.of(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, checked_player))
     for learner in plugins(LEARNER_PLUGINS, checked_learner):
