@@ -165,8 +165,8 @@ def test_an_unwritable_target_is_refused(refused: Refused, call: str) -> None:
     Path("folder").mkdir()
     Path("state_store").mkdir()
     Path("state_store/games.jsonl").write_bytes(GAME.to_line() + b"\n")
-    for file in ("folder", "foreign.csv/new.json"):
-        refused(call.replace("FILE", file), {1, 3}, file.partition("/")[0], json=False)
+    for file, codes in (("folder", {3}), ("foreign.csv/new.json", {1, 3})):
+        refused(call.replace("FILE", file), codes, file.partition("/")[0], json=False)
     refused(call.replace("FILE", "no/new.json"), {1}, "there is no folder no (mkdir -p no)", json=False)
     for file in ("state_store/games.jsonl", GOOD) if WRITERS[call] else ():
         refused(call.replace("FILE", file), {2}, file.partition("/")[0])
@@ -238,7 +238,15 @@ USAGE = [
     ("--store=x show", "no such option: --store (only --help and --version stand before the command)"),
     ("version", "(did you mean '--version'?)"),
     ("train q --learning-rate .1", "no such option: --learning-rate (did you mean '--alpha'?"),
-    ("analyze -XO------", "(-- precedes a position that begins with -)"),
+    ("analyze -XO------", "no such option: -X (-- precedes a position that begins with -)"),
+    ("analyze -.-......", "no such option: -. (-- precedes a position that begins with -)"),
+    ("analyze ---------", "no such option: --------- (-- precedes a position that begins with -)"),
+    ("solve --stores=x", "no such option: --stores (see ttt solve --help)"),
+    ("list", "no such command 'list' (did you mean ttt show?)"),
+    ("play agents", "agents: there is no such agent (did you mean ttt show?)"),
+    ("schema list", "no schema is called 'list' (ttt schema lists the names)"),
+    ("play ''", "'': there is no such agent"),
+    ("play --x '' --o random", "'': there is no such agent"),
     ("move X...O.... random", "X...O....: is a position (it follows the player: AGENT POSITION)"),
     ("train minimax", "minimax: is a player that needs no training (ttt play minimax)"),
     ("q", "no such command 'q' (ttt --help lists the commands)"),
