@@ -158,14 +158,14 @@ def _report(error: BaseException, env: Environment) -> int:
 
         traceback.print_exception(error, file=env.stderr)
     reported = _translate(error)
-    reported.hint = reported.flags or reported.hint
     with ending:
         if reported.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
             env.stderr.write("\n")  # the terminal shows ^C
         if reported.exit_code is not ExitCode.CLOSED_PIPE:
-            text = env.folded(f"Error: {reported}", env.stderr)
+            document = Error.of(reported)
+            text = env.folded(f"Error: {document}", env.stderr)
             if env.json:
-                text = dumped(Error.of(reported), indent=env.stderr.isatty())
+                text = dumped(document, indent=env.stderr.isatty())
             env.stderr.write(text + "\n")
     return reported.exit_code
 

@@ -214,8 +214,11 @@ class Error(Document, name="error"):
     def of(cls, error: TttError) -> "Error":
         return cls(error.message, error.where, error.flags or error.hint, int(error.exit_code))
 
+    def __str__(self) -> str:
+        return str(TttError(self.error, where=self.where, hint=self.hint))
+
     def as_line(self) -> str:
-        return f"error: {TttError(self.error, where=self.where, hint=self.hint)}"
+        return f"error: {self}"
 
 
 _SIMPLE: dict[Any, Schema] = {
