@@ -144,9 +144,9 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
         raise UsageError("is the file of the state", where=where, hint="name another file")
     with locked(env, path, "trained"):
         start = _start(env, learner, given, path, options)
+        library.try_saving(start, path)
         if options.resume:
             return _carry_out(env, options, resumed_run(path, start, env.store, options.opponent))
-        library.try_saving(start, path)
         state = _taught(env, path, start, options.games_from)
         if options.only_recorded:
             library.save(state, path)
@@ -346,7 +346,6 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     _announce(env, options, run)
     if options.curve or run.state.rules.positions_bound <= KEPT_UP_TO:
         run.watch(options.curve, closely=options.curve is not None)
-    library.try_saving(run.state, run.path)
     warm_up(run.state)
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
         with (

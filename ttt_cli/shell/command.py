@@ -69,7 +69,6 @@ def make_command(name: str, function: Callable[..., Any], *, hidden: Collection[
             return print_result(env, result)
 
     parameters = [inspect.Parameter("context", KEYWORD, annotation=typer.Context), *options, *common]
-    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     text, examples = split_examples(function.__doc__ or "")
     single = typer.Typer(add_completion=False)
