@@ -69,7 +69,7 @@ def _again(env: Environment, session: Session, last: Review) -> bool:
     if mistake:
         answers["t"] = f"take back move {mistake}"
     while (key := press(env, answers) if env.interactive else "n") == "r":
-        env.screen.draw(moves_table(last.moves, env.width, last.turning_point))
+        env.screen.draw(moves_table(last.moves, last.turning_point))
     if key not in answers:
         return False
     if key == "t":
