@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.agents.uniform import Uniform
@@ -26,7 +26,7 @@ SHOWN = 10
 class Import(Document, name="import"):
     """The state made of a file, and what was repaired and left out."""
 
-    DOCUMENT: ClassVar = ("file", "learner", "games", "positions", "moves", "*loaded")
+    DOCUMENT = ("file", "learner", "games", "positions", "moves", "*loaded")
 
     file: Path
     learner: str
