@@ -87,7 +87,7 @@ def rates(session: Session) -> str:
 
 
 def watched(env: Environment, session: Session, *, boards: bool, keys: str = "") -> Group | Text:
-    """Draw the rates of two machines, with ``boards`` below the board of the current game."""
+    """Draw the rates of two machines; with ``boards``, below the board of the current game."""
     env.console.width = env.width  # the window may have changed its size
     games = session.score.games
     total = f"{counted(games, 'game')}  {rates(session)}" if games else "no finished game yet"
