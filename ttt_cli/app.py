@@ -18,7 +18,7 @@ from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, command_module
 from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError, did_you_mean, meant_show
-from ttt_cli.learners import OFFERED
+from ttt_cli.learners import OFFERED, given_as
 from ttt_cli.shell.command import make_command, split_examples
 from ttt_cli.signals import end_by_signals, ending
 from ttt_cli.store.system import translated
@@ -190,7 +190,8 @@ def _translate(error: BaseException) -> TttError:
     if place_at_fault(error) is not None:
         return TttError(describe_error(error), hint=debug)
     if OFFERED:
-        what = f"the learner that is not built in raised {describe_error(error)}"
+        named = " or ".join(map(given_as, OFFERED))
+        what = f"your learner {named} raised {describe_error(error)}"
         return TttError(what, hint=f"python -m ttt_cli.conformance FILE.py:CLASS checks it; {debug}")
     return TttError(f"internal error: {type(error).__name__}: {error}", hint=f"please report it; {debug}")
 
