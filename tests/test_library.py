@@ -68,7 +68,6 @@ def test_names_are_loaded_when_they_are_used():
 def test_a_player_may_be_given_in_any_form():
     assert (Path(ttt.__file__).parent / "py.typed").exists()
     Path("bot.py").write_text("def choose(text): return text.index('.') + 1\n")
-
     same = [first_free, First(), First, "py:bot.py:choose", ttt.policy("py:bot.py:choose")]
     verdicts = [ttt.evaluate(player, "random") for player in same]
     answers = [(found.results, found.as_x, found.as_o) for found in verdicts]

@@ -9,9 +9,8 @@ import ttt_cli as ttt
 from ttt_cli.engine.side import Side
 
 pyspiel = pytest.importorskip("pyspiel")
-pytest.importorskip("gymnasium")
-pytest.importorskip("pettingzoo")
-pytest.importorskip("pygame")
+for library in ("gymnasium", "pettingzoo", "pygame"):
+    pytest.importorskip(library)
 
 pytestmark = pytest.mark.long
 

@@ -188,12 +188,6 @@ def test_a_machine_that_plays_itself_learns_each_game_once(ttt):
     assert library.load(TD).state.games == 1
 
 
-def test_a_player_that_proved_no_move_says_so_at_the_end(ttt):
-    for call in ("play --x minimax --o random", "train q --opponent minimax"):
-        said = ttt(*call.split(), "--games", 1, "--board", "7x7", "--line", 4, "--seed", 1).err
-        assert "it searched instead" in said
-
-
 def test_machines_show_one_line_a_game_with_running_rates(ttt):
     call = ("play", "--x", "minimax", "--o", "random", "--games", 20, "--seed")
     shown = ttt(*call, 1).out
@@ -201,6 +195,7 @@ def test_machines_show_one_line_a_game_with_running_rates(ttt):
     assert shown.splitlines()[-1].endswith(f"random     0 %  drawn {drawn:>7}")
     assert shown.count("\n") == 20 and shown == ttt(*call, 1).out != ttt(*call, 2).out
     assert shown.startswith(ttt(*call, 1, "--games", 11).out) and "A draw" in shown  # each by its number
+    assert "it searched instead" in ttt(*call, 1, "--games", 1, "--board", "7x7", "--line", 4).err
     one = ttt("play", "--x", "minimax", "--o", "minimax:depth=1", "--seed", 1).out
     assert one.count("wins") == 1 and one.count("┼") >= 2 * 2 * 6  # one game to look at, board by board
 
