@@ -29,7 +29,7 @@ os.fsync = lambda fd: None  # a slow disk is not what is tested; that it is call
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 SIZES = ("small", "full")
 HOURS = 7200
-"""Seconds after which a long test of the full size is stuck; in all others it is as pyproject.toml has it."""
+"""Seconds after which a long test of the full size is stuck; in all others it is as in pyproject.toml."""
 MANY = 500
 """From so many tests on all kernels are needed."""
 
@@ -41,7 +41,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="small",
         help="how long the tests marked 'long' go on, and how many examples hypothesis tries: small as in CI",
     )
-    parser.addoption("--long", action="store_true", help="run the tests marked 'long' too")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,7 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not COMPILED and "compiled" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="takes minutes without compiled kernels"))
-    if not config.getoption("--long") and "long" not in config.getoption("-m"):
+    if "long" not in config.getoption("-m"):
         config.hook.pytest_deselected(items=[item for item in items if "long" in item.keywords])
         items[:] = [item for item in items if "long" not in item.keywords]
 
@@ -76,7 +75,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         folder.mkdir(exist_ok=True)
         compile_in_turn(folder)
     gc.freeze()
-    gc.set_threshold(100_000)  # as the program itself has it
+    gc.set_threshold(100_000)  # as in the program itself
 
 
 @pytest.fixture(scope="session")

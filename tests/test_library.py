@@ -68,13 +68,13 @@ def test_names_are_loaded_when_they_are_used():
 def test_a_player_may_be_given_in_any_form():
     assert (Path(ttt.__file__).parent / "py.typed").exists()
     Path("bot.py").write_text("def choose(text): return text.index('.') + 1\n")
-
     same = [first_free, First(), First, "py:bot.py:choose", ttt.policy("py:bot.py:choose")]
     verdicts = [ttt.evaluate(player, "random") for player in same]
     answers = [(found.results, found.as_x, found.as_o) for found in verdicts]
     assert answers == answers[:1] * len(same)
     assert verdicts[0].notes == ("first_free: assumed deterministic: asked twice, it answered the same",)
     assert verdicts[1].notes == () and verdicts[1].mistakes.of == 4520
+    assert ttt.move(partial(next, count(1)), "." * 9) == 1  # one whose choices vary is asked only once
 
 
 def test_states_are_values():

@@ -148,7 +148,7 @@ def move(
 
     :raises TttError: if the game is over, or no game leads to the position.
     """
-    own = policy(player, rules=rules, store=store)
+    own = policy(player, rules=rules, store=store).memoised()
     here = position if isinstance(position, Position) else Position.parse(position, own.rules)
     if here.terminal:
         raise UsageError(f"the game is over in {here.text!r}")

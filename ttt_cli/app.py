@@ -17,8 +17,8 @@ from ttt_cli import __version__
 from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, command_module
 from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError, did_you_mean
-from ttt_cli.learners import OFFERED
+from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError, did_you_mean, meant_show
+from ttt_cli.learners import OFFERED, given_as
 from ttt_cli.shell.command import make_command, split_examples
 from ttt_cli.signals import end_by_signals, ending
 from ttt_cli.store.system import translated
@@ -50,7 +50,8 @@ class Commands(TyperGroup):
             return self.load(name, rest, completing=ctx.resilient_parsing)
         if ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        hint = did_you_mean(name, [*COMMANDS, "--version"]) or "ttt --help lists the commands"
+        near = meant_show(name) or did_you_mean(name, [*COMMANDS, "--version"])
+        hint = near or "ttt --help lists the commands"
         raise UsageError(f"no such command {name!r}", where="ttt", hint=hint)
 
     def load(self, name: str, arguments: list[str], *, completing: bool) -> tuple[str, Any, list[str]]:
@@ -157,14 +158,14 @@ def _report(error: BaseException, env: Environment) -> int:
 
         traceback.print_exception(error, file=env.stderr)
     reported = _translate(error)
-    reported.hint = reported.flags or reported.hint
     with ending:
         if reported.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
             env.stderr.write("\n")  # the terminal shows ^C
         if reported.exit_code is not ExitCode.CLOSED_PIPE:
-            text = env.folded(f"Error: {reported}", env.stderr)
+            document = Error.of(reported)
+            text = env.folded(f"Error: {document}", env.stderr)
             if env.json:
-                text = dumped(Error.of(reported), indent=env.stderr.isatty())
+                text = dumped(document, indent=env.stderr.isatty())
             env.stderr.write(text + "\n")
     return reported.exit_code
 
@@ -189,7 +190,8 @@ def _translate(error: BaseException) -> TttError:
     if place_at_fault(error) is not None:
         return TttError(describe_error(error), hint=debug)
     if OFFERED:
-        what = f"the learner that is not built in raised {describe_error(error)}"
+        named = " or ".join(map(given_as, OFFERED))
+        what = f"your learner {named} raised {describe_error(error)}"
         return TttError(what, hint=f"python -m ttt_cli.conformance FILE.py:CLASS checks it; {debug}")
     return TttError(f"internal error: {type(error).__name__}: {error}", hint=f"please report it; {debug}")
 
@@ -219,20 +221,25 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     """Translate an error of Typer's parser."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else ""
-    message = " ".join(error.format_message().split()).rstrip(".").partition(" (Possible options: ")[0]
+    option = getattr(error, "option_name", "")
+    message = " ".join(error.format_message().split()).partition(" (Possible options: ")[0]
+    if not option or not message.endswith(option):  # which may be dots of a position
+        message = message.rstrip(".")
     for typers, ours in (
         (r"is not a valid int( range)?$", "is not a whole number"),
         (r"is not a valid float( range)?$", "is not a number"),
         (r"^Got unexpected extra argument\(s\) \((.*)\)$", r"unexpected argument: \1"),
     ):
         message = re.sub(typers, ours, message)
-    option = getattr(error, "option_name", "")
-    known = [name.lstrip("-") for item in (context.command.params if context else ()) for name in item.opts]
-    meant = did_you_mean(option.lstrip("-"), known).replace("'", "'--", 1) if option else ""
+    known = {name: item.hidden for item in (context.command.params if context else ()) for name in item.opts}
+    meant = ""
+    if option and option not in known:  # else its value is missing or wrong
+        names = [name[2:] for name, hidden in known.items() if name.startswith("--") and not hidden]
+        meant = did_you_mean(option.lstrip("-"), names).replace("'", "'--", 1)
     hint = f"see {path} --help" if path else "--help lists the options"
     if path == "ttt":
         hint = "only --help and --version stand before the command"
-    elif option in ("-X", "-O"):
+    elif option and not option.strip("-XO._"):
         hint = "-- precedes a position that begins with -"
     elif path == "ttt play" and message.startswith("unexpected argument"):
         hint = "two players: --x AGENT --o AGENT"

@@ -214,8 +214,11 @@ class Error(Document, name="error"):
     def of(cls, error: TttError) -> "Error":
         return cls(error.message, error.where, error.flags or error.hint, int(error.exit_code))
 
+    def __str__(self) -> str:
+        return str(TttError(self.error, where=self.where, hint=self.hint))
+
     def as_line(self) -> str:
-        return f"error: {TttError(self.error, where=self.where, hint=self.hint)}"
+        return f"error: {self}"
 
 
 _SIMPLE: dict[Any, Schema] = {
@@ -260,7 +263,12 @@ def codec_of(kind: Any) -> Codec:
     if origin in (Annotated, NotRequired):
         schema, encode = codec_of(parts[0])
         for part in parts[1:]:
-            schema, encode = (schema, part) if callable(part) else (schema | dict(part), encode)
+            if callable(part):
+                encode = part
+            elif "type" in (keywords := dict(part)):  # that of the encoded values
+                schema = keywords
+            else:
+                schema = schema | keywords
         return schema, encode
     if origin is Literal:
         return {"enum": list(parts)}, None

@@ -117,8 +117,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint such as ``did you mean 'minimax'?``, empty if no known name is similar."""
     from difflib import get_close_matches
 
-    if name in ("list", "ls", "agents"):
-        return "did you mean ttt show?"
     spellings = {text.lower(): text for text in known}
     name = name.lower()
     here = ELSEWHERE.get(name.replace("_", "-"))
@@ -127,3 +125,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         near += sorted((text for text in spellings if name in text), key=len)
     near += get_close_matches(name, spellings, n=1)
     return f"did you mean {spellings[near[0]]!r}?" if near else ""
+
+
+def meant_show(name: str) -> str:
+    """Return a hint if a name is that of a command by which other programs list things; else empty."""
+    return "did you mean ttt show?" if name in ("list", "ls", "agents") else ""

@@ -21,8 +21,7 @@ def test_stdout_gets_the_bytes_of_the_file(ttt, name):
     assert ttt(*call, "-o", "file").code == 0
     out, err = Stream(), Stream()
     assert run([*call, "-o", "-"], Environment(Stream(), out, err)) == 0
-    assert out.buffer.getvalue() == Path("file").read_bytes()
-    assert err.getvalue() == ""
+    assert (out.buffer.getvalue(), err.getvalue()) == (Path("file").read_bytes(), "")
 
 
 def test_a_policy_may_go_to_a_device(ttt):
@@ -35,8 +34,7 @@ def test_the_ending_decides_where_it_can(ttt, store):
     assert "(svg" in ttt("export", "td", "-o", "a.svg", "--depth", 1).out
     assert "(policy-csv" in ttt("export", "menace.article", "-o", "a.csv").out
     unclear = ttt("export", "td", "-o", "a.csv")
-    assert unclear.code == 2
-    assert "one of value-table, policy-csv" in unclear.err
+    assert unclear.code == 2 and "one of value-table, policy-csv" in unclear.err
     assert "cannot tell the format" in ttt("export", "td", "-o", "a.xyz").err
     assert ttt("export", "td", "-o", "-").code == 2
 

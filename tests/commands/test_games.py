@@ -71,7 +71,7 @@ def test_the_log_is_tried_before_the_first_move(ttt: Run):
     Path("state_store/games.jsonl").mkdir(parents=True)
     for asked in (["minimax", "--as", "x"], ["minimax", "--no-learn"], []):
         played = ttt("play", *asked, stdin="5\n", terminal=True, TERM="dumb", COLUMNS="200")
-        assert played.code == 1 and not played.out
+        assert played.code == 3 and not played.out
         assert played.err.startswith("Error: state_store") and played.err.count("\n") == 1
     Path("state_store/games.jsonl").rmdir()
     Path("state_store/.locks").touch()

@@ -10,8 +10,7 @@ CORPUS = Path(__file__).parent.parent / "store" / "formats" / "corpus"
 
 def test_a_file_is_taken_into_the_store(ttt, tmp_path):
     done = ttt("import", CORPUS / "matchboxes_first.json", "--json")
-    assert done.code == 0
-    assert done.json["schema"] == "ttt-import" and done.json["format"] == "position-keyed"
+    assert (done.code, done.json["schema"], done.json["format"]) == (0, "ttt-import", "position-keyed")
     assert (done.json["positions"], done.json["moves"]) == (9, 42)
     assert (tmp_path / "state_store" / "matchboxes_first.json").is_file()
     assert ttt("move", "matchboxes_first:choice=most", "O...X....").out == "9\n"

@@ -120,7 +120,7 @@ FAULTS = [
     (CLASS + "rate: float = parameter(0.1, 'x')", "the parameter rate needs @dataclass(frozen=True) above"),
     (f"\n@dataclass(frozen=True){CLASS}line: int = parameter(3, 'x')", "line cannot be an option of ttt tra"),
     (f"\n@dataclass(frozen=True){CLASS}env: int = parameter(3, 'x')", "env cannot be an option of ttt train"),
-    (CLASS + "def to_entries(self, t): return 5", "raised TypeError: 'int' object is not iterable (pytho"),
+    (CLASS + "def to_entries(self, t): return 5", "your learner ./mine.py:Wrong raised TypeError: 'int' ob"),
 ]  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def test_a_state_replaces_nothing_but_states(ttt: Run):
     ttt("train", "q", "--games", "9")
     for made in ("export random --board 2x3 -o p.json -f policy-json", "export q -o foreign.json -f q-table"):
         assert ttt(*made.split()).code == 0
-    for call in ("merge q -o p.json", "train q --games 9 --fresh -o foreign.json"):
+    for call in ("merge q -o p.json", "import foreign.json -o p.json", "train q --fresh -o foreign.json"):
         before = Path(name := call.split()[-1]).read_bytes()
         refused = ttt(*call.split())
         assert refused.code == 3 and f"{name}: is not a state, and a state replaces" in refused.err

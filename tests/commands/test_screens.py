@@ -47,7 +47,6 @@ def test_no_line_is_wider_than_the_screen(ttt: Run, width: int):
 @pytest.mark.long
 def test_words_and_numbers_are_never_cropped(ttt: Run):
     """Rather a table is split, or gets wider than the screen."""
-
     Path("few.json").write_text(FEW)
 
     def words(line: str, columns: int) -> set[str]:

@@ -35,7 +35,7 @@ def test_until_fails_without_a_proof_but_saves(ttt: Run) -> None:
 def test_games_that_teach_nothing_are_called_so(ttt: Run) -> None:
     Path("quits.py").write_text("choose = lambda text: 'resign'")
     call = "train td --games 10 --opponent py:quits.py:choose --board 3x4"
-    assert "no game has taught it anything" in ttt(*call.split()).err
+    assert "it has learned nothing: " in ttt(*call.split()).err
 
 
 def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,6 +62,7 @@ def test_the_cost_of_a_table_on_a_large_board_is_said_once(ttt):
     call = ["--board", "6x6", "--line", "4", "--games", 20, "--seed", 1]
     assert ttt("train", "q", *call).err.count("15 kB per game; ntuple is made for such boards") == 1
     assert "about 177 kB per game" in ttt("train", "book", *call).err  # its counts take more than its moves
+    assert "it searched instead" in ttt("train", "q", *call, "--games", 1, "--opponent", "minimax").err
     assert "kB per game" not in ttt("train", "q", "--board", "5x5", "--line", "4", "--games", 20).err
 
 

@@ -23,7 +23,7 @@ from ttt_cli.documents import AgentFields
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, meant_show
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import DEFAULTS, FileOptions, Loaded
@@ -272,6 +272,6 @@ def _unknown(name: str, store: Path, rules: Rules | None) -> TttError:
     if re.fullmatch(r"[XOxo./_-]{4,}", name):
         return UsageError("is a position", where=name, hint="it follows the player: AGENT POSITION")
     names = [*players(), *ALIASES]
-    hint = f"known: {', '.join(names)}; the states in {store.absolute()}; or a path"
+    hint = meant_show(name) or f"known: {', '.join(names)}; the states in {store.absolute()}; or a path"
     known = [*names, *LEARNERS, *(f"{learner}.article" for learner in LEARNERS)]
     return library.not_found(store, name, rules, what="agent", known=known, hint=hint)

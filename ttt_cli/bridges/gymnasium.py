@@ -62,11 +62,12 @@ class KInARow(gymnasium.Env):  # type: ignore[misc]
     def _answer(self) -> None:
         game = self._game
         if not game.is_over and game.to_move is not self._own:
-            (row,) = self._opponent.probabilities(Positions.unchecked([game.text], self._rules))
-            if row.any():
-                game.push(int(self.np_random.choice(len(row), p=row / row.sum())))
-            else:
+            here = Positions.unchecked([game.text], self._rules)
+            (cell,) = self._opponent.choose(here, np.zeros(1, np.int64), self.np_random.random(1)).tolist()
+            if cell < 0:
                 game.resign()
+            else:
+                game.push(cell)
 
     def _observation(self) -> BoardAndInfo:
         own = np.array([{".": 0, self._own.name: 1}.get(stone, -1) for stone in self._game.text], np.int8)

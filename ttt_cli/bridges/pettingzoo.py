@@ -26,10 +26,11 @@ def agent_of(player: Player, seed: int | None = None) -> Callable[[Observation],
         own, other = np.moveaxis(np.asarray(observation["observation"], bool), -1, 0).reshape(2, -1)
         x, o = (own, other) if own.sum() == other.sum() else (other, own)
         text = "".join(np.select([x, o], ["X", "O"], ".").tolist())
-        (row,) = policy.probabilities(Positions.unchecked([text], policy.rules))
-        if not row.any():
+        here = Positions.unchecked([text], policy.rules)
+        (cell,) = policy.choose(here, np.zeros(1, np.int64), rng.random(1)).tolist()
+        if cell < 0:
             raise TttError("resigns, which PettingZoo does not support", where=f"position {text}")
-        return int(rng.choice(len(row), p=row / row.sum()))
+        return int(cell)
 
     return act
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from rich.text import Text
 
@@ -27,7 +27,7 @@ from ttt_cli.views.tables import draw_table
 class AnalysisResult(Document, name="analysis"):
     """The perfect value of every move of a position, and what players make of it."""
 
-    DOCUMENT: ClassVar = ("*analysis", "result", "agents")
+    DOCUMENT = ("*analysis", "result", "agents")
 
     analysis: Analysis
     agents: tuple[Opinion, ...] | None = optional()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from ttt_cli.agents.grammar import Agent
 from ttt_cli.documents import AgentFields, Document, aside
@@ -27,7 +27,7 @@ from ttt_cli.views.tables import draw_table
 class DifferenceResult(Document, name="diff"):
     """How two players differ."""
 
-    DOCUMENT: ClassVar = ("a", "b", "*difference")
+    DOCUMENT = ("a", "b", "*difference")
 
     a: AgentFields
     b: AgentFields

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.agents.uniform import Uniform
@@ -26,7 +26,7 @@ SHOWN = 10
 class Import(Document, name="import"):
     """The state made of a file, and what was repaired and left out."""
 
-    DOCUMENT: ClassVar = ("file", "learner", "games", "positions", "moves", "*loaded")
+    DOCUMENT = ("file", "learner", "games", "positions", "moves", "*loaded")
 
     file: Path
     learner: str
@@ -82,6 +82,7 @@ def import_(
         if out is None and path.exists():
             hint = "-o FILE saves elsewhere; ttt merge joins files"
             raise UsageError("already exists", where=str(path), hint=hint)
+        library.try_saving(state, path)
         library.save(state, path)
     ties = about_ties(loaded, reading.playing, "random", Uniform(state.rules))
     loaded = replace(loaded, notes=[*loaded.notes, *ties])

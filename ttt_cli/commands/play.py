@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from ttt_cli.agents.grammar import Agent, resolve_all
+from ttt_cli.agents.grammar import Agent
 from ttt_cli.documents import print_result
 from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.play.session import Player, Session, players_of
+from ttt_cli.shell.common import resolved
 from ttt_cli.shell.keyboard import choose
 from ttt_cli.shell.match import play_machines, play_with_people
 from ttt_cli.shell.options import Seed, flag, given_rules, named, number, option, stored_files
@@ -72,11 +73,11 @@ def play(
     if agent is None and not named and env.interactive:
         agent = _choose_opponent(env)
     pairing = _pairing(agent, side, x, o)
-    agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
+    agents = resolved(env, *pairing, fresh=True)
     files = {agent.source: agent.loaded for agent in agents if agent.loaded}
     trained = [_train(env, loaded) for loaded in files.values() if not loaded.path.exists()]
     if any(trained):
-        agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
+        agents = resolved(env, *pairing, fresh=True)
     players = players_of(agents, env.store, learn=learn)
     _introduce(env, agents, players, learn)
     session = Session(agents[0].rules, players, seed=seed, alternate=not named)
@@ -102,14 +103,14 @@ def _choose_opponent(env: Environment) -> str:
 
 def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) -> tuple[str, str]:
     if x is None and o is None:
-        other = agent or "q"
+        other = "q" if agent is None else agent
         return (other, "human") if side == "o" else ("human", other)
     if side is not None:
         raise UsageError("--as does not go with --x and --o")
     if x is not None and o is not None and agent is not None:
         raise UsageError(f"{agent!r} is a third player: --x and --o name both")
-    other = agent or ("q" if "human" in (x, o) else "human")
-    return x or other, o or other
+    other = ("q" if "human" in (x, o) else "human") if agent is None else agent
+    return other if x is None else x, other if o is None else o
 
 
 def _train(env: Environment, loaded: Loaded) -> bool:
@@ -141,7 +142,6 @@ def _introduce(env: Environment, agents: Sequence[Agent], players: Sequence[Play
     for agent, player in by_file.values():
         if (loaded := agent.loaded) is None:
             continue
-        env.remark(agent.remarks)
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
         if loaded.path.exists():
             size = counted(loaded.state.positions, loaded.state.learner.units[0])

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ttt_cli.agents.grammar import checked_player, file_and_reading, resolve
 from ttt_cli.agents.registry import ALIASES, BUILT_IN, AgentType, players
-from ttt_cli.documents import Count, Document, Share, aside, optional
+from ttt_cli.documents import Count, Document, Error, Share, aside, optional
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, store_option
@@ -84,8 +84,7 @@ def _describe_runs(runs: Sequence[Run], usual: Mapping[str, Any]) -> Iterator[st
 
 
 def _describe_run(run: Run, usual: Mapping[str, Any]) -> str:
-    games = "unknown games" if run["games"] is None else counted(run["games"], "game")
-    text = f"{run['id'][:12]} {run['kind']:<7} {games}"
+    text = f"{run['id'][:12]} {run['kind']:<7} {counted(run['games'], 'game')}"
     if run["kind"] == "train":
         text += f" against {run['opponent']}, seed {run['seed']}"
         for name, (_, value) in differing([usual, run["params"]]).items():
@@ -148,8 +147,7 @@ class StoredState:
                 unbeatable = verdict.unbeatable
                 worst = {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss}
         except TttError as error:
-            error.hint = error.flags or error.hint
-            return cls(path.stem, "", None, None, None, None, written, fault=str(error))
+            return cls(path.stem, "", None, None, None, None, written, fault=str(Error.of(error)))
         return cls(
             name=path.stem,
             learner=state.learner.name,
@@ -269,6 +267,8 @@ def _players() -> Iterator[PlayerSummary]:
     yield from (PlayerSummary.of(agent, "built-in") for agent in players().values())
     for name, meant in ALIASES.items():
         same = meant.replace(":", " with ").replace(",", " and ")
+        if name == "hard":  # as in ``registry.hard``
+            same += "; on large boards, as search"
         yield PlayerSummary(name, name, "alias", f"the same as {same}", {})
     yield from (PlayerSummary.of(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, checked_player))
     for learner in plugins(LEARNER_PLUGINS, checked_learner):

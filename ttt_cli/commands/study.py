@@ -181,11 +181,11 @@ def study(
     rules = given_rules(env) or STANDARD
     planned = Planned()
     seeds = seeds or (10 if learners else 1)
-    names = (offer_file(name).name if ":" in name else name for name in learners or LEARNERS)
-    rival: str | Agent | None = opponent
-    for name in dict.fromkeys(names):
+    names = [offer_file(name).name if ":" in name else name for name in learners or LEARNERS]
+    varied = {name: variations(learner_class(name), vary or ()) for name in names}
+    asked: Agent | None = None  # the opponent: a program is asked once for all methods
+    for name, values in varied.items():
         kind = learner_class(name)
-        varied = variations(kind, vary or [])
         article = ["article"] if presets and "article" in kind.choices else []
         if presets and learners and not article:
             raise UsageError(f"{kind.name} has no article preset", where="--presets")
@@ -193,17 +193,21 @@ def study(
             base = learner_of(name, choice)
             own_games = base.article_games if choice == "article" else base.default_games
             start = State.empty(base, rules, symmetric=symmetry)
-            other = opponent_of(start, rival, env.store, Path())
-            if rival is not None and other is not None:
-                rival = other  # asked already: a program is asked once for all methods
-            env.remark(other.remarks if other else ())
-            planned |= trainings(start, varied, range(1, 1 + seeds), games or own_games, other)
+            other = opponent_of(start, asked or opponent, env.store, Path())
+            if opponent is not None:
+                asked = other
+            if other is not None:
+                env.players.append(other)
+                env.remark(other.remarks)
+            planned |= trainings(start, values, range(1, 1 + seeds), games or own_games, other)
     for key, prepare in planned.items():
         if key.seed == 1:
             prepare()  # reports what cannot be trained before any training
     remedy = "wait for it, or write to another file with -o"
     with lock(out, "filled by a study", remedy=remedy) if out else nullcontext():
-        return _fill(env, rules, Study(tuple(varied)), planned, out, keep, workers or cpu_count() or 1)
+        return _fill(
+            env, rules, Study(tuple(varied[names[0]])), planned, out, keep, workers or cpu_count() or 1
+        )
 
 
 def more_help(arguments: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """``ttt tournament``: everyone against everyone."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from rich.text import Text
 
@@ -21,7 +21,7 @@ from ttt_cli.views.tables import draw_table
 class Standings(Document, name="tournament"):
     """The result of a tournament: the players by points, then every pairing."""
 
-    DOCUMENT: ClassVar = ("*result",)
+    DOCUMENT = ("*result",)
 
     result: Tournament
 

@@ -144,9 +144,9 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
         raise UsageError("is the file of the state", where=where, hint="name another file")
     with locked(env, path, "trained"):
         start = _start(env, learner, given, path, options)
+        library.try_saving(start, path)
         if options.resume:
             return _carry_out(env, options, resumed_run(path, start, env.store, options.opponent))
-        library.try_saving(start, path)
         state = _taught(env, path, start, options.games_from)
         if options.only_recorded:
             library.save(state, path)
@@ -233,18 +233,18 @@ def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> Non
     if not program:
         kept_in_file.append("opponent")
     about_games = ["opponent", "seed", "until", "checkpoint", "curve", "workers", "cluster"]
-    exclusive = {
-        "--resume, which takes it from the file": (options.resume, [*kept_in_file, *given]),
-        "--resume": (options.resume, ["fresh", "source", "games_from"]),
-        "--fresh": (options.fresh, ["source"]),
-        "--from": (options.source, ["games_from"]),
-        "--games-from, which plays no games without --games": (options.only_recorded, about_games),
-        "--cluster, whose workers train": (options.cluster, ["workers"]),
-        "--preset: merging changes the author's method": (options.preset, ["workers", "cluster"]),
-        f"{options.opponent}, which other machines may not have": (program, ["cluster"]),
-        f"{typed}: make it a plug-in, as examples/plugin is": (typed != learner, ["cluster"]),
-    }
-    for what, (chosen, names) in exclusive.items():
+    exclusive = (
+        (options.resume, [*kept_in_file, *given], "--resume, which takes it from the file"),
+        (options.resume, ["fresh", "source", "games_from"], "--resume"),
+        (options.fresh, ["source"], "--fresh"),
+        (options.source, ["games_from"], "--from"),
+        (options.only_recorded, about_games, "--games-from, which plays no games without --games"),
+        (options.cluster, ["workers"], "--cluster, whose workers train"),
+        (options.preset, ["workers", "cluster"], "--preset: merging changes the author's method"),
+        (program, ["cluster"], f"{options.opponent}, which other machines may not have"),
+        (typed != learner, ["cluster"], f"{typed}: make it a plug-in, as examples/plugin is"),
+    )
+    for chosen, names, what in exclusive:
         for name in names:
             if chosen and (name in given or options.given(name)):
                 option = "from" if name == "source" else name.replace("_", "-")
@@ -346,7 +346,6 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     _announce(env, options, run)
     if options.curve or run.state.rules.positions_bound <= KEPT_UP_TO:
         run.watch(options.curve, closely=options.curve is not None)
-    library.try_saving(run.state, run.path)
     warm_up(run.state)
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
         with (
@@ -360,10 +359,9 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
                     break
             finish(run, env.store)
         stopped = None if run.finished else stopping.exit_code
-        if stopped is not None:
-            env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
         # All is saved: only a second signal ends the proof. It may be as long as those along the way were.
         if stopped is not None:
+            env.say("stopped; resume with:", resume_command(env, learner.name, run.path, options))
             budget = 20_000
         elif options.until or options.curve:
             budget = BUDGET
@@ -371,7 +369,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
             budget = 200_000
         result = _result(run.path, run.state, run, budget)
     if run.games and not result.positions:
-        env.say("no game has taught it anything: a game that is resigned, for one, is not learned from")
+        env.say("it has learned nothing: resigned games, for example, teach nothing")
     if stopped is not None:
         return replace(result, code=stopped)
     if options.until and not result.unbeatable:
@@ -386,6 +384,7 @@ def _announce(env: Environment, options: TrainOptions, run: TrainingRun) -> None
     rules = run.state.rules
     name = library.StateName(learner.name, learner.choice == "article").name
     if run.opponent is not None:
+        env.players.append(run.opponent)
         env.remark(run.opponent.remarks)
     most = "at most " if options.until else ""
     game = "" if rules == STANDARD else f" on {rules.rows}x{rules.cols} ({rules.line} in a row)"

@@ -9,11 +9,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import comb
 from numbers import Integral
+from typing import NotRequired, TypedDict
 
 from ttt_cli.errors import NotationError, UsageError, expect
 
 MAX_CELLS = 64
 """The stones of a side are one bitboard of 64 bits."""
+
+
+class RulesFields(TypedDict):
+    """The rules in files and documents."""
+
+    rows: int
+    cols: int
+    line: int
+    misere: NotRequired[int]
 
 
 @dataclass(frozen=True)
@@ -115,10 +125,11 @@ class Rules:
         """The number of boards with the right numbers of stones, an upper bound for the positions."""
         return sum(comb(self.cells, plies) * comb(plies, plies // 2) for plies in range(self.cells + 1))
 
-    def fields(self) -> dict[str, int]:
-        """The rules in files and documents."""
-        fields = {"rows": self.rows, "cols": self.cols, "line": self.line}
-        return {**fields, "misere": 1} if self.misere else fields
+    def fields(self) -> RulesFields:
+        fields: RulesFields = {"rows": self.rows, "cols": self.cols, "line": self.line}
+        if self.misere:
+            fields["misere"] = 1
+        return fields
 
     def describe(self) -> str:
         return f"{self.rows}x{self.cols}, {self.line} in a row{', misère' if self.misere else ''}"

@@ -1,7 +1,7 @@
 """The values of positions and moves, in batches: the proved values, and the values and choices of players."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Analysis:
     :ivar value: None if it is not proved.
     """
 
-    DOCUMENT: ClassVar = ("position", "to_move", "value", "moves")
+    DOCUMENT = ("position", "to_move", "value", "moves")
 
     position: Board
     value: Worth | None
@@ -95,7 +95,7 @@ class Opinion:
     :ivar known: whether it has learned about the position; None for players that need no experience.
     """
 
-    DOCUMENT: ClassVar = ("name", "known", "resigns", "moves")
+    DOCUMENT = ("name", "known", "resigns", "moves")
 
     name: str
     known: bool | None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class Difference:
     :ivar order: int64[k], the positions in which they differ or that only one knows, by difference in value.
     """
 
-    DOCUMENT: ClassVar = ("positions", "different", "a_better", "b_better", "a_only", "b_only", "rows")
+    DOCUMENT = ("positions", "different", "a_better", "b_better", "a_only", "b_only", "rows")
 
     compared: Positions
     players: tuple[Policy, Policy]

@@ -8,7 +8,7 @@ hold for rates of 0 and 1 too.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +118,7 @@ class Sample:
     :ivar lines: the line as each side, where one was found.
     """
 
-    DOCUMENT: ClassVar = (
+    DOCUMENT = (
         "results",
         "games",
         "distinct_games",

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,7 +28,7 @@ class MoveReview:
         for a program whose choices vary.
     """
 
-    DOCUMENT: ClassVar = ("position", "side", "cell", "probability", "before", "after", "best", "proven")
+    DOCUMENT = ("position", "side", "cell", "probability", "before", "after", "best", "proven")
 
     here: Analysis
     cell: Cell | None
@@ -101,7 +100,7 @@ class Review:
         resigned or the value is not proved.
     """
 
-    DOCUMENT: ClassVar = ("moves", "accuracy", "choices", "turning_point", "resigned")
+    DOCUMENT = ("moves", "accuracy", "choices", "turning_point", "resigned")
 
     game: Game
     moves: tuple[MoveReview, ...]

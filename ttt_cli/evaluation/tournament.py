@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from operator import itemgetter
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Standing:
     """A player's expected points (a draw is worth one half), the points at stake (``of``), and its rating on
     the Elo scale with mean 0."""
 
-    DOCUMENT: ClassVar = ("*agent", "points", "of", "rating")
+    DOCUMENT = ("*agent", "points", "of", "rating")
 
     agent: AgentFields
     points: float
@@ -38,7 +38,7 @@ class Standing:
 class Pairing:
     """The rates of X in the games of two players; ``games`` counts them if they were sampled."""
 
-    DOCUMENT: ClassVar = ("x", "o", "*rates", "games")
+    DOCUMENT = ("x", "o", "*rates", "games")
 
     x: str
     o: str
@@ -54,7 +54,7 @@ class Tournament:
         player against the column's in two games, one as X and one as O; 0 on the diagonal.
     """
 
-    DOCUMENT: ClassVar = ("method", "players", "pairings")
+    DOCUMENT = ("method", "players", "pairings")
 
     players: list[Standing]
     pairings: list[Pairing]

@@ -3,7 +3,7 @@ reach; and its blunders, the moves that give up game value, whether or not an op
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class Verdict:
     :ivar coverage: None for players that need no experience.
     """
 
-    DOCUMENT: ClassVar = (
+    DOCUMENT = (
         "results",
         "worst_case",
         "unbeatable",

@@ -10,7 +10,6 @@ OpenSpiel).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,7 +31,7 @@ class WorstCase:
     :ivar guaranteed: +1, 0 or -1: the worst result that can come about; free of rounding.
     """
 
-    DOCUMENT: ClassVar = ("loss", "line")
+    DOCUMENT = ("loss", "line")
 
     loss: Share
     line: tuple[CellFromOne, ...] | None

@@ -61,7 +61,7 @@ def make_command(name: str, function: Callable[..., Any], *, hidden: Collection[
                 where = os.fspath(value)
                 raise UsageError("stdin and stdout cannot be used here", where=where, hint="name a file")
         env = replace(context.obj, **{option.name: values.pop(option.name) for option in common})
-        _prepare(env)
+        _prepare(env, "store" not in hidden)
         with redirect_stdout(env.stderr):  # a learner from a file may print
             result = function(env, **values)
             for player in env.players:
@@ -69,7 +69,6 @@ def make_command(name: str, function: Callable[..., Any], *, hidden: Collection[
             return print_result(env, result)
 
     parameters = [inspect.Parameter("context", KEYWORD, annotation=typer.Context), *options, *common]
-    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     text, examples = split_examples(function.__doc__ or "")
     single = typer.Typer(add_completion=False)
@@ -80,14 +79,14 @@ def make_command(name: str, function: Callable[..., Any], *, hidden: Collection[
     return command
 
 
-def _prepare(env: Environment) -> None:
+def _prepare(env: Environment, uses_store: bool) -> None:
     """Apply the common options and the environment variables.
 
     :raises UsageError: if a variable is invalid.
     :raises InvalidFileError: if the store is not a folder.
     """
     with suppress(PermissionError):  # a store that cannot be seen may not be needed
-        if env.store.exists() and not env.store.is_dir():
+        if uses_store and env.store.exists() and not env.store.is_dir():
             raise InvalidFileError("is not a folder", where=str(env.store), hint="--store DIR names a folder")
     for learner in env.learner or ():
         offer_file(learner)

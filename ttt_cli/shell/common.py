@@ -16,9 +16,10 @@ from ttt_cli.store.files import try_writing, write_bytes
 from ttt_cli.store.locks import lock
 
 
-def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Agent]:
-    """Resolve the names of players of one game, and report remarks on their files."""
-    agents = resolve_all(names, env.store, given_rules(env), estimated=estimated)
+def resolved(env: Environment, *names: str, fresh: bool = False, estimated: bool = False) -> list[Agent]:
+    """Resolve the names of players of one game, as ``resolve_all``. Remarks on their files are reported now,
+    those on their play at the end of the command."""
+    agents = resolve_all(names, env.store, given_rules(env), fresh=fresh, estimated=estimated)
     env.players.extend(agents)
     for agent in agents:
         env.remark(agent.remarks)

@@ -103,9 +103,6 @@ class Keys(Lines):
         self._screen.console.width = self.env.width
         self._screen.update(drawing, refresh=True)
 
-    def tell(self, text: str) -> None:
-        self._screen.console.print(text)
-
     def read(self, prompt: str) -> str:
         """Read a key: its character in lower case, or ``up``, ``down``, ``left``, ``right``, ``enter``,
         ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input), ``resize`` if the window has
@@ -166,7 +163,7 @@ def press(env: Environment, answers: Mapping[str, str]) -> str:
             key = person.read(text)
             if key in (*answers, *LEAVE):
                 return key
-            if key not in ("", "resize"):
+            if not person.by_keys:
                 person.tell(f"press {', '.join(answers)} or q")
 
 

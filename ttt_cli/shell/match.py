@@ -62,18 +62,19 @@ def _again(env: Environment, session: Session, last: Review) -> bool:
     """Ask whether to begin another game, retry the last one from the mistake, see its review, or leave.
     Return whether a game has begun."""
     answers = {"n": "next game", "r": "review"}
-    mistake = 0
-    for number, move in enumerate(last.moves, 1):
-        if move.lost_value and session.player(move.side).is_person:
-            mistake = number
-    if mistake:
-        answers["t"] = f"take back move {mistake}"
+    mistakes = [
+        number
+        for number, move in enumerate(last.moves, 1)
+        if move.lost_value and session.player(move.side).is_person
+    ]
+    if mistakes:
+        answers["t"] = f"take back move {mistakes[-1]}"
     while (key := press(env, answers) if env.interactive else "n") == "r":
-        env.screen.draw(moves_table(last.moves, env.width, last.turning_point))
+        env.screen.draw(moves_table(last.moves, last.turning_point))
     if key not in answers:
         return False
     if key == "t":
-        session.retry(mistake - 1)
+        session.retry(mistakes[-1] - 1)
     else:
         session.next_game()
     env.screen.out("")
@@ -87,8 +88,9 @@ def play_machines(
 
     :param learn: whether the games are recorded and learned from.
     """
-    boards = watch or games is None
-    games = games or (None if watch else 1)
+    single = games is None and not watch
+    games = 1 if single else games
+    boards = watch or single
     live = None
     if env.stdout.isatty() and not env.json and not env.dumb and (games != 1 or watch):
         drawing = partial(watched, env, session, boards=watch, keys="Ctrl-C ends")

@@ -110,10 +110,13 @@ def file_help(arguments: Sequence[str]) -> str:
     from ttt_cli.agents.state_player import FILE_OPTIONS, STATE_OPTIONS
     from ttt_cli.store.foreign.questions import FACETS, KEY_FACETS
 
-    lines = [f"  {usage}" for usage in usages({**FILE_OPTIONS, "ties": STATE_OPTIONS["ties"]})]
-    lines += ["  choice=draw|most, for counts of beads", f"  NAME is {', '.join(KEY_FACETS)},"]
+    options = {**FILE_OPTIONS, "ties": STATE_OPTIONS["ties"]}
+    spelling = {"spelling.": options.pop("spelling.")}
+    lines = [*usages(options), "choice=draw|most, for counts of beads", *usages(spelling)]
+    lines.append(f"  NAME is {', '.join(KEY_FACETS)},")
     lines.append(f"    {', '.join(FACETS[len(KEY_FACETS) :])}")
-    return "\n".join(["What a file leaves open can be stated after a colon (FILE:values=x):", *lines])
+    head = "What a file leaves open can be stated after a colon (FILE:values=x):"
+    return "\n".join([head, *(f"  {line}" for line in lines)])
 
 
 def given_rules(env: Environment) -> Rules | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import orjson
 
@@ -40,7 +40,7 @@ class GameRecord:
     :ivar end: ``resigned`` if the side to move resigned in an open position.
     """
 
-    DOCUMENT: ClassVar = ("id", "rules", "moves", "result", "x", "o", "teaches", "end")
+    DOCUMENT = ("id", "rules", "moves", "result", "x", "o", "teaches", "end")
 
     moves: tuple[CellFromOne, ...]
     result: ResultKey

@@ -48,7 +48,7 @@ def lock(
         if parents:
             real.parent.mkdir(parents=True, exist_ok=True)
         if real.is_dir():
-            raise translated(IsADirectoryError(errno.EISDIR, ""), path, kind=InvalidFileError)
+            raise translated(IsADirectoryError(errno.EISDIR, ""), path)
         if os.path.exists(path) and not os.path.isfile(path):
             return ExitStack()
         folder = os.stat(real.parent)

@@ -32,13 +32,15 @@ _HINTS = {
 def translated(
     error: OSError, path: AnyPath, failed: str = "cannot be written", kind: type[TttError] = TttError
 ) -> TttError:
-    """The error to raise instead of ``error``: of class ``kind``, with path, reason and remedy."""
+    """The error to raise instead of ``error``: of class ``kind``, with path, reason and remedy. A folder in a
+    file's place is always an ``InvalidFileError``."""
     reason = (os.strerror(error.errno) if error.errno else str(error)).lower()
     hint = _HINTS.get(error.errno or 0, "")
     folder = os.path.dirname(os.path.realpath(path))
     if error.errno == errno.ENOENT and not os.path.exists(folder):
         named = os.path.dirname(path) or folder
         reason, hint = f"there is no folder {os.fspath(named)}", command_line("mkdir", "-p", named)
+    kind = InvalidFileError if error.errno == errno.EISDIR else kind
     return kind(f"{failed}: {reason}", where=os.fspath(path), hint=hint)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -40,7 +40,7 @@ class Evaluation(Document, name="evaluation"):
     :ivar explanation: ``as_x``, ``as_o``: a line of play by which it loses, move by move.
     """
 
-    DOCUMENT: ClassVar = ("method", "agent", "*result", "explanation")
+    DOCUMENT = ("method", "agent", "*result", "explanation")
 
     agent: AgentFields
     result: Verdict | Sample
@@ -181,7 +181,7 @@ def _show_line(env: Environment, name: str, side: Side, steps: Sequence[MoveRevi
     env.draw(Text(f"How {name} loses as {side.name}: {played}", "bold"))
     env.out("")
     env.draw(strip(env, Game.of(steps[0].position.rules, moves, resigned=resigned)))
-    env.draw(moves_table(steps, env.width))
+    env.draw(moves_table(steps))
 
 
 def _show_sample(env: Environment, sample: Sample) -> None:

@@ -81,8 +81,8 @@
   // The agent moves, by its probabilities.
   function answer() {
     const moves = movesOf(here());
-    let left = Math.random() * moves.reduce((sum, move) => sum + move.chance, 0);
-    const drawn = moves.find((move) => move.chance > 0 && (left -= move.chance) <= 0);
+    let rest = Math.random() * moves.reduce((sum, move) => sum + move.chance, 0);
+    const drawn = moves.find((move) => move.chance > 0 && (rest -= move.chance) <= 0);
     const move = drawn || most(moves, "chance"); // in case rounding leaves none
     if (move.chance > 0) go([...state.path, move.cell]);
     else go(state.path, { resigned: true });

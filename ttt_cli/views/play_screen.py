@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.console import Group
 from rich.text import Text
 
-from ttt_cli.documents import Document, optional
+from ttt_cli.documents import Document
 from ttt_cli.engine.position import Cell
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
@@ -25,10 +24,10 @@ from ttt_cli.views.numbers import counted, percent
 class PlayedGame(Document, name="game"):
     """A finished game; in games.jsonl it has no schema, version or score."""
 
-    DOCUMENT: ClassVar = ("*record", "score")
+    DOCUMENT = ("*record", "score")
 
     record: GameRecord
-    score: Score | None = optional()
+    score: Score
 
 
 def heading(session: Session) -> str:
@@ -88,7 +87,7 @@ def rates(session: Session) -> str:
 
 
 def watched(env: Environment, session: Session, *, boards: bool, keys: str = "") -> Group | Text:
-    """Draw the rates of two machines, with ``boards`` below the board of the current game."""
+    """Draw the rates of two machines; with ``boards``, below the board of the current game."""
     env.console.width = env.width  # the window may have changed its size
     games = session.score.games
     total = f"{counted(games, 'game')}  {rates(session)}" if games else "no finished game yet"

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.table import Table
 from rich.text import Text
@@ -27,7 +26,7 @@ class ReviewedGame(Document, name="review"):
     :ivar boards: whether to show every board.
     """
 
-    DOCUMENT: ClassVar = ("game", "rules", "x", "o", "result", "*review")
+    DOCUMENT = ("game", "rules", "x", "o", "result", "*review")
 
     game: str
     rules: Rules
@@ -44,7 +43,7 @@ class ReviewedGame(Document, name="review"):
         if self.boards:
             env.draw(strip(env, self.review.game))
         if self.review.moves:
-            env.draw(moves_table(self.review.moves, env.width, self.review.turning_point))
+            env.draw(moves_table(self.review.moves, self.review.turning_point))
             env.out("")
         env.out(*summary(self.review, {Side.X: f"X ({self.x})", Side.O: f"O ({self.o})"}))
 
@@ -55,7 +54,7 @@ class ReviewedGame(Document, name="review"):
         return f"Game {self.number:,} ({self.game}): X is {self.x}, O is {self.o}; {how}"
 
 
-def moves_table(moves: Sequence[MoveReview], width: int, turning_point: int | None = None) -> Table:
+def moves_table(moves: Sequence[MoveReview], turning_point: int | None = None) -> Table:
     """Return a table of moves: what the position was worth before and after each, and better moves."""
     rows = []
     for number, move in enumerate(moves, 1):
@@ -65,8 +64,7 @@ def moves_table(moves: Sequence[MoveReview], width: int, turning_point: int | No
             remark = f"{share}; {remark}" if remark else share
         cell = "resigns" if move.cell is None else str(move.cell + 1)
         rows.append([str(number), move.side.name, cell, worth(move.before), worth(move.after), remark])
-    padding = (0, 2 if width > 40 else 1, 0, 0)
-    return table([">move", "", ">cell", "was", "now", ""], rows, padding=padding)
+    return table([">move", "", ">cell", "was", "now", ""], rows)
 
 
 def strip(env: Environment, game: Game) -> Text:

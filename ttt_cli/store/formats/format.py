@@ -88,7 +88,7 @@ class Loaded:
     :ivar odd: what is wrong but kept, since its author's program plays by it.
     """
 
-    DOCUMENT: ClassVar = ("format", "repaired", "rejected", "notes")
+    DOCUMENT = ("format", "repaired", "rejected", "notes")
 
     state: State
     path: Path
