@@ -166,19 +166,19 @@ class Rule(NamedTuple):
 class Book(TableLearner[BookTable]):
     """An experience book of moves and how their games ended."""
 
-    name: ClassVar[str] = "book"
-    kernel_version: ClassVar[int] = 2
-    choices: ClassVar[tuple[str, ...]] = ("default", "article")
-    default_games: ClassVar[int] = 3_000_000
-    block_games: ClassVar[int] = 1 << 18
+    name = "book"
+    kernel_version = 2
+    choices = ("default", "article")
+    default_games = 3_000_000
+    block_games = 1 << 18
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0, "epsilon_end": 0.0}
-    article_games: ClassVar[int] = 50_000
-    article_opponent: ClassVar[str] = "heuristic:ties=first"
-    keeps_runs_apart: ClassVar[bool] = True
-    one_number: ClassVar[bool] = True
+    article_games = 50_000
+    article_opponent = "heuristic:ties=first"
+    keeps_runs_apart = True
+    one_number = True
     half_way: ClassVar[float] = 20_000.0
-    suffix: ClassVar[str] = ".csv"
-    table_kind: ClassVar[type[Table]] = BookTable
+    suffix = ".csv"
+    table_kind = BookTable
 
     choice: str = parameter("default", "article: the shortest game", choices=choices)
     epsilon: float = parameter(0.8, "exploration rate in the first game", least=0, most=1)

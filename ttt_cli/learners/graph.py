@@ -69,15 +69,15 @@ Rule = tuple[bool, Growth, Uint32s]
 class Graph(TableLearner[Table]):
     """A graph of seen positions, scored by discounted back-up."""
 
-    name: ClassVar[str] = "graph"
-    kernel_version: ClassVar[int] = 3
-    choices: ClassVar[tuple[str, ...]] = ("default", "article")
-    default_games: ClassVar[int] = 100_000
-    without_ties: ClassVar[tuple[str, ...]] = ("article",)
-    unseen_up_to: ClassVar[int] = DRAWN
+    name = "graph"
+    kernel_version = 3
+    choices = ("default", "article")
+    default_games = 100_000
+    without_ties = ("article",)
+    unseen_up_to = DRAWN
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0}
-    article_games: ClassVar[int] = 1_000
-    article_opponent: ClassVar[str] = "random"
+    article_games = 1_000
+    article_opponent = "random"
 
     choice: str = parameter("default", "article: the author's scores and walk", choices=choices)
     epsilon: float = parameter(0.5, "exploration rate, where every move was tried", least=0, most=1)

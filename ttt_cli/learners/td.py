@@ -30,7 +30,7 @@ others; the policy plays all of them.
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -60,19 +60,19 @@ class Rule(NamedTuple):
 class Td(TableLearner[Table]):
     """Values of positions, one table per side: real-time dynamic programming; by the preset, TD learning."""
 
-    name: ClassVar[str] = "td"
-    kernel_version: ClassVar[int] = 4
-    choices: ClassVar[tuple[str, ...]] = ("default", "article")
-    default_games: ClassVar[int] = 300_000
-    without_ties: ClassVar[tuple[str, ...]] = ("article",)
-    values_of: ClassVar[Literal["moves", "positions", ""]] = "positions"
-    value_scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
-    units: ClassVar[tuple[str, str]] = ("position", "value")
-    unseen_up_to: ClassVar[int] = DRAWN
-    one_number: ClassVar[bool] = True
+    name = "td"
+    kernel_version = 4
+    choices = ("default", "article")
+    default_games = 300_000
+    without_ties = ("article",)
+    values_of = "positions"
+    value_scale = (0.0, 1.0)
+    units = ("position", "value")
+    unseen_up_to = DRAWN
+    one_number = True
     rule_kind: ClassVar[Any] = Rule
     half_way: ClassVar[float] = 10_000.0
-    read_with: ClassVar[tuple[str, ...]] = ("draw",)  # what drawn boards not yet seen are worth
+    read_with = ("draw",)  # what drawn boards not yet seen are worth
     article: ClassVar[dict[str, Any]] = {
         "choice": "article",
         "alpha": 0.5,
@@ -84,7 +84,7 @@ class Td(TableLearner[Table]):
         "slips": 0.0,
         "target": "next",
     }
-    article_games: ClassVar[int] = 10_000
+    article_games = 10_000
 
     choice: str = parameter("default", "article: the first of equal moves", choices=choices)
     alpha: float = parameter(1.0, "step size of an entry's first update", least=0, most=1)
