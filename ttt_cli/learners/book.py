@@ -57,6 +57,9 @@ from ttt_cli.learners.table_learner import TableLearner
 LATEST = 100.0
 """By the author's rule the score of a move is this minus its earliest stage; 0 if it has no row."""
 
+HALF_WAY = 20_000.0
+"""The number of games after which epsilon has fallen half way to ``epsilon_end``."""
+
 RESULTS = "O", "draw", "X"
 
 Rows = tuple[Int64s, Int64s]
@@ -176,7 +179,6 @@ class Book(TableLearner[BookTable]):
     article_opponent = "heuristic:ties=first"
     keeps_runs_apart = True
     one_number = True
-    half_way: ClassVar[float] = 20_000.0
     suffix = ".csv"
     table_kind = BookTable
 
@@ -200,6 +202,9 @@ class Book(TableLearner[BookTable]):
     def rule(self, table: BookTable) -> Rule:
         stages = stages_of(table.rules)
         return Rule(int(stages[0]), int(stages[-1]), table.rules.centre, table.counts_by_move())
+
+    def exploration(self, table: BookTable, number: int) -> tuple[float, float, float]:
+        return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), HALF_WAY
 
     def derive(self, table: BookTable) -> None:
         rules = table.rules

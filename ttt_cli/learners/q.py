@@ -69,7 +69,6 @@ class Q(TableLearner[Table]):
     choices = ("default", "article")
     default_games = 1_000_000
     values_of = "moves"
-    rule_kind: ClassVar[Any] = Rule
     article: ClassVar[dict[str, Any]] = {"choice": "article", "alpha": 0.1, "gamma": 0.9, "epsilon": 0.1}
     article_games = 50_000
     article_opponent = "random"
@@ -103,6 +102,9 @@ class Q(TableLearner[Table]):
     @property
     def kernel_parts(self) -> tuple[Part, Part]:
         return (choose_best, learn_article) if self.choice == "article" else (choose, learn)
+
+    def rule(self, table: Table) -> Rule:
+        return Rule(*map(float, (self.alpha, self.pace, self.gamma, self.slips)))
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
         settling = self.settling * table.game_size

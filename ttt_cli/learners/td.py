@@ -45,6 +45,9 @@ from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of
 from ttt_cli.learners.table import Column, Table, predecessors
 from ttt_cli.learners.table_learner import TableLearner
 
+HALF_WAY = 10_000.0
+"""The number of games after which epsilon has fallen half way to ``epsilon_end``."""
+
 
 class Rule(NamedTuple):
     """The parameters that ``learn`` takes."""
@@ -70,8 +73,6 @@ class Td(TableLearner[Table]):
     units = ("position", "value")
     unseen_up_to = DRAWN
     one_number = True
-    rule_kind: ClassVar[Any] = Rule
-    half_way: ClassVar[float] = 10_000.0
     read_with = ("draw",)  # what drawn boards not yet seen are worth
     article: ClassVar[dict[str, Any]] = {
         "choice": "article",
@@ -110,6 +111,12 @@ class Td(TableLearner[Table]):
         choice_rule = choose_article if self.choice == "article" else choose
         learning_rule = learn if self.target == "best" else learn_next
         return choice_rule, learning_rule
+
+    def rule(self, table: Table) -> Rule:
+        return Rule(*map(float, (self.alpha, self.alpha_end, self.draw, self.gamma, self.slips)))
+
+    def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
+        return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), HALF_WAY
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         at, cells = np.nonzero(legal)
