@@ -245,14 +245,14 @@ def learn_next(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, resu
     path, _, plies = game
     alpha, alpha_end, draw, gamma, _ = rule
     end = min(alpha, alpha_end)
-    mine, theirs = reward(result, 1 - (plies & 1), draw)
+    mine, theirs = reward(result, plies & 1, draw)
     for ply in range(plies, 0, -1):
         row = rows[path[ply]]
         side = ply & 1
-        mine, theirs = theirs, mine
         if ply < plies:
             mine *= gamma
         if sides >> side & 1:
             mine = update(row, side, mine, alpha, end)
         if sides >> (1 - side) & 1:
             theirs = update(row, 1 - side, theirs, alpha, end)
+        mine, theirs = theirs, mine  # for the position before, in which the other side moved
