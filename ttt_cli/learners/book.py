@@ -386,7 +386,7 @@ def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance
             centre = u32(place)
     if takes_best or centre == free or u < chance[0]:
         return choose_best(rows, moves, rule, row, ply, chance, u)
-    return centre, u
+    return centre, u  # not stretched: by the preset epsilon is 0, and another u would change what is learned
 
 
 @Part

@@ -103,7 +103,7 @@ class Table:
         if not self.complete:
             self._add(Positions.start(rules))
         elif row_columns or move_columns:
-            bare = complete_table(rules, symmetric)
+            bare = complete_table(rules, symmetric)  # which has no columns, and so asks for no other
             self._rows = enlarged(self._rows, len(bare.rows))
             self._moves = enlarged(self._moves, len(bare.moves))
             self._rows[[name for name, _ in ROW]] = bare.rows
