@@ -38,6 +38,7 @@ def test_a_run_that_starts_elsewhere_is_another_run():
         ({"results": {"x": 500, "o": 500, "draw": 500}}, "add up to 1,500, not to 300 games"),
         ({"planned": 1}, "300 games, and 1 were planned"),
         ({"games": None, "results": None}, "None games, and 300 were planned"),
+        ({"results": None}, "its results are missing"),
         *(
             (changed, "is not the digest of what decides the run")
             for changed in ({"seed": 2}, {"id": "0" * 24}, {"kernel_version": 1}, {"opponent": "random"})

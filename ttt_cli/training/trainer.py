@@ -293,7 +293,7 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
         counts = np.sum([counted for _, counted in trained], axis=0)
         ended = dict(zip(ENDS, map(int, counts), strict=True))  # a learner of one's own may count in floats
         run.results = {key: run.results[key] + ended[key] for key in ENDS}
-        before = run.record["results"] or dict.fromkeys(ENDS, 0)
+        before: Any = run.record["results"]
         results: Any = {key: before[key] + ended[key] for key in ("x", "o", "draw")}  # as in files
         games = sum(shard.games for shard in shards)
         run.record = {**run.record, "games": run.played + games, "results": results}
