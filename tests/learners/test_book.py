@@ -107,12 +107,13 @@ def test_rows_know_their_run_and_keep_it_through_a_file():
     table = trained_table(DEFAULT, 50, 1)
     DEFAULT.tag_run(table, "a")
     DEFAULT.train(table, shard(DEFAULT, 50, 2))
+    counts, before = table.counts_by_move(), table.counts_by_move().copy()
     DEFAULT.tag_run(table, "b")
+    assert np.array_equal(counts, before), "another thread may be reading them"
     read = read_table(DEFAULT, dict(DEFAULT.to_entries(table)))
     assert content(DEFAULT, read) == content(DEFAULT, table)
     first_moves = dict(DEFAULT.to_entries(read))["........."]
-    for name in "ab":
-        assert sum(count for *_, run, count in first_moves if run == name) == 50
+    assert [sum(count for *_, run, count in first_moves if run == name) for name in "ab"] == [50, 50]
 
 
 def test_a_book_is_read_and_merged_without_building_its_counts():

@@ -103,15 +103,17 @@ class BookTable(Table):
 
     def rows_by_run(self) -> dict[str, Rows]:
         """``runs``, with the untagged rows gathered from ``sightings``, which are given up."""
-        seen = self.sightings
-        if seen is None:
+        sightings = self.sightings  # read once, and only read: other threads may copy the table meanwhile
+        if sightings is None:
             return self.runs
-        untagged = seen.reshape(-1)  # not a copy: it may be large
-        for run, (keys, counts) in self.runs.items():
+        seen = sightings.reshape(-1)
+        (keys,) = np.nonzero(seen)
+        untagged = seen[keys]
+        for run, (tagged, counts) in self.runs.items():
             if run:
-                untagged[keys] -= counts
-        (keys,) = np.nonzero(untagged > 0)
-        self.set_rows({**self.runs, "": (keys, untagged[keys])})
+                untagged[np.searchsorted(keys, tagged)] -= counts
+        left = untagged > 0
+        self.set_rows({**self.runs, "": (keys[left], untagged[left])})
         return self.runs
 
     def set_rows(self, by_run: dict[str, Rows]) -> None:
