@@ -8,7 +8,6 @@ a run gives the same bytes whoever computes the shards, and resuming it is start
 """
 
 import shlex
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -111,18 +110,15 @@ class TrainingRun:
         learner = self.state.learner
         return learner.block_games if self.shards == 1 else learner.shard_games * self.shards
 
-    def first_game(self, index: int) -> int:
-        doubling = min(index, ((self.block_games - 1) // FIRST_BLOCK).bit_length())  # blocks that double
-        in_full_blocks = (index - doubling) * self.block_games
-        return min(self.planned, FIRST_BLOCK * (2**doubling - 1) + in_full_blocks)
+    def blocks(self) -> Iterator[tuple[int, int]]:
+        """The number of the first game of each block, and the number of its games."""
+        start, size = 0, min(FIRST_BLOCK, self.block_games)
+        while start < self.planned:
+            yield start, min(size, self.planned - start)
+            start, size = start + size, min(2 * size, self.block_games)
 
-    def block_at(self, games: int) -> int:
-        """The number of the first block that does not start before this many games."""
-        return bisect_left(range(games + 1), games, hi=games, key=self.first_game)
-
-    def block(self, index: int) -> list[Shard]:
-        first = self.first_game(index)
-        games = self.first_game(index + 1) - first
+    def block(self, index: int, first: int, games: int) -> list[Shard]:
+        """The shards of a block of ``blocks``."""
         opponent = self.opponent.policy if self.opponent else None
         shards = self.shards if games >= self.state.learner.block_games else 1
         bounds = [first + games * shard // shards for shard in range(shards + 1)]
@@ -269,7 +265,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         hint = "train without --resume: a new run starts from the file"
         raise refused(f"the run was started by another version of {learner.name}", hint)
     run = TrainingRun(path, state, record, opponent, record["games"] or 0)
-    if run.first_game(run.block_at(run.resumed_at)) != run.resumed_at:  # the record has been changed
+    if run.resumed_at not in (first for first, _ in run.blocks()):  # the record has been changed
         raise refused(f"the run cannot have stopped after {run.resumed_at} games: no block ends there")
     return run
 
@@ -282,9 +278,11 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
     run.look()
     learner, table = run.state.learner, run.state.table
     last_save = monotonic()
-    while run.played < run.planned:
+    for index, (first, games) in enumerate(run.blocks()):
+        if first < run.played:
+            continue
         began = monotonic()
-        shards = run.block(run.block_at(run.played))
+        shards = run.block(index, first, games)
         alone = len(shards) == 1
         trained = list(spread(partial(train_shard, learner, table, alone), shards))
         parts = [part for part, _ in trained]
@@ -295,8 +293,7 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
         run.results = {key: run.results[key] + ended[key] for key in ENDS}
         before: Any = run.record["results"]
         results: Any = {key: before[key] + ended[key] for key in ("x", "o", "draw")}  # as in files
-        games = sum(shard.games for shard in shards)
-        run.record = {**run.record, "games": run.played + games, "results": results}
+        run.record = {**run.record, "games": first + games, "results": results}
         run.state = run.state.with_run(run.record, table)
         learner.tag_run(table, run.record["id"])
         yield run.played
