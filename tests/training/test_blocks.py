@@ -29,10 +29,9 @@ def test_blocks_double_up_to_their_full_size_and_shards_follow_from_the_call_alo
     assert all(other == min(2 * one, plan.block_games) for one, other in pairwise(sizes))
     for (index, *whole), block in zip(bounds, blocks, strict=True):
         assert (len(block) == 8) == (sizes[index] >= Q.block_games)
-        draws, repeated = (
-            [shard.rng.random() for shard in each] for each in (block, again.block(index, *whole))
-        )
-        assert draws == repeated and len(set(draws)) == len(block)
+        draws = [shard.rng.random() for shard in block]
+        assert draws == [shard.rng.random() for shard in again.block(index, *whole)]
+        assert len(set(draws)) == len(block)
 
 
 @pytest.mark.compiled

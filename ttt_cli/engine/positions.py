@@ -150,7 +150,7 @@ class Positions:
     @cached_property
     def terminal(self) -> Bools:
         """bool[k]: whether the game is over: won, or the board is full."""
-        return np.not_equal(self.results, 0) | (self.plies == self.cells)
+        return (self.results != 0) | (self.plies == self.cells)
 
     @property
     def outcomes(self) -> Int8s:

@@ -68,13 +68,13 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
 def backward(layer: Layer, ends: Floats, after: Floats) -> Floats:
     """float64[k]: the values of a layer's positions for the opponent, by its best response.
 
-    :param ends: float64[k], the values of the positions without moves; overwritten.
+    :param ends: float64[k], the values of the positions without moves.
     :param after: the values of the next layer.
     """
     reached = after.take(layer.targets)  # in half the time of an index
     if layer.probabilities is None:
         return layer.max_over_moves(reached, ends)
-    ends[layer.counts > 0] = 0.0
+    ends = np.where(layer.counts > 0, 0.0, ends)
     return ends + np.bincount(layer.rows, layer.probabilities * reached, len(layer))
 
 
