@@ -191,13 +191,12 @@ def study(
             raise UsageError(f"{kind.name} has no article preset", where="--presets")
         for choice in [*article, "default"]:
             base = learner_of(name, choice)
-            own_games = base.article_games if choice == "article" else base.default_games
             start = State.empty(base, rules, symmetric=symmetry)
             other = opponent_of(start, rival, env.store, Path())
             if rival is not None and other is not None:
                 rival = other  # asked already: a program is asked once for all methods
             env.remark(other.remarks if other else ())
-            planned |= trainings(start, varied, range(1, 1 + seeds), games or own_games, other)
+            planned |= trainings(start, varied, range(1, 1 + seeds), games or base.usual_games, other)
     for key, prepare in planned.items():
         if key.seed == 1:
             prepare()  # reports what cannot be trained before any training

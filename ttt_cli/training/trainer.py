@@ -210,19 +210,17 @@ def new_run(
 ) -> TrainingRun:
     """A new run from ``start``.
 
-    :param games: by default the method's number, or its author's by the author's rule.
+    :param games: by default ``Learner.usual_games``.
     :param opponent: as ``opponent_of``.
     :param shards: in a full block; 0: by the number of games.
     """
     learner = start.learner
-    if games is None:
-        games = learner.article_games if learner.choice == "article" else learner.default_games
     record = train_run(
         learner,
         start.rules,
         start.symmetric,
         seed=seed,
-        planned=games,
+        planned=learner.usual_games if games is None else games,
         opponent=opponent.name if opponent else "self",
         opponent_digest=opponent.digest if opponent else None,
         behaviour=opponent.name if opponent and learner.watches else None,
