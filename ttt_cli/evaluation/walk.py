@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ttt_cli.engine.arrays import Floats, Int8s, Int32s, Int64s
 from ttt_cli.engine.policy import Policy, count_chosen
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import Positions, slices
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
@@ -95,9 +95,8 @@ class Layer:
         """Split the layer, so that temporary arrays stay in the processor's cache: yield the range of
         positions in each part, and the part."""
         first_move = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
-        for start in range(0, len(self), WALK_BATCH):
-            stop = min(start + WALK_BATCH, len(self))
-            rows, moves = slice(start, stop), slice(first_move[start], first_move[stop])
+        for rows in slices(0, len(self), WALK_BATCH):
+            moves = slice(first_move[rows.start], first_move[rows.stop])
             part = replace(
                 self,
                 results=self.results[rows],
@@ -183,8 +182,8 @@ def step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]
     cells = [np.zeros(0, np.int8)]
     probabilities = [np.zeros(0)]
     known: list[int] = []
-    for start in range(0, len(open_rows), WALK_BATCH):
-        rows = open_rows[start : start + WALK_BATCH]
+    for part in slices(0, len(open_rows), WALK_BATCH):
+        rows = open_rows[part]
         batch = positions[rows]
         played: NDArray[Any] = batch.legal if policy is None else policy.probabilities(batch)
         chosen = played > 0

@@ -18,7 +18,7 @@ from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.bits import ONE, hashed
 from ttt_cli.engine.board import board_of
 from ttt_cli.engine.kernel import Kernel, uncompiled
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import Positions, slices
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.engine.symmetry import classes, orbit
@@ -394,7 +394,7 @@ def largest_of(values: Floats, at: Int64s) -> tuple[Floats, Int64s]:
 
 
 def chunks(rows: Int64s) -> Iterator[Int64s]:
-    return (rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK))
+    return (rows[part] for part in slices(0, len(rows), CHUNK))
 
 
 def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:
