@@ -106,8 +106,7 @@ def test_curves_and_studies_are_verified(ttt, name, held, words):
     lines[2][lines[0].index("x_win")] = "1.5"
     Path(name).write_text("".join(",".join(line) + "\n" for line in lines))
     broken = ttt("verify", name)
-    assert broken.code == 3
-    assert "line 3: \"x_win\": expected a number from 0 to 1, found '1.5'" in broken.out
+    assert broken.code == 3 and "line 3: \"x_win\": expected a number from 0 to 1, found '1.5'" in broken.out
     assert ", not a player" in ttt("evaluate", f"./{name}", "random").err
 
 

@@ -17,8 +17,7 @@ def planned(learner: Q, games: int, shards: int = 0) -> TrainingRun:
 
 
 def test_blocks_double_up_to_their_full_size_and_shards_follow_from_the_call_alone():
-    assert planned(Q(), 9_999_999).shards == 1
-    assert planned(Q(), 10_000_000).shards == 8
+    assert [planned(Q(), games).shards for games in (9_999_999, 10_000_000)] == [1, 8]
     assert planned(Q.from_params(**Q.article), 10_000_000).shards == 1
     plan, again = planned(Q(), 100_000_000), planned(Q(), 100_000_000)
     bounds = [(index, *block) for index, block in enumerate(plan.blocks())][:20]

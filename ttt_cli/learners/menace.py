@@ -39,7 +39,7 @@ from ttt_cli.learners.table_learner import TableLearner
 
 @dataclass(frozen=True)
 class Menace(TableLearner[Table]):
-    """Boxes of beads (Michie, 1961)."""
+    """Matchboxes and beads (Michie, 1961)."""
 
     name = "menace"
     kernel_version = 2

@@ -296,7 +296,7 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
 
 @dataclass(frozen=True)
 class NTuple(BatchLearner[NTupleTable]):
-    """N-tuple network."""
+    """An n-tuple network, for boards that no table holds."""
 
     name = "ntuple"
     kernel_version = 4
