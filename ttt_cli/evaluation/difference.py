@@ -75,7 +75,7 @@ class Difference:
         return list(self.listed(self.order[:MAX_ROWS]))
 
     def listed(self, places: Int64s) -> Iterator[Row]:
-        """Yield the rows of the positions with these indices in ``compared``."""
+        """The rows of the positions with these indices in ``compared``."""
         for part in slices(0, len(places), WALK_BATCH):
             batch = places[part]
             positions = self.compared[batch]

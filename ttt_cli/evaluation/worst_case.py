@@ -41,7 +41,7 @@ class WorstCase:
 
 
 def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
-    """Return the worst case of a policy as ``side``, given its walk against every opponent."""
+    """The worst case of a policy as ``side``, given its walk against every opponent."""
     losses = [np.zeros(0)]  # the probability of losing in each position, the last layer first
     gain = np.zeros(0)  # the opponent's highest expected result
     possible = np.zeros(0, np.int8)  # its best result, with luck
@@ -153,7 +153,7 @@ class Response:
 
 
 def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -> Response:
-    """Return the best response of the side to move to ``policy``, which plays the other side.
+    """The best response of the side to move to ``policy``, which plays the other side.
 
     :raises OutgrownError: if more than ``budget`` positions can be reached.
     """
