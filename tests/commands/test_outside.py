@@ -308,7 +308,7 @@ def test_nothing_that_a_file_names_is_run(ttt: Run, tmp_path: Path) -> None:
     state = State.empty(learner_of("q", "default"), STANDARD)
     command = {"opponent": "exec:touch RUN", "behaviour": "exec:touch RUN"}
     run = train_run(state.learner, state.rules, state.symmetric, seed=1, planned=1000, **command)
-    poisoned = library.content(state.with_run({**run, "games": 0, "results": None}, state.table))
+    poisoned = library.content(state.with_run(run, state.table))
     study = f"learner,call,seed,games,{','.join(MEASURES)}\nexec:touch RUN,0,1,10{',0' * len(MEASURES)}\n"
     log = (
         '{"id":"8f0188ab3a1c-1","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"x",'
@@ -328,7 +328,7 @@ def test_nothing_that_a_file_names_is_run(ttt: Run, tmp_path: Path) -> None:
             assert found.code == 3 and "--opponent 'exec:touch RUN'" in found.err
     command = {"opponent": "random", "behaviour": "py:run.py:f"}
     run = train_run(state.learner, STANDARD, False, seed=1, planned=9, **command)
-    library.save(state.with_run({**run, "games": 0, "results": None}, state.table), Path("F.json"))
+    library.save(state.with_run(run, state.table), Path("F.json"))
     found = ttt("train", "q", "-o", "F.json", "--resume")
     assert found.code == 3 and not Path("RUN").exists()
 

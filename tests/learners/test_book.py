@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import policy_of, trained
+from tests.learners.common import game, policy_of, trained
 from ttt_cli import Game, Rules
 from ttt_cli.conformance import content, empty_table, read_table, shard, trained_table
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.verdict import is_unbeatable
-from ttt_cli.learners.base import Shard
 from ttt_cli.learners.book import BookTable
 from ttt_cli.store.state import learner_of
 
@@ -44,13 +43,13 @@ def test_the_author_leaves_out_the_first_move_and_keeps_a_set():
     table = book(ARTICLE, X_IN_FIVE)
     before = dict(ARTICLE.to_entries(table))
     assert list(before) == ["X........", "X..O.....", "XX.O.....", "XX.OO...."]
-    ARTICLE.learn(table, Game.of(Rules(), [cell - 1 for cell in X_IN_FIVE]))
+    ARTICLE.learn(table, game(*X_IN_FIVE))
     assert dict(ARTICLE.to_entries(table)) == before
 
 
 def test_a_win_with_the_last_stone_is_not_a_draw():
-    entries = dict(DEFAULT.to_entries(book(DEFAULT, (1, 2, 3, 4, 5, 7, 6, 8, 9))))
-    assert entries["........."] == [[1, 9, "X", "", 1]]
+    table = book(DEFAULT, (1, 2, 3, 4, 5, 7, 6, 8, 9))
+    assert next(DEFAULT.to_entries(table)) == (".........", [[1, 9, "X", "", 1]])
 
 
 @pytest.mark.parametrize(
@@ -90,8 +89,7 @@ def test_without_rows_o_takes_the_centre_and_x_any_cell():
 def test_the_default_weighs_results_and_doubts_few_sightings():
     x_wins, o_wins = [1, 5, "X", "", 1], [3, 6, "O", "", 1]
     table = read_table(DEFAULT, {".........": [x_wins, o_wins, [2, 9, "draw", "", 5]]})
-    values = policy_of(DEFAULT, table).worth
-    assert values is not None and values[0, :3].tolist() == [0.75, 0.5, 0.25]
+    assert policy_of(DEFAULT, table).worth[0, :3].tolist() == [0.75, 0.5, 0.25]
     assert chosen(DEFAULT, table, ".........") == {1}
     better = [x_wins, [2, 9, "X", "", 9], [2, 9, "draw", "", 1]]
     assert chosen(DEFAULT, read_table(DEFAULT, {".........": better}), ".........") == {2}
@@ -107,20 +105,18 @@ def test_rows_know_their_run_and_keep_it_through_a_file():
     table = trained_table(DEFAULT, 50, 1)
     DEFAULT.tag_run(table, "a")
     DEFAULT.train(table, shard(DEFAULT, 50, 2))
+    counts, before = table.counts_by_move(), table.counts_by_move().copy()
     DEFAULT.tag_run(table, "b")
+    assert np.array_equal(counts, before), "another thread may be reading them"
     read = read_table(DEFAULT, dict(DEFAULT.to_entries(table)))
     assert content(DEFAULT, read) == content(DEFAULT, table)
     first_moves = dict(DEFAULT.to_entries(read))["........."]
-    for name in "ab":
-        assert sum(count for *_, run, count in first_moves if run == name) == 50
+    assert [sum(count for *_, run, count in first_moves if run == name) for name in "ab"] == [50, 50]
 
 
 def test_a_book_is_read_and_merged_without_building_its_counts():
-    rules, books = Rules(4, 4, 4), []
-    for seed in (1, 2):
-        table = DEFAULT.empty(rules)
-        DEFAULT.train(table, Shard(0, 300, np.random.default_rng(seed)))
-        books.append(list(DEFAULT.to_entries(table)))
+    rules = Rules(4, 4, 4)
+    books = [list(DEFAULT.to_entries(trained_table(DEFAULT, 300, seed, rules=rules))) for seed in (1, 2)]
     tracemalloc.start()
     merged = DEFAULT.merge(DEFAULT.empty(rules), [DEFAULT.from_entries(rules, False, one) for one in books])
     assert tracemalloc.get_traced_memory()[1] < 200 * len(merged.moves)

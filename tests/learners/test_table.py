@@ -21,9 +21,7 @@ from ttt_cli.learners import table as tables
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.book import Book
 from ttt_cli.learners.graph import Graph
-from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.q import Q
-from ttt_cli.learners.table import KNOWN_SIZES
 from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.store.plays import BreakingTies
 from ttt_cli.store.state import learner_of
@@ -100,7 +98,7 @@ def test_the_opponent_is_asked_on_its_own_turns(name: str, preset: str, monkeypa
 def test_large_boards_start_at_once(name: str, rules: Rules):
     learner = learner_of(name, "default")
     table = learner.empty(rules, learner.symmetric_only)
-    assert len(table.rows) == FIRST + 1
+    assert len(table.rows) == growth.FIRST + 1
     games = Shard(0, 20, np.random.default_rng(1), opponent=Uniform(rules))
     assert learner.train(table, games).sum() == 20
     read = learner.from_entries(rules, learner.symmetric_only, learner.to_entries(table))
@@ -166,6 +164,7 @@ def test_games_in_lockstep_are_learned_one_after_the_other(name: str):
     assert len({played.moves for played in journal}) > 24
     for number, played in enumerate(journal):
         learner.learn(replayed, played, games.sides(number))
+        learner.learn(replayed, played, "")  # nobody's moves, so nothing
     assert content(learner, replayed) == content(learner, table)
 
 
@@ -179,12 +178,12 @@ def test_no_uniform_number_is_too_large_to_choose_a_move(name: str):
         chance = epsilon, loop.BELOW_ONE / epsilon, loop.BELOW_ONE / (1 - epsilon)
         for number in (np.nextafter(epsilon, 0.0), np.nextafter(1.0, 0.0)):
             with np.errstate(over="ignore"):  # integers wrap in compiled code
-                option, rest = choose(*records, learner.rule(table), FIRST, 0, chance, number)
+                option, rest = choose(*records, learner.rule(table), growth.FIRST, 0, chance, number)
             assert 0 <= option < 9 and 0 <= rest < 1
 
 
 @pytest.mark.long
 def test_the_counts_of_boards_without_a_state_space(sized):
-    for (rules, symmetric), count in list(KNOWN_SIZES.items())[: sized(1, None)]:
+    for (rules, symmetric), count in list(tables.KNOWN_SIZES.items())[: sized(1, None)]:
         positions = StateSpace.of(rules)
         assert len(classes(positions).positions.distinct() if symmetric else positions) == count

@@ -39,7 +39,7 @@ def test_a_training_run_lets_games_wait(tmp_path):
     library.save(state.with_run(run, state.table), tmp_path / "td.json")
     record_game(tmp_path, record(teaches=("td.json",)))
     assert "training run" in pupil(tmp_path).catch_up().waits
-    finished = {**run, "games": 100, "results": None}
+    finished = {**run, "games": 100, "results": {"x": 50, "o": 50, "draw": 0}}
     library.save(state.with_run(finished, state.table), tmp_path / "td.json")
     assert pupil(tmp_path).catch_up().games == 1
 

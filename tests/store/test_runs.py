@@ -38,6 +38,7 @@ def test_a_run_that_starts_elsewhere_is_another_run():
         ({"results": {"x": 500, "o": 500, "draw": 500}}, "add up to 1,500, not to 300 games"),
         ({"planned": 1}, "300 games, and 1 were planned"),
         ({"games": None, "results": None}, "None games, and 300 were planned"),
+        ({"results": None}, "its results are missing"),
         *(
             (changed, "is not the digest of what decides the run")
             for changed in ({"seed": 2}, {"id": "0" * 24}, {"kernel_version": 1}, {"opponent": "random"})
@@ -105,8 +106,7 @@ def test_curves_and_studies_are_verified(ttt, name, held, words):
     lines[2][lines[0].index("x_win")] = "1.5"
     Path(name).write_text("".join(",".join(line) + "\n" for line in lines))
     broken = ttt("verify", name)
-    assert broken.code == 3
-    assert "line 3: \"x_win\": expected a number from 0 to 1, found '1.5'" in broken.out
+    assert broken.code == 3 and "line 3: \"x_win\": expected a number from 0 to 1, found '1.5'" in broken.out
     assert ", not a player" in ttt("evaluate", f"./{name}", "random").err
 
 

@@ -17,19 +17,19 @@ def planned(learner: Q, games: int, shards: int = 0) -> TrainingRun:
 
 
 def test_blocks_double_up_to_their_full_size_and_shards_follow_from_the_call_alone():
-    assert planned(Q(), 9_999_999).shards == 1
-    assert planned(Q(), 10_000_000).shards == 8
+    assert [planned(Q(), games).shards for games in (9_999_999, 10_000_000)] == [1, 8]
     assert planned(Q.from_params(**Q.article), 10_000_000).shards == 1
     plan, again = planned(Q(), 100_000_000), planned(Q(), 100_000_000)
-    blocks = [plan.block(index) for index in range(20)]
+    bounds = [(index, *block) for index, block in enumerate(plan.blocks())][:20]
+    blocks = [plan.block(*block) for block in bounds]
     assert {len(block) for block in blocks} == {1, 8}
     sizes = [sum(shard.games for shard in block) for block in blocks]
     assert sizes[0] == FIRST_BLOCK
     assert all(other == min(2 * one, plan.block_games) for one, other in pairwise(sizes))
-    for index, block in enumerate(blocks):
+    for (index, *whole), block in zip(bounds, blocks, strict=True):
         assert (len(block) == 8) == (sizes[index] >= Q.block_games)
         draws = [shard.rng.random() for shard in block]
-        assert draws == [shard.rng.random() for shard in again.block(index)]
+        assert draws == [shard.rng.random() for shard in again.block(index, *whole)]
         assert len(set(draws)) == len(block)
 
 

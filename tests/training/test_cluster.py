@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -40,8 +40,8 @@ class Fragile(Q):
     :ivar fatal: how often that happens.
     """
 
-    block_games: ClassVar[int] = 1000
-    shard_games: ClassVar[int] = 500
+    block_games = 1000
+    shard_games = 500
     deaths: str = ""
     fatal: int = 0
 

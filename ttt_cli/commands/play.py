@@ -118,14 +118,13 @@ def _train(env: Environment, loaded: Loaded) -> bool:
     learner, rules = loaded.state.learner, loaded.state.rules
     name = loaded.path.stem
     preset: Literal["article"] | None = "article" if learner.choice == "article" else None
-    games = learner.article_games if preset else learner.default_games
     if not env.interactive:
         trained = library.StateName(learner.name, preset is not None, rules)
         env.say(f"{name} has learned nothing yet; this trains it:", trained.command(*store_option(env.store)))
         return False
     from ttt_cli.commands.train import TrainOptions, train
 
-    options = [(f"train {name} first", f"{games:,} games"), ("play it untrained", "")]
+    options = [(f"train {name} first", f"{learner.usual_games:,} games"), ("play it untrained", "")]
     if choose(env, f"{name} has learned nothing yet.", options) == 1:
         return False
     board, line = f"{rules.rows}x{rules.cols}", rules.line

@@ -191,7 +191,6 @@ def study(
             raise UsageError(f"{kind.name} has no article preset", where="--presets")
         for choice in [*article, "default"]:
             base = learner_of(name, choice)
-            own_games = base.article_games if choice == "article" else base.default_games
             start = State.empty(base, rules, symmetric=symmetry)
             other = opponent_of(start, asked or opponent, env.store, Path())
             if opponent is not None:
@@ -199,7 +198,7 @@ def study(
             if other is not None:
                 env.players.append(other)
                 env.remark(other.remarks)
-            planned |= trainings(start, values, range(1, 1 + seeds), games or own_games, other)
+            planned |= trainings(start, values, range(1, 1 + seeds), games or base.usual_games, other)
     for key, prepare in planned.items():
         if key.seed == 1:
             prepare()  # reports what cannot be trained before any training

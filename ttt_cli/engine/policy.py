@@ -183,7 +183,7 @@ class Exploring(Modified):
     def probabilities(self, positions: Positions) -> Floats:
         played = self.player.probabilities(positions)
         moves = positions.legal & np.any(played, axis=1, keepdims=True)  # where it resigns, it still resigns
-        return np.add((1 - self._epsilon) * played, self._epsilon * uniform(moves))
+        return (1 - self._epsilon) * played + self._epsilon * uniform(moves)
 
 
 class OneSided(Modified):
@@ -194,7 +194,7 @@ class OneSided(Modified):
         self._side = side
 
     def _own(self, positions: Positions) -> Bools:
-        return np.logical_and(positions.movers == self._side.sign, ~positions.terminal)
+        return (positions.movers == self._side.sign) & ~positions.terminal
 
     def probabilities(self, positions: Positions) -> Floats:
         played = uniform(positions.legal)
@@ -236,7 +236,7 @@ def are_sound(rows: Floats, legal: Bools, tolerance: float) -> Bools:
     with np.errstate(all="ignore"):  # rows may hold any numbers
         sums = rows.sum(axis=1)
         valid = (np.isfinite(rows) & (rows >= 0) & ((rows == 0) | legal)).all(axis=1)
-        return np.logical_and(valid, (sums == 0) | (np.abs(sums - 1) <= tolerance))
+        return valid & ((sums == 0) | (np.abs(sums - 1) <= tolerance))
 
 
 def uniform(chosen: Bools) -> Floats:
@@ -252,7 +252,7 @@ def count_chosen(chosen: Bools) -> Int8s:
 def best_moves(values: Floats | Int8s, legal: Bools) -> Bools:
     """bool[n, cells]: the legal cells with each row's largest value."""
     masked = np.where(legal, values, -np.inf)
-    return np.logical_and(legal, masked == masked.max(axis=1, keepdims=True, initial=-np.inf))
+    return legal & (masked == masked.max(axis=1, keepdims=True, initial=-np.inf))
 
 
 def first_chosen(chosen: Bools) -> Bools:

@@ -84,7 +84,7 @@ class Positions:
     def of_keys(cls, keys: Uint64s, rules: Rules) -> "Positions":
         """The positions with these ``keys``."""
         sides = np.zeros((2, len(keys)), np.uint64)
-        for part in _chunks(len(keys)):
+        for part in slices(0, len(keys)):
             of_four_cells = keys[part].astype(">u8").view(np.uint8)
             for at in range(0, rules.cells, 4):
                 sides[:, part] |= FOUR_CELLS.take(of_four_cells[:, at // 4], axis=1) << np.uint64(at)
@@ -116,8 +116,8 @@ class Positions:
         if len(self) <= size:
             yield self
             return
-        for at in range(0, len(self), size):
-            yield self[at : at + size]
+        for part in slices(0, len(self), size):
+            yield self[part]
 
     def __getitem__(self, rows: Any) -> "Positions":
         """A part of the batch by a slice, a mask or indices; by one index, a batch of that position."""
@@ -150,7 +150,7 @@ class Positions:
     @cached_property
     def terminal(self) -> Bools:
         """bool[k]: whether the game is over: won, or the board is full."""
-        return np.not_equal(self.results, 0) | (self.plies == self.cells)
+        return (self.results != 0) | (self.plies == self.cells)
 
     @property
     def outcomes(self) -> Int8s:
@@ -178,7 +178,8 @@ class Positions:
 
     def after(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple["Positions", Int32s]:
         """The distinct positions after the moves on ``cells[i]`` in positions ``rows[i]``, in order, and
-        int32[k], the place among them of the position after each move. All have equally many stones."""
+        int32[k], the place among them of the position after each move. All positions of the batch must have
+        the same number of stones."""
         x_moves = len(self) > 0 and bool(self.movers[0] > 0)
         stones = ONE << np.arange(self.cells, dtype=np.uint64)
         none = np.zeros_like(stones)
@@ -188,8 +189,8 @@ class Positions:
         if len(rows) <= unused:
             # The unused bits below the keys number the moves, so that sorting the keys gives the order too.
             keys = np.arange(len(rows), dtype=np.uint64)
-            for chunk in _chunks(len(rows)):
-                keys[chunk] += self.keys[:, 0].take(rows[chunk]) + added[:, 0].take(cells[chunk])
+            for part in slices(0, len(rows)):
+                keys[part] += self.keys[:, 0].take(rows[part]) + added[:, 0].take(cells[part])
             del rows  # which are many, as the keys are
             keys.sort()
             new = _new(keys[:, None], unused)
@@ -276,17 +277,17 @@ def _expect_one(*games: Rules) -> None:
         raise UsageError(f"expected positions of one game, found several: {named}")
 
 
-def _chunks(stop: int) -> Iterator[slice]:
-    """Slices of a range, so short that temporary arrays stay in the processor's cache."""
-    return (slice(at, min(at + PART, stop)) for at in range(0, stop, PART))
+def slices(start: int, stop: int, size: int = PART) -> Iterator[slice]:
+    """A range in slices of at most ``size``, so short that temporary arrays stay small."""
+    return (slice(at, min(at + size, stop)) for at in range(start, stop, size))
 
 
 def _new(keys: Uint64s, unused: np.uint64 = ZERO) -> Bools:
     """bool[k]: whether each sorted key differs from the one before it in more than ``unused`` low bits."""
     new = np.ones(len(keys), np.bool_)
-    for chunk in _chunks(len(keys) - 1):
-        differing = (keys[1:][chunk] ^ keys[chunk]) > unused
-        new[1:][chunk] = differing.any(axis=1)
+    for part in slices(0, len(keys) - 1):
+        differing = (keys[1:][part] ^ keys[part]) > unused
+        new[1:][part] = differing.any(axis=1)
     return new
 
 
@@ -294,9 +295,9 @@ def _places(order: Int64s, new: Bools) -> Int32s:
     """int32[k]: the place of each key among the distinct ones, given the order and which are new in it."""
     places = np.empty(len(order), np.int32)
     last = -1
-    for chunk in _chunks(len(order)):
-        ranks = last + np.cumsum(new[chunk], dtype=np.int32)
-        places[order[chunk]] = ranks
+    for part in slices(0, len(order)):
+        ranks = last + np.cumsum(new[part], dtype=np.int32)
+        places[order[part]] = ranks
         last = ranks[-1]
     return places
 
@@ -304,9 +305,8 @@ def _places(order: Int64s, new: Bools) -> Int32s:
 def _lined(rules: Rules, boards: Uint64s) -> Bools:
     """bool[k]: the boards with a completed line."""
     masks = np.array(rules.line_masks, np.uint64)[:, None]
-    size = PART // len(masks)
-    parts = (boards[at : at + size] for at in range(0, max(len(boards), 1), size))
-    return np.concatenate([(part & masks == masks).any(axis=0) for part in parts])
+    spans = slices(0, max(len(boards), 1), PART // len(masks))
+    return np.concatenate([(boards[span] & masks == masks).any(axis=0) for span in spans])
 
 
 def completing(rules: Rules, stones: Uint64s) -> Uint64s:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Floats, Int8s
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import Positions, slices
 from ttt_cli.engine.state_space import StateSpace
 
 ILLEGAL = np.int8(-128)
@@ -51,8 +51,8 @@ def move_scores(
     size = max(1, (1 << 18) // positions.cells)  # so that temporary arrays stay small
     for plies in np.unique(positions.plies):
         layer = np.flatnonzero(positions.plies == plies)
-        for start in range(0, len(layer), size):
-            indices = layer[start : start + size]
+        for span in slices(0, len(layer), size):
+            indices = layer[span]
             part = positions[indices]
             rows, cells = np.nonzero(part.legal)
             after, places = part.after(rows, cells)

@@ -1,8 +1,8 @@
 """The two sides, and how a game ends.
 
 The *mover* is the side to move. It is a ``Side`` for one position (``Side.to_move``), its symbol beside texts
-(``Position.mover``), its sign in batches (``Positions.movers``), and in kernels the stones of ``mover`` and
-``opponent``.
+(``Position.mover``), its sign in batches (``Positions.movers``), and in the kernels of searches the stones of
+``mover`` and ``opponent``; other kernels go by X and O.
 """
 
 from enum import IntEnum

@@ -139,7 +139,8 @@ class Solver:
         loses; UNPROVEN if that takes more than ``nodes`` nodes for the position. And int8[k, cells]: the
         values of the moves for the mover, UNPROVEN if illegal or not among ``moves``.
 
-        If there are ``moves``, the values for one position do not depend on what was proven before.
+        If there are ``moves``, each position starts from an empty table, so that its values do not depend on
+        what was proven before.
         """
         still_open = np.flatnonzero(~positions.terminal)
         values = positions.outcomes
@@ -167,7 +168,9 @@ class Solver:
         state = self._state
         here = Positions.batch([position], self.rules)
         question = search.DOES_OPPONENT_WIN if value > 0 else search.DOES_MOVER_WIN
-        self.values(here, nodes=1, questions=question)  # weighs the cells
+        self.values(
+            here, nodes=1, questions=question
+        )  # visits one node, which leaves its weights in the state
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
         cells = np.array(sorted(position.legal, key=lambda cell: -weights[cell]))
         after = here.play(np.zeros(len(cells), np.int64), cells)

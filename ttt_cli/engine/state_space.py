@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Int32s, Int64s
-from ttt_cli.engine.positions import PART, Positions
+from ttt_cli.engine.positions import Positions, slices
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UsageError, notices
 
@@ -69,8 +69,7 @@ class StateSpace(Positions):
         """The positions from the full board to the empty one, for retrograde computations: slices within one
         layer, short enough for temporary arrays to stay small."""
         for layer in self.layers[::-1]:
-            for start in range(layer.start, layer.stop, PART):
-                yield slice(start, min(start + PART, layer.stop))
+            yield from slices(layer.start, layer.stop)
 
     def rows(self, positions: Positions) -> Int64s:
         """int64[k]: the index of each position, all of them in this space."""

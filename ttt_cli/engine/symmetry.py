@@ -39,7 +39,7 @@ class Classes:
 
     def lift(self, rows: Floats) -> Floats:
         """float64[k, cells]: the values of the canonical forms' moves as values of the positions' moves."""
-        return np.take_along_axis(rows, self.moves.astype(np.intp), axis=1)
+        return np.take_along_axis(rows, self.moves, axis=1)
 
     def lift_probabilities(self, rows: Floats, legal: Bools) -> Floats:
         """``lift`` for probabilities, which equivalent cells share equally."""
@@ -74,7 +74,7 @@ def classes(positions: Positions) -> Classes:
         stable = symmetric[unchanged]
         lowest[stable] = np.minimum(lowest[stable], target)
     moves = targets[chosen]
-    moves[symmetric] = np.take_along_axis(lowest[symmetric], moves[symmetric].astype(np.intp), axis=1)
+    moves[symmetric] = np.take_along_axis(lowest[symmetric], moves[symmetric], axis=1)
     return Classes(Positions.of_stones(canonical, rules), moves, lowest)
 
 

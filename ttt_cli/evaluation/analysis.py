@@ -75,7 +75,7 @@ def analyse(positions: Positions, *, nodes: int = NODES) -> list[Analysis]:
 
 
 def value_or_none(value: np.int8) -> int | None:
-    """Return a value of the solver as an int; None if it is not proved."""
+    """A value of the solver as an int; None if it is not proved."""
     return None if value == UNPROVEN else int(value)
 
 

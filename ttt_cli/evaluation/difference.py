@@ -10,7 +10,7 @@ from ttt_cli.documents import Cell, Count, PositionText, Share
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.perfect import FEW_NODES, NODES, UNPROVEN, negated, solved, values_of
 from ttt_cli.engine.policy import ROUNDING, Policy
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import Positions, slices
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.evaluation.walk import WALK_BATCH, Tick
@@ -22,13 +22,8 @@ FEW = 16
 """Positions compared at once on boards of 36 cells or more, where the proofs of one can take a second."""
 
 Knowing = Literal["neither", "a", "b", "both"]
-KNOWN_BY: dict[tuple[bool, bool], Knowing] = {
-    (False, False): "neither",
-    (True, False): "a",
-    (False, True): "b",
-    (True, True): "both",
-}
-"""Which player knows a position, by whether a and b do."""
+KNOWN_BY: tuple[Knowing, ...] = ("neither", "a", "b", "both")
+"""Which player knows a position: 1 if a does, plus 2 if b does."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +75,15 @@ class Difference:
         return list(self.listed(self.order[:MAX_ROWS]))
 
     def listed(self, places: Int64s) -> Iterator[Row]:
-        """Yield the rows of the positions with these indices in ``compared``."""
-        for start in range(0, len(places), WALK_BATCH):
-            batch = places[start : start + WALK_BATCH]
+        """The rows of the positions with these indices in ``compared``."""
+        for part in slices(0, len(places), WALK_BATCH):
+            batch = places[part]
             positions = self.compared[batch]
             played_a, played_b = (player.probabilities(positions) for player in self.players)
             for at, (place, text) in enumerate(zip(batch.tolist(), positions.texts(), strict=True)):
                 a = _choice(played_a[at], self.worth[0, place])
                 b = _choice(played_b[at], self.worth[1, place])
-                known = KNOWN_BY[bool(self.known[0, place]), bool(self.known[1, place])]
+                known = KNOWN_BY[self.known[0, place] + 2 * self.known[1, place]]
                 yield Row(text, Side.to_move(int(positions.plies[at])), *a, *b, known)
 
 

@@ -30,7 +30,7 @@ Interval = Annotated[tuple[Share, ...], note(minItems=2, maxItems=2)]
 
 
 def wilson(count: int, games: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval for the probability of an event seen in ``count`` of ``games``."""
+    """Wilson's 95 % interval for the probability of an event seen in ``count`` of ``games``."""
     if not games:
         return 0.0, 1.0
     z = 1.959963984540054  # the 97.5 % quantile of the standard normal distribution
@@ -62,7 +62,7 @@ class Games:
         return Games(self.first + side, self.moves[own], self.results[own], self.resigned[own])
 
     def losing_line(self, side: Side) -> tuple[int, ...] | None:
-        """Return the cells (from 1) of the first game that the agent lost as ``side`` without resigning."""
+        """The cells (from 1) of the first game that the agent lost as ``side`` without resigning."""
         own = self.as_side(side)
         lost = own.moves[(own.results * side.sign < 0) & ~own.resigned]
         return tuple(cell + 1 for cell in lost[0].tolist() if cell >= 0) if len(lost) else None

@@ -81,7 +81,7 @@ class ExactGames:
 
 
 def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
-    """Return the rates of ``x`` as X against ``o`` as O.
+    """The rates of ``x`` as X against ``o`` as O.
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
@@ -92,7 +92,7 @@ def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
 
 
 def both_sides(policy: Policy, opponent: Policy) -> tuple[Rates, Rates]:
-    """Return the rates of ``policy`` as X and as O against ``opponent``."""
+    """The rates of ``policy`` as X and as O against ``opponent``."""
     return play_exact(policy, opponent), play_exact(opponent, policy).turned()
 
 
@@ -103,7 +103,7 @@ def own_play(
     budget: int = BUDGET,
     tick: Tick = lambda positions: None,
 ) -> tuple[Positions, Floats]:
-    """Return the ``k`` open positions in which the policy can be to move in either role, in order; and
+    """The ``k`` open positions in which the policy can be to move in either role, in order; and
     float64[k, opponents], the probability of reaching each of them against each opponent.
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
@@ -121,7 +121,7 @@ def own_play(
 
 
 def within_reach(policy: Policy) -> PolicyTable:
-    """Return a policy as a table, asked once about each position that it can reach; uniform elsewhere.
+    """A policy as a table, asked once about each position that it can reach; uniform elsewhere.
 
     :raises OutgrownError: if it can reach too many positions.
     """

@@ -17,7 +17,7 @@ BEAM_WIDTHS = (16, 256, 2048)
 
 
 def losing_line(policy: Policy, side: Side) -> tuple[int, ...] | None:
-    """Return the cells (from 1) of a game that ``policy`` can lose as ``side``; None if the search finds
+    """The cells (from 1) of a game that ``policy`` can lose as ``side``; None if the search finds
     none. If the policy resigns, the line ends on an open board."""
     lines = (_search(policy, side, width) for width in BEAM_WIDTHS)
     return next((line for line in lines if line is not None), None)

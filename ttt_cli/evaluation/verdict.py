@@ -91,7 +91,7 @@ class Verdict:
     coverage: Coverage | None
 
     def against(self, opponent: str) -> OpponentRates:
-        """Return the result against the opponent of this name.
+        """The result against the opponent of this name.
 
         :raises UsageError: if there is none, or if there are several.
         """
@@ -214,7 +214,7 @@ def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
 
 
 def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
-    """Return ``Verdict.unbeatable`` alone: by a losing line if one is found quickly, else by a walk; None if
+    """``Verdict.unbeatable`` alone: by a losing line if one is found quickly, else by a walk; None if
     the walk takes more than ``budget`` positions or the game's value is not known."""
     policy = policy.tabulated()
     if enumerated(policy.rules) is None and next(losing_lines(policy), None):
@@ -232,7 +232,7 @@ def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
 
 
 def losing_lines(policy: Policy) -> Iterator[tuple[Side, tuple[int, ...]]]:
-    """Yield lines of play (cells from 1) by which the policy loses as a side that need not lose, where a
+    """Lines of play (cells from 1) by which the policy loses as a side that need not lose, where a
     quick search finds them. X comes first: that it need not lose is known without a proof."""
     for side in Side:
         if holds(policy.rules, side, -1) is False:
@@ -267,7 +267,7 @@ def find_blunders(
     budget: int = BUDGET,
     tick: Tick = lambda positions: None,
 ) -> Blunders:
-    """Return all blunders of a policy. A policy that can be tabulated is examined in all open positions, any
+    """All blunders of a policy. A policy that can be tabulated is examined in all open positions, any
     other in those that its own play can reach and whose value is proved.
 
     They are ordered by expected cost against these opponents, then by whether its own play can reach them,

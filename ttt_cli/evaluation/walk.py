@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ttt_cli.engine.arrays import Floats, Int8s, Int32s, Int64s
 from ttt_cli.engine.policy import Policy, count_chosen
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import Positions, slices
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
@@ -92,12 +92,11 @@ class Layer:
         return self.results * np.int8(side.sign)
 
     def parts(self) -> Iterator[tuple[slice, "Layer"]]:
-        """Split the layer, so that temporary arrays stay in the processor's cache: yield the range of
-        positions in each part, and the part."""
+        """The layer in parts, so that temporary arrays stay in the processor's cache: the range of positions
+        in each part, and the part."""
         first_move = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
-        for start in range(0, len(self), WALK_BATCH):
-            stop = min(start + WALK_BATCH, len(self))
-            rows, moves = slice(start, stop), slice(first_move[start], first_move[stop])
+        for rows in slices(0, len(self), WALK_BATCH):
+            moves = slice(first_move[rows.start], first_move[rows.stop])
             part = replace(
                 self,
                 results=self.results[rows],
@@ -130,8 +129,8 @@ def walk(
     budget: int = BUDGET,
     tick: Tick = lambda positions: None,
 ) -> Iterator[tuple[Positions, Layer]]:
-    """Walk through everything that can happen when a policy plays ``side``: yield, ply by ply, the positions
-    and their layer.
+    """A walk through everything that can happen when a policy plays ``side``: ply by ply, the positions and
+    their layer.
 
     :param opponent: the policy of the other side; None: every legal move.
     :param start: the first position; None: the empty board.
@@ -155,12 +154,12 @@ def walk(
 def layers_of(
     policy: Policy, side: Side, *, start: Position | None = None, budget: int = BUDGET
 ) -> list[Layer]:
-    """Return the layers of a walk against every opponent."""
+    """The layers of a walk against every opponent."""
     return [layer for _, layer in walk(policy, side, start=start, budget=budget)]
 
 
 def forecast(sizes: list[int], rules: Rules) -> float:
-    """Estimate the number of positions of a walk from the sizes of its first layers: over every two plies,
+    """The number of positions of a walk, estimated from the sizes of its first layers: over every two plies
     their share of all boards with as many stones is assumed to change by the same factor as it last did."""
     plies = len(sizes)
     if plies < 4:  # too early to tell
@@ -174,7 +173,7 @@ def forecast(sizes: list[int], rules: Rules) -> float:
 
 
 def step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]:
-    """Return the layer of these positions, with the moves of a policy (None: all legal moves), and the
+    """The layer of these positions, with the moves of a policy (None: all legal moves), and the
     positions of the next layer."""
     still_open = ~positions.terminal
     open_rows = np.flatnonzero(still_open)
@@ -183,8 +182,8 @@ def step(positions: Positions, policy: Policy | None) -> tuple[Layer, Positions]
     cells = [np.zeros(0, np.int8)]
     probabilities = [np.zeros(0)]
     known: list[int] = []
-    for start in range(0, len(open_rows), WALK_BATCH):
-        rows = open_rows[start : start + WALK_BATCH]
+    for part in slices(0, len(open_rows), WALK_BATCH):
+        rows = open_rows[part]
         batch = positions[rows]
         played: NDArray[Any] = batch.legal if policy is None else policy.probabilities(batch)
         chosen = played > 0

@@ -40,7 +40,7 @@ class WorstCase:
 
 
 def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
-    """Return the worst case of a policy as ``side``, given its walk against every opponent."""
+    """The worst case of a policy as ``side``, given its walk against every opponent."""
     losses = [np.zeros(0)]  # the probability of losing in each position, the last layer first
     gain = np.zeros(0)  # the opponent's highest expected result
     possible = np.zeros(0, np.int8)  # its best result, with luck
@@ -67,13 +67,13 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
 def backward(layer: Layer, ends: Floats, after: Floats) -> Floats:
     """float64[k]: the values of a layer's positions for the opponent, by its best response.
 
-    :param ends: float64[k], the values of the positions without moves; overwritten.
+    :param ends: float64[k], the values of the positions without moves.
     :param after: the values of the next layer.
     """
     reached = after.take(layer.targets)  # in half the time of an index
     if layer.probabilities is None:
         return layer.max_over_moves(reached, ends)
-    ends[layer.counts > 0] = 0.0
+    ends = np.where(layer.counts > 0, 0.0, ends)
     return ends + np.bincount(layer.rows, layer.probabilities * reached, len(layer))
 
 
@@ -152,7 +152,7 @@ class Response:
 
 
 def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -> Response:
-    """Return the best response of the side to move to ``policy``, which plays the other side.
+    """The best response of the side to move to ``policy``, which plays the other side.
 
     :raises OutgrownError: if more than ``budget`` positions can be reached.
     """

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 LEARNERS = {
     "graph": "a graph of seen positions, scored by discounted back-up",
-    "td": "values of positions, a table for each side; by the preset, TD learning",
+    "td": "values of positions for each side: real-time dynamic programming; by the preset, TD learning",
     "book": "an experience book of moves and how their games ended",
-    "q": "values of moves; by the preset, Q-learning (Watkins, 1989)",
+    "q": "values of moves: real-time dynamic programming; by the preset, Q-learning (Watkins, 1989)",
     "menace": "matchboxes and beads (Michie, 1961)",
     "ntuple": "an n-tuple network, for boards that no table holds",
 }
-"""The built-in learners: the method in a few words, by the name of the learner and of its file. Adding one
-takes a line here, and nothing else outside its file."""
+"""The built-in learners: their ``Learner.title`` in lower case, by the name of the learner and of its file.
+Adding one takes a line here, and nothing else outside its file."""
 
 _PLAYERS = {"random", "heuristic", "minimax", "search", "human", "exec", "py"}
 RESERVED = {*_PLAYERS, "easy", "medium", "hard", "self"}

@@ -129,6 +129,11 @@ class Learner(ABC, Generic[T]):
             cls.title = text.partition(". ")[0].rstrip(".")
 
     @property
+    def usual_games(self) -> int:
+        """The games of a training if no number is given: the author's by the author's rule."""
+        return self.article_games if self.choice == "article" else self.default_games
+
+    @property
     def watches(self) -> bool:
         """Whether it learns by watching games in which its opponent plays both sides."""
         return False

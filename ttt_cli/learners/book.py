@@ -57,6 +57,9 @@ from ttt_cli.learners.table_learner import TableLearner
 LATEST = 100.0
 """By the author's rule the score of a move is this minus its earliest stage; 0 if it has no row."""
 
+HALF_WAY = 20_000.0
+"""The number of games after which epsilon has fallen half way to ``epsilon_end``."""
+
 RESULTS = "O", "draw", "X"
 
 Rows = tuple[Int64s, Int64s]
@@ -100,15 +103,17 @@ class BookTable(Table):
 
     def rows_by_run(self) -> dict[str, Rows]:
         """``runs``, with the untagged rows gathered from ``sightings``, which are given up."""
-        seen = self.sightings
-        if seen is None:
+        sightings = self.sightings  # read once, and only read: other threads may copy the table meanwhile
+        if sightings is None:
             return self.runs
-        untagged = seen.reshape(-1)  # not a copy: it may be large
-        for run, (keys, counts) in self.runs.items():
+        seen = sightings.reshape(-1)
+        (keys,) = np.nonzero(seen)
+        untagged = seen[keys]
+        for run, (tagged, counts) in self.runs.items():
             if run:
-                untagged[keys] -= counts
-        (keys,) = np.nonzero(untagged > 0)
-        self.set_rows({**self.runs, "": (keys, untagged[keys])})
+                untagged[np.searchsorted(keys, tagged)] -= counts
+        left = untagged > 0
+        self.set_rows({**self.runs, "": (keys[left], untagged[left])})
         return self.runs
 
     def set_rows(self, by_run: dict[str, Rows]) -> None:
@@ -166,19 +171,18 @@ class Rule(NamedTuple):
 class Book(TableLearner[BookTable]):
     """An experience book of moves and how their games ended."""
 
-    name: ClassVar[str] = "book"
-    kernel_version: ClassVar[int] = 2
-    choices: ClassVar[tuple[str, ...]] = ("default", "article")
-    default_games: ClassVar[int] = 3_000_000
-    block_games: ClassVar[int] = 1 << 18
+    name = "book"
+    kernel_version = 2
+    choices = ("default", "article")
+    default_games = 3_000_000
+    block_games = 1 << 18
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0, "epsilon_end": 0.0}
-    article_games: ClassVar[int] = 50_000
-    article_opponent: ClassVar[str] = "heuristic:ties=first"
-    keeps_runs_apart: ClassVar[bool] = True
-    one_number: ClassVar[bool] = True
-    half_way: ClassVar[float] = 20_000.0
-    suffix: ClassVar[str] = ".csv"
-    table_kind: ClassVar[type[Table]] = BookTable
+    article_games = 50_000
+    article_opponent = "heuristic:ties=first"
+    keeps_runs_apart = True
+    one_number = True
+    suffix = ".csv"
+    table_kind = BookTable
 
     choice: str = parameter("default", "article: the shortest game", choices=choices)
     epsilon: float = parameter(0.8, "exploration rate in the first game", least=0, most=1)
@@ -200,6 +204,9 @@ class Book(TableLearner[BookTable]):
     def rule(self, table: BookTable) -> Rule:
         stages = stages_of(table.rules)
         return Rule(int(stages[0]), int(stages[-1]), table.rules.centre, table.counts_by_move())
+
+    def exploration(self, table: BookTable, number: int) -> tuple[float, float, float]:
+        return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), HALF_WAY
 
     def derive(self, table: BookTable) -> None:
         rules = table.rules
@@ -381,7 +388,7 @@ def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance
             centre = u32(place)
     if takes_best or centre == free or u < chance[0]:
         return choose_best(rows, moves, rule, row, ply, chance, u)
-    return centre, u
+    return centre, u  # not stretched: by the preset epsilon is 0, and another u would change what is learned
 
 
 @Part

@@ -61,6 +61,9 @@ from ttt_cli.learners.table_learner import TableLearner, looked_up
 
 DISCOUNT = 0.9
 
+NODES = FIRST
+"""The row whose ``seen`` is the number of nodes: the empty board's, as its own place is always 0."""
+
 Rule = tuple[bool, Growth, Uint32s]
 """Whether scores are the author's; what finding rows takes; and uint32[rows], scratch."""
 
@@ -69,22 +72,22 @@ Rule = tuple[bool, Growth, Uint32s]
 class Graph(TableLearner[Table]):
     """A graph of seen positions, scored by discounted back-up."""
 
-    name: ClassVar[str] = "graph"
-    kernel_version: ClassVar[int] = 3
-    choices: ClassVar[tuple[str, ...]] = ("default", "article")
-    default_games: ClassVar[int] = 100_000
-    without_ties: ClassVar[tuple[str, ...]] = ("article",)
-    unseen_up_to: ClassVar[int] = DRAWN
+    name = "graph"
+    kernel_version = 3
+    choices = ("default", "article")
+    default_games = 100_000
+    without_ties = ("article",)
+    unseen_up_to = DRAWN
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0}
-    article_games: ClassVar[int] = 1_000
-    article_opponent: ClassVar[str] = "random"
+    article_games = 1_000
+    article_opponent = "random"
 
     choice: str = parameter("default", "article: the author's scores and walk", choices=choices)
     epsilon: float = parameter(0.5, "exploration rate, where every move was tried", least=0, most=1)
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:
         """``visits``: how often the position came up. ``seen``: the node's place in the order of first sight,
-        -1 if the position is not a node; for the empty board, which is always first, the number of nodes.
+        -1 if the position is not a node; in the row ``NODES`` their number.
 
         Derived: ``score``; and ``tried``, the number of edges."""
         visits = Column("visits", "i8", learned=True)
@@ -176,7 +179,7 @@ class Graph(TableLearner[Table]):
             nodes = np.flatnonzero(merged.rows["seen"] >= 0)
             nodes = nodes[merged.positions(nodes).order()]
             merged.rows["seen"][nodes] = np.arange(len(nodes))
-            merged.rows["seen"][FIRST] = len(nodes)
+            merged.rows["seen"][NODES] = len(nodes)
             edges = np.flatnonzero(merged.moves["order"])
             owners = merged.owners_of(edges)
             merged.moves["order"][edges] = 1 + np.arange(len(edges)) - np.searchsorted(owners, owners)
@@ -217,7 +220,7 @@ class Graph(TableLearner[Table]):
             if seen[FIRST] != 0 or not np.array_equal(places, np.arange(len(places))):
                 fault = f'"seen" must count the {len(places)} entries from 0 on, the empty board first'
                 raise InvalidFileError(fault, where='"entries"')
-            seen[FIRST] = len(places)
+            seen[NODES] = len(places)
         self.derive(table)
         owners, edges = edges_of(table)
         dangling = seen[table.moves["after"][edges]] < 0
@@ -351,7 +354,7 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
     sign = 1 - 2 * (ply & 1)
     untried = rows[row].tried < free
     exploring = u < epsilon
-    rare = rows[row].visits < RARE - 1
+    rare = rows[row].visits + 1 < RARE  # this visit included
     candidates = ZERO
     least = np.inf
     for place in range(free):
@@ -441,8 +444,8 @@ def choose_article(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance
 def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: int) -> None:
     """Enter the plies of both sides, and back up scores from new edges."""
     path, moves_made, plies = game
-    if rows[FIRST].seen < 0:
-        rows[FIRST].seen = 1
+    if rows[NODES].seen < 0:
+        rows[NODES].seen = 1
     rows[FIRST].visits += 1
     new = ZERO
     for ply in range(1, plies + 1):
@@ -450,8 +453,8 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
         move = moves_made[ply - 1]
         rows[row].visits += 1
         if rows[row].seen < 0:
-            rows[row].seen = rows[FIRST].seen
-            rows[FIRST].seen += 1
+            rows[row].seen = rows[NODES].seen
+            rows[NODES].seen += 1
         if moves[move].order == 0:
             rows[parent].tried += 1
             moves[move].order = rows[parent].tried

@@ -118,24 +118,26 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
         stone = ONE << np.uint64(moves[move].cell)
         moves[move].after = successor(rows, growth, x, o, stone, ply, completing & stone != ZERO)
     last = x if ply & 1 else o  # the stones of the side that moved last
-    place = 0  # among the moves of the row before; without symmetries, the number of lower free cells
+    free = growth.board.full & ~(x | o)
     for cell in range(growth.board.cells):
         stone = ONE << np.uint64(cell)
-        if last & stone != ZERO:
-            before, symmetry = predecessor(rows, growth, x, o, cell, ply)
-            first, number = rows[before].first, rows[before].number
-            if len(growth.sources) > 1 and number > 0:
-                form_cell = place = 0  # the cell in the canonical form
-                while growth.sources[symmetry, form_cell] != cell:
-                    form_cell += 1
-                earlier_x, earlier_o = np.uint64(rows[before].x), np.uint64(rows[before].o)
-                form_cell = lowest_equivalent(growth.sources, earlier_x, earlier_o, form_cell)
-                while moves[first + u32(place)].cell != form_cell:
-                    place += 1
-            if number > 0:
-                moves[first + u32(place)].after = row
-        elif (x | o) & stone == ZERO:
-            place += 1
+        if last & stone == ZERO:
+            continue
+        before, symmetry = predecessor(rows, growth, x, o, cell, ply)
+        if rows[before].number == 0:
+            continue
+        first = rows[before].first
+        place = u32(popcount(free & (stone - ONE)))  # so many lower cells were free
+        if len(growth.sources) > 1:
+            form_cell = 0  # the cell in the canonical form
+            while growth.sources[symmetry, form_cell] != cell:
+                form_cell += 1
+            earlier_x, earlier_o = np.uint64(rows[before].x), np.uint64(rows[before].o)
+            form_cell = lowest_equivalent(growth.sources, earlier_x, earlier_o, form_cell)
+            place = u32(0)
+            while moves[first + place].cell != form_cell:
+                place += u32(1)
+        moves[first + place].after = row
 
 
 @Part

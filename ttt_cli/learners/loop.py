@@ -38,7 +38,7 @@ LOCKSTEP = 1024
 """The most games in a batch that is played ply by ply."""
 
 ONE_NUMBER = 16
-"""Up to this many cells the 53 bits of one uniform number last for a whole game: 16! takes 44 of them."""
+"""Up to this many cells the 53 bits of one uniform number last for a whole game: 16! takes 45 of them."""
 
 BELOW_ONE = 1.0 - 2.0**-50
 """Keeps what a decision leaves of a uniform number below 1, which rounding might otherwise reach."""
@@ -49,9 +49,9 @@ RARE = 64
 NOT_YET, RESIGNED = -1, -2
 """In a game's history: nothing yet; the side to move has resigned."""
 
-ALTERNATING, X_LEARNS, O_LEARNS, BOTH_LEARN, WATCHES = 0, 1, 2, 3, 4
-"""Which sides of a batch learn; the opponent plays the others. ``ALTERNATING``: X in games 0, 2, 4 … of the
-run, O in the rest. ``WATCHES``: the opponent plays both, and the learner watches."""
+WATCHES, X_LEARNS, O_LEARNS, BOTH_LEARN, ALTERNATING = 0, 1, 2, 3, 4
+"""Which sides of a batch are the learner's; the opponent plays the others. ``WATCHES``: none.
+``ALTERNATING``: X in games 0, 2, 4 … of the run, O in the rest."""
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -76,7 +76,7 @@ Played = tuple[Uint32s, Uint32s, int]
 class Batch(NamedTuple):
     """Consecutive games of a run.
 
-    :ivar sides: ``ALTERNATING``, ``X_LEARNS``, ``O_LEARNS``, ``BOTH_LEARN`` or ``WATCHES``.
+    :ivar sides: ``WATCHES``, ``X_LEARNS``, ``O_LEARNS``, ``BOTH_LEARN`` or ``ALTERNATING``.
     :ivar number: the number of the first game in the run.
     :ivar history: int8[games, cells], the cells played; what is already there is not chosen again.
     :ivar results: int64[3], counts of games won by O, drawn, won by X.
@@ -325,8 +325,8 @@ class BatchLearner(Learner[T]):
     def learn(self, table: Any, game: Game, sides: str = "xo") -> None:
         history = np.full((1, table.rules.cells), RESIGNED, np.int8)
         history[0, : len(game.moves)] = own_cells(game, table.symmetric)
-        bits = (X_LEARNS if "x" in sides else 0) | (O_LEARNS if "o" in sides else 0)
-        self.play(table, Batch(bits, 0, history, np.zeros(3, np.int64)))
+        own = (X_LEARNS if "x" in sides else 0) | (O_LEARNS if "o" in sides else 0)
+        self.play(table, Batch(own, 0, history, np.zeros(3, np.int64)))
 
 
 def own_cells(game: Game, symmetric: bool) -> Int8s:

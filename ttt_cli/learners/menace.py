@@ -39,21 +39,21 @@ from ttt_cli.learners.table_learner import TableLearner
 
 @dataclass(frozen=True)
 class Menace(TableLearner[Table]):
-    """Boxes of beads (Michie, 1961)."""
+    """Matchboxes and beads (Michie, 1961)."""
 
-    name: ClassVar[str] = "menace"
-    kernel_version: ClassVar[int] = 2
-    choices: ClassVar[tuple[str, ...]] = ("default", "article", "most")
-    default_games: ClassVar[int] = 1_000_000
-    learns_resigned: ClassVar[bool] = True
-    symmetric_only: ClassVar[bool] = True
-    without_ties: ClassVar[tuple[str, ...]] = ("default", "article")
-    value_scale: ClassVar[tuple[float, float] | None] = None
+    name = "menace"
+    kernel_version = 2
+    choices = ("default", "article", "most")
+    default_games = 1_000_000
+    learns_resigned = True
+    symmetric_only = True
+    without_ties = ("default", "article")
+    value_scale = None
     article: ClassVar[dict[str, Any]] = {"choice": "article", "win": 3, "draw": 1, "loss": 1, "epsilon": 0.0}
-    article_games: ClassVar[int] = 440
+    article_games = 440
     """Michie's machine made the first move in all 220 games of its tournament; here it does in every other
     one. What it learns as O lies in other boxes."""
-    article_opponent: ClassVar[str] = "random"
+    article_opponent = "random"
     """Michie himself varied his play. Against an opponent that sees wins and threats the first box is soon
     empty, and every game resigned, in a third of all runs."""
 

@@ -34,7 +34,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -296,16 +296,16 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
 
 @dataclass(frozen=True)
 class NTuple(BatchLearner[NTupleTable]):
-    """N-tuple network."""
+    """An n-tuple network, for boards that no table holds."""
 
-    name: ClassVar[str] = "ntuple"
-    kernel_version: ClassVar[int] = 4
-    units: ClassVar[tuple[str, str]] = ("pattern", "weight")
-    choices: ClassVar[tuple[str, ...]] = ("default",)
-    default_games: ClassVar[int] = 200_000
-    block_games: ClassVar[int] = 1 << 14
-    shard_games: ClassVar[int] = 1 << 15
-    symmetric_only: ClassVar[bool] = True
+    name = "ntuple"
+    kernel_version = 4
+    units = ("pattern", "weight")
+    choices = ("default",)
+    default_games = 200_000
+    block_games = 1 << 14
+    shard_games = 1 << 15
+    symmetric_only = True
 
     choice: str = parameter("default", "the only one", choices=choices)
     alpha: float = parameter(0.5, "step size, shared among the weights", least=0, most=1)

@@ -74,9 +74,9 @@ class PlainLearner(Learner[Table]):
     recognised by it. ``python -m ttt_cli.conformance FILE.py:CLASS`` checks a learner.
     """
 
-    choices: ClassVar[tuple[str, ...]] = ("default",)
-    block_games: ClassVar[int] = 1 << 10
-    shard_games: ClassVar[int] = 1 << 12
+    choices = ("default",)
+    block_games = 1 << 10
+    shard_games = 1 << 12
     numbers: ClassVar[Literal["sums", "means"]] = "sums"
     """What entries hold and how tables are merged. ``sums``: a number or a list of numbers, which add up.
     ``means``: ``[value, visits]``, merged by the mean weighted by visits."""

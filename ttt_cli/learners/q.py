@@ -36,7 +36,7 @@ lines to chance. The first games explore all the time; epsilon then falls with t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -64,15 +64,14 @@ class Rule(NamedTuple):
 class Q(TableLearner[Table]):
     """Values of moves: real-time dynamic programming; by the preset, Q-learning (Watkins, 1989)."""
 
-    name: ClassVar[str] = "q"
-    kernel_version: ClassVar[int] = 4
-    choices: ClassVar[tuple[str, ...]] = ("default", "article")
-    default_games: ClassVar[int] = 1_000_000
-    values_of: ClassVar[Literal["moves", "positions", ""]] = "moves"
-    rule_kind: ClassVar[Any] = Rule
+    name = "q"
+    kernel_version = 4
+    choices = ("default", "article")
+    default_games = 1_000_000
+    values_of = "moves"
     article: ClassVar[dict[str, Any]] = {"choice": "article", "alpha": 0.1, "gamma": 0.9, "epsilon": 0.1}
-    article_games: ClassVar[int] = 50_000
-    article_opponent: ClassVar[str] = "random"
+    article_games = 50_000
+    article_opponent = "random"
 
     choice: str = parameter("default", "article: the author's target", choices=choices)
     alpha: float = parameter(0.1, "lowest step size; article: a constant one", least=0, most=1)
@@ -103,6 +102,9 @@ class Q(TableLearner[Table]):
     @property
     def kernel_parts(self) -> tuple[Part, Part]:
         return (choose_best, learn_article) if self.choice == "article" else (choose, learn)
+
+    def rule(self, table: Table) -> Rule:
+        return Rule(*map(float, (self.alpha, self.pace, self.gamma, self.slips)))
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
         settling = self.settling * table.game_size

@@ -18,7 +18,7 @@ from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.bits import ONE, hashed
 from ttt_cli.engine.board import board_of
 from ttt_cli.engine.kernel import Kernel, uncompiled
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import Positions, slices
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.engine.symmetry import classes, orbit
@@ -103,7 +103,7 @@ class Table:
         if not self.complete:
             self._add(Positions.start(rules))
         elif row_columns or move_columns:
-            bare = complete_table(rules, symmetric)
+            bare = complete_table(rules, symmetric)  # which has no columns, and so asks for no other
             self._rows = enlarged(self._rows, len(bare.rows))
             self._moves = enlarged(self._moves, len(bare.moves))
             self._rows[[name for name, _ in ROW]] = bare.rows
@@ -200,7 +200,7 @@ class Table:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         self.link()
-        copied = copy(self)
+        copied = copy(self)  # by way of __getstate__, which a kind of table may override
         copied._rows = enlarged(self.rows, len(self._rows))
         copied._moves = enlarged(self.moves, len(self._moves))
         if not self.complete:
@@ -394,7 +394,7 @@ def largest_of(values: Floats, at: Int64s) -> tuple[Floats, Int64s]:
 
 
 def chunks(rows: Int64s) -> Iterator[Int64s]:
-    return (rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK))
+    return (rows[part] for part in slices(0, len(rows), CHUNK))
 
 
 def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:

@@ -58,15 +58,10 @@ class TableLearner(BatchLearner[AnyTable]):
     """A method by its columns and its parts of the game loop."""
 
     table_kind: ClassVar[type[Table]] = Table
-    rule_kind: ClassVar[Any]
-    """A NamedTuple of the parameters that the parts take, all floats, unless ``rule`` is overridden."""
     unseen_up_to: ClassVar[int] = OPEN
     """Which positions get rows in a growing table: ``OPEN``, those that are open; ``DRAWN``, all."""
-    half_way: ClassVar[float] = 1.0
-    """The number of games after which epsilon has fallen half way to ``epsilon_end``."""
 
     epsilon: float
-    epsilon_end: float = 1.0
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:
         return ()
@@ -79,18 +74,17 @@ class TableLearner(BatchLearner[AnyTable]):
     def kernel_parts(self) -> tuple[Part, Part]:
         """``choose`` and ``learn``; see ``learners.loop``."""
 
+    @abstractmethod
     def rule(self, table: AnyTable) -> tuple[Any, ...]:
         """What the parts take: parameters, and whatever arrays the method needs."""
-        values = (float(getattr(self, name)) for name in self.rule_kind._fields)
-        return cast(tuple[Any, ...], self.rule_kind(*values))
 
     def exploration(self, table: AnyTable, number: int) -> tuple[float, float, float]:
-        """Epsilon in the first game, epsilon in the end, and the number of games after which it is half way.
-        Asked anew for each batch.
+        """Epsilon in the first game, epsilon in the end, and the number of games after which it is half way:
+        by default a constant. Asked anew for each batch.
 
         :param number: of the batch's first game in the run.
         """
-        return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), self.half_way
+        return float(self.epsilon), float(self.epsilon), 1.0
 
     def answer(self, table: AnyTable, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         """The policy's answer; see ``looked_up``."""

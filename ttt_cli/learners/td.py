@@ -30,7 +30,7 @@ others; the policy plays all of them.
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,9 @@ from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of
 from ttt_cli.learners.table import Column, Table, predecessors
 from ttt_cli.learners.table_learner import TableLearner
 
+HALF_WAY = 10_000.0
+"""The number of games after which epsilon has fallen half way to ``epsilon_end``."""
+
 
 class Rule(NamedTuple):
     """The parameters that ``learn`` takes."""
@@ -58,21 +61,19 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Td(TableLearner[Table]):
-    """Values of positions, one table per side: real-time dynamic programming; by the preset, TD learning."""
+    """Values of positions for each side: real-time dynamic programming; by the preset, TD learning."""
 
-    name: ClassVar[str] = "td"
-    kernel_version: ClassVar[int] = 4
-    choices: ClassVar[tuple[str, ...]] = ("default", "article")
-    default_games: ClassVar[int] = 300_000
-    without_ties: ClassVar[tuple[str, ...]] = ("article",)
-    values_of: ClassVar[Literal["moves", "positions", ""]] = "positions"
-    value_scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
-    units: ClassVar[tuple[str, str]] = ("position", "value")
-    unseen_up_to: ClassVar[int] = DRAWN
-    one_number: ClassVar[bool] = True
-    rule_kind: ClassVar[Any] = Rule
-    half_way: ClassVar[float] = 10_000.0
-    read_with: ClassVar[tuple[str, ...]] = ("draw",)  # what drawn boards not yet seen are worth
+    name = "td"
+    kernel_version = 4
+    choices = ("default", "article")
+    default_games = 300_000
+    without_ties = ("article",)
+    values_of = "positions"
+    value_scale = (0.0, 1.0)
+    units = ("position", "value")
+    unseen_up_to = DRAWN
+    one_number = True
+    read_with = ("draw",)  # what drawn boards not yet seen are worth
     article: ClassVar[dict[str, Any]] = {
         "choice": "article",
         "alpha": 0.5,
@@ -84,7 +85,7 @@ class Td(TableLearner[Table]):
         "slips": 0.0,
         "target": "next",
     }
-    article_games: ClassVar[int] = 10_000
+    article_games = 10_000
 
     choice: str = parameter("default", "article: the first of equal moves", choices=choices)
     alpha: float = parameter(1.0, "step size of an entry's first update", least=0, most=1)
@@ -110,6 +111,12 @@ class Td(TableLearner[Table]):
         choice_rule = choose_article if self.choice == "article" else choose
         learning_rule = learn if self.target == "best" else learn_next
         return choice_rule, learning_rule
+
+    def rule(self, table: Table) -> Rule:
+        return Rule(*map(float, (self.alpha, self.alpha_end, self.draw, self.gamma, self.slips)))
+
+    def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
+        return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), HALF_WAY
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         at, cells = np.nonzero(legal)
@@ -238,14 +245,14 @@ def learn_next(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, resu
     path, _, plies = game
     alpha, alpha_end, draw, gamma, _ = rule
     end = min(alpha, alpha_end)
-    mine, theirs = reward(result, 1 - (plies & 1), draw)
+    mine, theirs = reward(result, plies & 1, draw)
     for ply in range(plies, 0, -1):
         row = rows[path[ply]]
         side = ply & 1
-        mine, theirs = theirs, mine
         if ply < plies:
             mine *= gamma
         if sides >> side & 1:
             mine = update(row, side, mine, alpha, end)
         if sides >> (1 - side) & 1:
             theirs = update(row, 1 - side, theirs, alpha, end)
+        mine, theirs = theirs, mine  # for the position before, in which the other side moved

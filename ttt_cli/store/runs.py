@@ -99,6 +99,8 @@ def contradiction(run: Run, learner: Learner[Any], rules: Rules, symmetric: bool
         return ""
     if games is None or games > run["planned"]:
         return f"it has {games} games, and {run['planned']:,} were planned"
+    if results is None:
+        return "its results are missing"
     if run["kernel_version"] == learner.kernel_version:
         try:
             type(learner).from_params(**run["params"])

@@ -8,7 +8,6 @@ a run gives the same bytes whoever computes the shards, and resuming it is start
 """
 
 import shlex
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -111,18 +110,15 @@ class TrainingRun:
         learner = self.state.learner
         return learner.block_games if self.shards == 1 else learner.shard_games * self.shards
 
-    def first_game(self, index: int) -> int:
-        doubling = min(index, ((self.block_games - 1) // FIRST_BLOCK).bit_length())  # blocks that double
-        in_full_blocks = (index - doubling) * self.block_games
-        return min(self.planned, FIRST_BLOCK * (2**doubling - 1) + in_full_blocks)
+    def blocks(self) -> Iterator[tuple[int, int]]:
+        """The number of the first game of each block, and the number of its games."""
+        start, size = 0, min(FIRST_BLOCK, self.block_games)
+        while start < self.planned:
+            yield start, min(size, self.planned - start)
+            start, size = start + size, min(2 * size, self.block_games)
 
-    def block_at(self, games: int) -> int:
-        """The number of the first block that does not start before this many games."""
-        return bisect_left(range(games + 1), games, hi=games, key=self.first_game)
-
-    def block(self, index: int) -> list[Shard]:
-        first = self.first_game(index)
-        games = self.first_game(index + 1) - first
+    def block(self, index: int, first: int, games: int) -> list[Shard]:
+        """The shards of a block of ``blocks``."""
         opponent = self.opponent.policy if self.opponent else None
         shards = self.shards if games >= self.state.learner.block_games else 1
         bounds = [first + games * shard // shards for shard in range(shards + 1)]
@@ -214,19 +210,17 @@ def new_run(
 ) -> TrainingRun:
     """A new run from ``start``.
 
-    :param games: by default the method's number, or its author's by the author's rule.
+    :param games: by default ``Learner.usual_games``.
     :param opponent: as ``opponent_of``.
     :param shards: in a full block; 0: by the number of games.
     """
     learner = start.learner
-    if games is None:
-        games = learner.article_games if learner.choice == "article" else learner.default_games
     record = train_run(
         learner,
         start.rules,
         start.symmetric,
         seed=seed,
-        planned=games,
+        planned=learner.usual_games if games is None else games,
         opponent=opponent.name if opponent else "self",
         opponent_digest=opponent.digest if opponent else None,
         behaviour=opponent.name if opponent and learner.watches else None,
@@ -269,7 +263,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         hint = "train without --resume: a new run starts from the file"
         raise refused(f"the run was started by another version of {learner.name}", hint)
     run = TrainingRun(path, state, record, opponent, record["games"] or 0)
-    if run.first_game(run.block_at(run.resumed_at)) != run.resumed_at:  # the record has been changed
+    if run.resumed_at not in (first for first, _ in run.blocks()):  # the record has been changed
         raise refused(f"the run cannot have stopped after {run.resumed_at} games: no block ends there")
     return run
 
@@ -282,9 +276,11 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
     run.look()
     learner, table = run.state.learner, run.state.table
     last_save = monotonic()
-    while run.played < run.planned:
+    for index, (first, games) in enumerate(run.blocks()):
+        if first < run.played:
+            continue
         began = monotonic()
-        shards = run.block(run.block_at(run.played))
+        shards = run.block(index, first, games)
         alone = len(shards) == 1
         trained = list(spread(partial(train_shard, learner, table, alone), shards))
         parts = [part for part, _ in trained]
@@ -293,10 +289,9 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
         counts = np.sum([counted for _, counted in trained], axis=0)
         ended = dict(zip(ENDS, map(int, counts), strict=True))  # a learner of one's own may count in floats
         run.results = {key: run.results[key] + ended[key] for key in ENDS}
-        before = run.record["results"] or dict.fromkeys(ENDS, 0)
+        before: Any = run.record["results"]
         results: Any = {key: before[key] + ended[key] for key in ("x", "o", "draw")}  # as in files
-        games = sum(shard.games for shard in shards)
-        run.record = {**run.record, "games": run.played + games, "results": results}
+        run.record = {**run.record, "games": first + games, "results": results}
         run.state = run.state.with_run(run.record, table)
         learner.tag_run(table, run.record["id"])
         yield run.played
