@@ -1,6 +1,7 @@
 """The built-in players as tables over a whole state space, and games as paths through it."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ttt_cli.agents.heuristic import Heuristic
@@ -10,19 +11,12 @@ from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
 
 
-def uniform(space: StateSpace) -> PolicyTable:
-    """``random``."""
-    return Uniform(space.rules).table(space)
+def _table(kind: type, space: StateSpace, **options: Any) -> PolicyTable:
+    """A built-in player with these options."""
+    return kind(space.rules, **options).table(space)
 
 
-def heuristic(space: StateSpace, **options: Any) -> PolicyTable:
-    """``heuristic`` with these options."""
-    return Heuristic(space.rules, **options).table(space)
-
-
-def minimax(space: StateSpace, **options: Any) -> PolicyTable:
-    """``minimax`` with these options."""
-    return Minimax(space.rules, **options).table(space)
+uniform, heuristic, minimax = (partial(_table, kind) for kind in (Uniform, Heuristic, Minimax))
 
 
 def changed(policy: PolicyTable, text: str, cells: dict[int, float]) -> PolicyTable:

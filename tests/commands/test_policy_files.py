@@ -21,7 +21,7 @@ def judged_alike(ttt: Run, one: str, other: str, *more: str) -> None:
 
 @pytest.mark.parametrize(
     ("format_name", "player"),
-    [("policy-csv", "half"), ("policy-json", "menace.article"), ("npz", "q:epsilon=0.1")],
+    [("policy-csv", "search:depth=2"), ("policy-json", "menace.article"), ("npz", "q:epsilon=0.1")],
 )
 def test_a_policy_read_back_is_the_same_player(format_name: str, player: str, ttt: Run, store: Path) -> None:
     path, again = (f"./{name}.{FORMATS[format_name]}" for name in ("policy", "again"))
@@ -30,9 +30,7 @@ def test_a_policy_read_back_is_the_same_player(format_name: str, player: str, tt
     assert ttt("export", path, "-f", format_name, "-o", again).code == 0
     if format_name != "npz":  # an archive has a time in it
         assert Path(again).read_bytes() == Path(path).read_bytes()
-    if format_name == "policy-csv":
-        assert ttt("export", "search:depth=2", "-o", "scored.csv").code == 0
-        assert ",-0.0\n" not in Path("scored.csv").read_text()
+    assert b",-0.0\n" not in Path(path).read_bytes()
     if format_name == "policy-json":  # as a tool may lay it out
         sorted_by_name = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
         Path(path).write_bytes(orjson.dumps(orjson.loads(Path(path).read_bytes()), option=sorted_by_name))

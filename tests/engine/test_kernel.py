@@ -111,18 +111,8 @@ def test_no_compiled_code_is_taken_from_the_working_folder(tmp_path: Path):
     relative = {"XDG_CACHE_HOME": "cache", "NUMBA_CACHE_DIR": "./numba", "HOME": str(tmp_path / "home")}
     env = {**os.environ, "PYTHONPATH": str(ROOT), **relative}
     env.pop("NUMBA_DISABLE_JIT", None)
-    code = """
-import logging
-from ttt_cli.engine.kernel import Kernel
-
-@Kernel
-def twice(number):
-    return 2 * number
-
-logging.basicConfig(level=logging.INFO, format="%(message)s")
-print(twice(7))
-"""
-    result = finish(program=[sys.executable, "-c", code], cwd=hostile, env=env)
-    assert (result.code, result.out) == (0, "14\n")
-    assert "compiling twice, once" in result.err
+    program = [sys.executable, "-m", "ttt_cli", "move", "search:depth=2", "XX.OO...."]
+    result = finish(program=program, cwd=hostile, env=env)
+    assert (result.code, result.out) == (0, "3\n")
+    assert "compiling search, once" in result.err
     assert [path.name for path in hostile.iterdir()] == [".numba_config.yaml"]

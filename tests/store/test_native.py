@@ -55,6 +55,9 @@ def test_no_flipped_bit_goes_unnoticed(bit):
             parse(bytes(flipped), "file")
 
 
+PLAYED = {"id": "a", "kind": "play", "games": 0, "results": None}
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
@@ -64,11 +67,8 @@ def test_no_flipped_bit_goes_unnoticed(bit):
         ({"games": 5}, "add up to 0"),
         ({"runs": [{"id": "a", "kind": "dream", "games": 0, "results": None}]}, "expected one of train"),
         ({"runs": [{"id": "a", "kind": "import", "games": -1, "results": None}]}, "whole number"),
-        ({"runs": [{"id": "a", "kind": "play", "games": 0, "results": None}]}, "game_ids missing"),
-        (
-            {"runs": [{"id": "a", "kind": "play", "games": 1, "results": None, "game_ids": []}]},
-            "lists 0 games of 1",
-        ),
+        ({"runs": [PLAYED]}, "game_ids missing"),
+        ({"runs": [{**PLAYED, "games": 1, "game_ids": []}]}, "lists 0 games of 1"),
         ({"plays": fields_of(PlayRule()) | {"unknown": [0.5]}}, "one for each side"),
         ({"learner": "book"}, "a book state is a .csv file"),
         ({"entries": {"XX.......": {"3": [0.5, 1]}}}, "X moves first"),

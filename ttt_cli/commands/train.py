@@ -279,7 +279,7 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
         _say_origin(env, state, origin, path)
         params = [run["params"] for run in state.runs if run["kind"] == "train"]
         if different := differences([*params, learner_now.parameters()] if params else []):
-            env.say(f"its runs differ in {different}, the last that of this run")
+            env.say(f"its runs now differ in {different}")
     unfinished = state.unfinished
     if unfinished is not None and origin == path and not options.resume:
         stopped = f"after {unfinished['games']:,} of {unfinished['planned']:,} games"

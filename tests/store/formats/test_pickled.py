@@ -84,10 +84,7 @@ def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
         ([1, 2], "holds no table"),
         ({"XO": 1.0}, "not positions"),
         ({1: 0.5, "1": 0.5}, "the key is repeated"),
-        (
-            {"alpha": 0.5, "q": {**ROWS, "XXX......": [1.0] * 9}},
-            "who moves first: .* 1 of [0-9,]+ keys are not positions .*'XXX",
-        ),
+        ({"alpha": 0.5, "q": {**ROWS, "XXX......": [1.0] * 9}}, "moves first: .* 1 of .* positions .*'XXX"),
     ],
 )
 def test_a_pickle_without_a_table_says_what_it_holds(value, why):
