@@ -228,6 +228,8 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     for typers, ours in (
         (r"is not a valid int( range)?$", "is not a whole number"),
         (r"is not a valid float( range)?$", "is not a number"),
+        (r"is not in the range (\S+)<=x<=(\S+)$", r"is not from \1 to \2"),
+        (r"is not in the range x>=(\S+)$", r"is less than \1"),
         (r"^Got unexpected extra argument\(s\) \((.*)\)$", r"unexpected argument: \1"),
     ):
         message = re.sub(typers, ours, message)

@@ -200,7 +200,7 @@ def test_a_merge_waits_for_another_process_and_says_so(ttt: Run) -> None:
     Timer(1.3, lock(Path("new.json"), "trained").close).start()
     merged = ttt("merge", GOOD, "-o", "new.json")
     assert (merged.code, Path("new.json").read_bytes()) == (0, good_content())
-    assert merged.err == "new.json is being written by another process; waiting up to 30 s\n"
+    assert merged.err.startswith("new.json is being written by another process; waiting up to 30 s\n")
 
 
 @pytest.fixture

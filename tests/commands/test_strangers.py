@@ -108,4 +108,4 @@ def test_players_that_use_their_tables_differently_are_not_merged(ttt, values):
     for name, said in (("one", "unknown=0.9"), ("other", "unknown=0.1")):
         assert ttt("import", f"{values}:values=x,{said}", "-o", f"{name}.json").code == 0
     refused = ttt("merge", "one.json", "other.json", "-o", "both.json")
-    assert refused.code == 3 and "a player with" in refused.err and not Path("both.json").exists()
+    assert refused.code == 3 and "way to play" in refused.err and not Path("both.json").exists()

@@ -87,4 +87,4 @@ def test_another_methods_foreign_table_is_not_a_start(ttt: Run) -> None:
     for words in ("train td --games 20 --seed 1", "export td --format value-table -o vt.csv"):
         assert ttt(*words.split()).code == 0
     refused = ttt(*["train", "q", "--from", "vt.csv", "--games", "20"])
-    assert refused.code == 3 and "holds a td state, not q (--from another file)" in refused.err
+    assert refused.code == 3 and "holds a td state, not q (name another file with --from)" in refused.err

@@ -130,7 +130,7 @@ def test_a_game_counts_once_whatever_run_holds_it(learner):
     ("options", "what"),
     [
         ({"learner": "td"}, "learner"),
-        ({"rules": Rules(2, 3, 2)}, "rules"),
+        ({"rules": Rules(2, 3, 2)}, "game"),
         ({"symmetric": True}, "symmetry"),
         ({"choice": "article"}, "choice rule"),
     ],

@@ -40,7 +40,7 @@ def test_a_run_that_starts_elsewhere_is_another_run():
         ({"games": None, "results": None}, "None games, and 300 were planned"),
         ({"results": None}, "its results are missing"),
         *(
-            (changed, "is not the digest of what decides the run")
+            (changed, "does not fit its details: the record was edited")
             for changed in ({"seed": 2}, {"id": "0" * 24}, {"kernel_version": 1}, {"opponent": "random"})
         ),
     ],

@@ -85,7 +85,8 @@ def curve(
 
 
 def _read(path: Path, name: str) -> Iterator[PlottedCurve]:
-    """Read the curves in a file: one, or one for each part of a merged state.
+    """Read the curves in a file: one, or one for each part of a merged state, or the median of parts that
+    were trained alike.
 
     :raises InvalidFileError: if there is none.
     """
@@ -101,6 +102,10 @@ def _read(path: Path, name: str) -> Iterator[PlottedCurve]:
         learner = given_as(state.learner.name)
         more = command_line("ttt", "train", learner, "-o", path, "--curve", f"{path.stem}-curve.csv")
         raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{more} records one")
+    are_alike = len({tuple(point.games for point in rows) for rows in curves}) == 1
+    if are_alike and len(curves) > 2:
+        yield PlottedCurve(path, f"{name}, median of its {len(curves)} parts", point_medians(curves), curves)
+        return
     for number, rows in enumerate(curves, 1):
         part = f"{name}, part {number}" if len(curves) > 1 else name
         yield PlottedCurve(path, part, rows, [rows])

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.documents import Count, Document, aside
-from ttt_cli.environment import Environment
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import UsageError
 from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import FileNames, Out, flag, given_rules
@@ -43,6 +43,8 @@ class Merge(Document, name="merge"):
                 env.say(f"{file.file} adds nothing: its runs are all in another input")
         outcome = "would hold" if self.file is None else f"saved to {self.file}:"
         env.out(f"{outcome} {counted(self.games, 'game')} in {self.size}")
+        if self.file is not None:
+            env.say("next:", command_line("ttt", "evaluate", library.display_name(env.store, self.file)))
 
 
 def merge(

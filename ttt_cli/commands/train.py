@@ -303,7 +303,7 @@ def _unfit(
     """Return why a training that is saved to ``path`` cannot start from the file ``origin``, and a hint; two
     empty texts if it can."""
     state = loaded.state
-    another = "" if options.resume else f"{'-o' if origin == path else '--from'} another file"
+    another = "" if options.resume else f"name another file with {'-o' if origin == path else '--from'}"
     if not loaded.native and origin == path:
         fault = f"is a {loaded.format} file, which training never writes to"
         return fault, f"{command_line('ttt', 'import', origin)} first"

@@ -129,12 +129,13 @@ def parameters_of(learner: Any) -> list[inspect.Parameter]:
         kind = hints[item.name]
         if choices := item.metadata.get("choices"):
             kind = Literal[choices]
-        default = item.default
-        if isinstance(default, bool):
-            default = "on" if default else "off"
         about = item.metadata.get("help", "")
+        if item.default is not None:
+            about += f" (default {_typed(item.default)}"
+            authors = learner.article.get(item.name, item.default)
+            about += f", article {_typed(authors)})" if authors != item.default else ")"
         option = typer.Option(
-            help=about if default is None else f"{about} (default {default})",
+            help=about,
             min=item.metadata.get("min"),
             max=item.metadata.get("max"),
             metavar={int: "N", float: "X"}.get(kind),
@@ -142,6 +143,11 @@ def parameters_of(learner: Any) -> list[inspect.Parameter]:
         )
         options.append(_option(item.name, Annotated[kind | None, option], None))
     return options
+
+
+def _typed(value: Any) -> Any:
+    """A parameter's value as help names it."""
+    return ("off", "on")[value] if isinstance(value, bool) else value
 
 
 def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:

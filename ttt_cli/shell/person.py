@@ -13,7 +13,7 @@ from ttt_cli.views.advice import Advice, beat, hint
 from ttt_cli.views.numbers import cells
 from ttt_cli.views.play_screen import drawn_board, fitted, heading
 
-ARROWS = "arrows    move; Enter or Space plays\n"
+ARROWS = "arrows    move the [ ]; Enter or Space plays\n"
 BEAT = "b         beat it: what each cell can get you against this player\n"
 HELP = """\
 a number  plays that cell{enter}

@@ -138,10 +138,10 @@ def _kind(state: State) -> dict[str, str]:
     """What states must have in common to be merged, in words."""
     return {
         "learner": state.learner.name,
-        "rules": state.rules.describe(),
+        "game": state.rules.describe(),
         "symmetry": "on" if state.symmetric else "off",
         "choice rule": state.learner.choice,
-        "a player with": str(state.plays or "the learner's own rule"),
+        "way to play": str(state.plays or "the learner's own"),
     }
 
 
@@ -152,7 +152,7 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
         for what, theirs in _kind(loaded.state).items():
             mine = expected[what]
             if theirs != mine:
-                why = f"{what} {theirs} does not go with {mine} of {first.path}"
+                why = f"its {what} is {theirs}, that of {first.path} {mine}"
                 hint, flags = "only states of one kind can be merged", ""
                 if what == "choice rule":
                     flags = f"{command_line(f'{loaded.path}:choice={mine}')} reads it by that rule"

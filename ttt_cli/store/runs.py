@@ -109,7 +109,7 @@ def contradiction(run: Run, learner: Learner[Any], rules: Rules, symmetric: bool
                 return error.message
             return f"{error.message}; if {learner.name} has changed, raise its kernel_version"
     ids = _train_ids(run, learner, rules, symmetric)
-    return "" if identity in ids else f"its id {identity} is not the digest of what decides the run"
+    return "" if identity in ids else f"its id {identity} does not fit its details: the record was edited"
 
 
 def train_run(learner: Learner[Any], rules: Rules, symmetric: bool, **decisive: Any) -> Run:
