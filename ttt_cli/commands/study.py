@@ -203,11 +203,10 @@ def study(
     for key, prepare in planned.items():
         if key.seed == 1:
             prepare()  # reports what cannot be trained before any training
+    empty = Study(tuple(varied[names[0]]))  # all methods vary the same parameters
     remedy = "wait for it, or write to another file with -o"
     with lock(out, "filled by a study", remedy=remedy) if out else nullcontext():
-        return _fill(
-            env, rules, Study(tuple(varied[names[0]])), planned, out, keep, workers or cpu_count() or 1
-        )
+        return _fill(env, rules, empty, planned, out, keep, workers or cpu_count() or 1)
 
 
 def _method(name: str) -> str:

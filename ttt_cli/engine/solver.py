@@ -168,9 +168,8 @@ class Solver:
         state = self._state
         here = Positions.batch([position], self.rules)
         question = search.DOES_OPPONENT_WIN if value > 0 else search.DOES_MOVER_WIN
-        self.values(
-            here, nodes=1, questions=question
-        )  # visits one node, which leaves its weights in the state
+        # It visits one node, which leaves its weights in the state.
+        self.values(here, nodes=1, questions=question)
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
         cells = np.array(sorted(position.legal, key=lambda cell: -weights[cell]))
         after = here.play(np.zeros(len(cells), np.int64), cells)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 LEARNERS = {
     "graph": "a graph of seen positions, scored by discounted back-up",
-    "td": "values of positions for each side: real-time dynamic programming; by the preset, TD learning",
+    "td": "values of positions for each side: real-time dynamic programming; with the preset, TD learning",
     "book": "an experience book of moves and how their games ended",
-    "q": "values of moves: real-time dynamic programming; by the preset, Q-learning (Watkins, 1989)",
+    "q": "values of moves: real-time dynamic programming; with the preset, Q-learning (Watkins, 1989)",
     "menace": "matchboxes and beads (Michie, 1961)",
     "ntuple": "an n-tuple network, for boards that no table holds",
 }

@@ -62,7 +62,7 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Q(TableLearner[Table]):
-    """Values of moves: real-time dynamic programming; by the preset, Q-learning (Watkins, 1989)."""
+    """Values of moves: real-time dynamic programming; with the preset, Q-learning (Watkins, 1989)."""
 
     name = "q"
     kernel_version = 4

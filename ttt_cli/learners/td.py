@@ -61,7 +61,7 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Td(TableLearner[Table]):
-    """Values of positions for each side: real-time dynamic programming; by the preset, TD learning."""
+    """Values of positions for each side: real-time dynamic programming; with the preset, TD learning."""
 
     name = "td"
     kernel_version = 4

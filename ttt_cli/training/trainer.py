@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -263,7 +263,8 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         hint = "train without --resume: a new run starts from the file"
         raise refused(f"the run was started by another version of {learner.name}", hint)
     run = TrainingRun(path, state, record, opponent, record["games"] or 0)
-    if run.resumed_at not in (first for first, _ in run.blocks()):  # the record has been changed
+    starts = takewhile(lambda first: first <= run.resumed_at, (first for first, _ in run.blocks()))
+    if run.resumed_at not in starts:  # the record has been changed
         raise refused(f"the run cannot have stopped after {run.resumed_at} games: no block ends there")
     return run
 
