@@ -375,6 +375,8 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
     >>> merge(train("q", games=10, seed=1), train("q", games=10, seed=2)).games
     20
 
+    A warning reports what may not be meant, such as runs of one seed that begin with the same games.
+
     :param allow_overlap: whether experience that states share but cannot be separated may count twice.
     :raises TttError: if the states are of different kinds, overlap in part, or contradict each other.
     """
@@ -385,7 +387,10 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
         Loaded(state, Path(f"state {number}"), FORMAT, library.digest(state))
         for number, state in enumerate(states, 1)
     ]
-    return merge_states(named, allow_overlap=allow_overlap).state
+    merged = merge_states(named, allow_overlap=allow_overlap)
+    for remark in merged.remarks:
+        warn(remark, stacklevel=2)
+    return merged.state
 
 
 def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:

@@ -228,12 +228,13 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     for typers, ours in (
         (r"is not a valid int( range)?$", "is not a whole number"),
         (r"is not a valid float( range)?$", "is not a number"),
-        (r"is not in the range (\S+)<=x<=(\S+)$", r"is not from \1 to \2"),
+        (r"is not in the range (\S+)<=x<=(\S+)$", r"is not between \1 and \2"),
         (r"is not in the range x>=(\S+)$", r"is less than \1"),
         (r"^Got unexpected extra argument\(s\) \((.*)\)$", r"unexpected argument: \1"),
     ):
         message = re.sub(typers, ours, message)
-    known = {name: item.hidden for item in (context.command.params if context else ()) for name in item.opts}
+    items = context.command.params if context else ()
+    known = {name: item.hidden for item in items for name in (*item.opts, *item.secondary_opts)}
     meant = ""
     if option and option not in known:  # else its value is missing or wrong
         names = [name[2:] for name, hidden in known.items() if name.startswith("--") and not hidden]

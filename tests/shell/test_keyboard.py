@@ -129,7 +129,7 @@ def test_menus_take_arrows_numbers_and_beginnings_of_names(tmp_path: Path):
         game.press("\x1b[B", r"› 1 +easy")
         game.press("\x1b[3~\x1b[B", r"› 2 +medium")  # a key without a meaning leaves nothing
         game.press("ha", r"› 3 +hard.*ha")
-        game.press("q\r", r"haq: nothing here")  # letters only spell names here
+        game.press("q\r", r"haq: no option")  # letters only spell names here
         game.press("\x7f" * 3 + "q", r"› 4 +q")
         game.press("\r", r"q has learned nothing yet.*› 1 +train q first")
         game.press("2", r"› 2 +play it")

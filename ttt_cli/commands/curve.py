@@ -45,7 +45,8 @@ def curve(
 ) -> Curves | None:
     """Draw how players became stronger as they learned: the learning curves of states, or a study.
 
-    A study shows the median of each setting; in a picture, a band holds the middle half of the seeds.
+    A study shows the median of each setting, and a state merged of three or more runs that were trained alike
+    the median of these; in a picture, a band holds the middle half.
 
     Examples:
       ttt curve q
@@ -102,8 +103,9 @@ def _read(path: Path, name: str) -> Iterator[PlottedCurve]:
         learner = given_as(state.learner.name)
         more = command_line("ttt", "train", learner, "-o", path, "--curve", f"{path.stem}-curve.csv")
         raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{more} records one")
-    are_alike = len({tuple(point.games for point in rows) for rows in curves}) == 1
-    if are_alike and len(curves) > 2:
+    calls = {str([run.get(name) for name in ("params", "opponent")]) for run in state.runs if "curve" in run}
+    points = {tuple(point.games for point in rows) for rows in curves}
+    if len(curves) > 2 and len(calls) == len(points) == 1:  # trained alike
         yield PlottedCurve(path, f"{name}, median of its {len(curves)} parts", point_medians(curves), curves)
         return
     for number, rows in enumerate(curves, 1):

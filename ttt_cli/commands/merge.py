@@ -7,8 +7,9 @@ from typing import Annotated
 
 from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.documents import Count, Document, aside
-from ttt_cli.environment import Environment, command_line
+from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import UsageError
+from ttt_cli.learners import learner_options
 from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import FileNames, Out, flag, given_rules
 from ttt_cli.store import library
@@ -35,6 +36,7 @@ class Merge(Document, name="merge"):
     positions: Count | None
     duplicates: list[str]
     file: Path | None
+    learner: str = aside()
     size: str = aside()
 
     def show(self, env: Environment) -> None:
@@ -44,7 +46,8 @@ class Merge(Document, name="merge"):
         outcome = "would hold" if self.file is None else f"saved to {self.file}:"
         env.out(f"{outcome} {counted(self.games, 'game')} in {self.size}")
         if self.file is not None:
-            env.say("next:", command_line("ttt", "evaluate", library.display_name(env.store, self.file)))
+            words = [library.display_name(env.store, self.file), *store_option(env.store)]
+            env.say("next:", command_line("ttt", "evaluate", *words, *learner_options(self.learner)))
 
 
 def merge(
@@ -87,4 +90,4 @@ def merge(
             library.try_saving(state, target)
             library.save(state, target)
     size = f"{counted(len(state.runs), 'run')}, {counted(state.positions, state.learner.units[0])}"
-    return Merge(inputs, state.games, state.positions, duplicates, target, size)
+    return Merge(inputs, state.games, state.positions, duplicates, target, state.learner.name, size)

@@ -217,8 +217,8 @@ def _method(name: str) -> str:
         raise UsageError("is not a method", where=name, hint=f"--vary {name} varies a parameter")
     state = library.StateName.parse(name)
     if state is not None and name != state.learner:
-        hint = f"ttt study {state.learner} --presets trains both presets"
-        raise UsageError("is a state, not a method", where=name, hint=hint)
+        hint = "--presets studies both presets, --board another board"
+        raise UsageError("is a state, not a method", where=name, hint=f"ttt study {state.learner}; {hint}")
     return name
 
 

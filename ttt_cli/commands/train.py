@@ -279,7 +279,7 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
         _say_origin(env, state, origin, path)
         params = [run["params"] for run in state.runs if run["kind"] == "train"]
         if different := differences([*params, learner_now.parameters()] if params else []):
-            env.say(f"its runs now differ in {different}")
+            env.say(f"with this one, its runs differ in {different}")
     unfinished = state.unfinished
     if unfinished is not None and origin == path and not options.resume:
         stopped = f"after {unfinished['games']:,} of {unfinished['planned']:,} games"
@@ -391,7 +391,7 @@ def _announce(env: Environment, options: TrainOptions, run: TrainingRun) -> None
     games = f"{most}{counted(run.planned, 'game')}"
     usual = learner_of(type(learner), learner.choice).parameters()
     changed = differing([usual, learner.parameters()])
-    given = "".join(f" --{own.replace('_', '-')} {value}" for own, (_, value) in changed.items())
+    given = "".join(f", {own} {value}" for own, (_, value) in changed.items())
     env.say(f"training {name}{game} for {games}, --seed {run.record['seed']}{given}")
     if (options.until or options.curve) and enumerated(rules) is None:
         env.say("the player is judged along the way, which may take many times as long as its games")

@@ -35,6 +35,8 @@ _NAMED = {
 
 NO_OPTION = -1
 """In a menu: what has been typed is the number or name of no option."""
+LONGEST = 40
+"""The most keys that a menu takes for the beginning of a name."""
 
 
 class Lines:
@@ -189,7 +191,7 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
                 raise typer.Exit()
             if key in ("up", "down"):
                 step = 1 if key == "down" else -1
-                at = (max(at, 0) + step) % len(options)
+                at = 0 if at == NO_OPTION else (at + step) % len(options)
                 typed = ""
             elif key == "backspace":
                 typed = typed[:-1]
@@ -199,7 +201,7 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
                 if len(matching) == 1:
                     return matching[0]
                 person.tell("no such name; Ctrl-D leaves")
-            elif len(key) == 1:
+            elif len(key) == 1 and len(typed) < LONGEST:
                 typed += key
 
 
@@ -231,5 +233,5 @@ def _menu(
         return Group(Text(question), table)
     below = typed or "arrows, a number or a name, then Enter; Esc leaves"
     if at == NO_OPTION:
-        below = f"{typed}: nothing here has such a number or name"
+        below = f"{typed}: no option has this number or name"
     return Group(Text(question), table, Text(below, "dim"))

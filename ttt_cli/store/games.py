@@ -127,8 +127,10 @@ def holds_games(path: Path) -> bool:
 
 
 def begins_a_log(text: bytes) -> bool:
-    """Whether the beginning of a file is that of a log of games, sound or damaged."""
-    return text.startswith(b"{") and all(name in text for name in (b'"id"', b'"moves"', b'"result"'))
+    """Whether the beginning of a file is that of a log of games, sound or damaged; the document of ``ttt
+    review`` is none."""
+    is_record = text.startswith(b"{") and b'"moves"' in text and b'"result"' in text
+    return is_record and not text.startswith(b'{"schema":"ttt-review"')
 
 
 def each_record(

@@ -122,7 +122,8 @@ def _remarks(inputs: Sequence[Loaded]) -> list[str]:
     remarks = []
     by_course: dict[str, list[tuple[Run, Loaded]]] = {}
     for run, loaded in trained.values():
-        course = digest_of({name: run.get(name) for name in DECISIVE if name != "planned"})
+        decisive = ("kernel_version", *DECISIVE)
+        course = digest_of({name: run.get(name) for name in decisive if name != "planned"})
         by_course.setdefault(course, []).append((run, loaded))
     for runs in by_course.values():
         files = list(dict.fromkeys(str(loaded.path) for _, loaded in runs))
@@ -152,7 +153,7 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
         for what, theirs in _kind(loaded.state).items():
             mine = expected[what]
             if theirs != mine:
-                why = f"its {what} is {theirs}, that of {first.path} {mine}"
+                why = f"its {what} is {theirs}; that of {first.path} is {mine}"
                 hint, flags = "only states of one kind can be merged", ""
                 if what == "choice rule":
                     flags = f"{command_line(f'{loaded.path}:choice={mine}')} reads it by that rule"

@@ -153,7 +153,7 @@ def differing(params: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
 def differences(params: Iterable[Mapping[str, Any]]) -> str:
     """What ``differing`` finds, in words."""
     found = differing(params).items()
-    return " and ".join(f"{name} ({', '.join(map(str, sorted(values)))})" for name, values in found)
+    return " and ".join(f"{name} ({', '.join(sorted(map(str, values)))})" for name, values in found)
 
 
 def digest_of(value: Any) -> str:

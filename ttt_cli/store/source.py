@@ -135,7 +135,7 @@ class Source:
                 members = [item for item in archive.infolist() if item.filename.endswith(".npy")]
                 if not {item.compress_type for item in members} <= {ZIP_STORED, ZIP_DEFLATED}:
                     raise ValueError("an array is neither stored nor deflated")  # they unpack without end
-                too_many = len(members) > MAX_ARRAYS
+                too_many = len(members) > scaled(MAX_ARRAYS)
                 if not too_many and sum(item.file_size for item in members) <= most:
                     arrays = dict[str, bytes]()
                     for item in members:
@@ -144,7 +144,9 @@ class Source:
                     return arrays
         except Exception as error:  # zipfile promises no kind of error for an archive that lies
             raise InvalidFileError(f"is a damaged .npz archive: {error}", where=self.where) from None
-        fault = f"more than {MAX_ARRAYS} arrays" if too_many else f"arrays of more than {most:,} bytes"
+        fault = (
+            f"more than {scaled(MAX_ARRAYS)} arrays" if too_many else f"arrays of more than {most:,} bytes"
+        )
         raise too_large(f"holds {fault}", self.where)
 
     def most_unpacked(self, limit: int = MAX_UNPACKED) -> int:

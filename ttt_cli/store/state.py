@@ -131,7 +131,8 @@ class State:
         :raises UsageError: if the learner has no such rule.
         """
         hint = f"it has {', '.join(self.learner.choices)}"
-        if self.learner.values_of and choice in ("most", "draw"):  # numbers, or beads
+        has_choice = choice in self.learner.choices
+        if self.learner.values_of and choice in ("most", "draw") and not has_choice:  # numbers, or beads
             if self.plays is None and self.learner.values_of != "moves":
                 raise UsageError("holds no counts of beads", hint=hint)
             changed = replace(self, plays=replace(self.plays or PlayRule(), choice=choice))

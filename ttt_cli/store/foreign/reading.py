@@ -26,7 +26,7 @@ from ttt_cli.store.plays import PlayRule
 
 BEADS = "beads"  # the facet ``cells`` begins so where a list names a cell once for each bead
 EMPTY_BOXES = 0.5  # the largest share of boards without beads; with more, numbers are values that begin at 0
-MAX_DRAWN = 10**9  # beads for a move, which no program has played enough games to reach
+MAX_DRAWN = 10**9  # more beads for a move than the games of any program give it
 INEXACT = 0.02  # the largest rounding error of probabilities that add up to 1
 MIN_UNEQUAL = 3  # on fewer boards with unequal numbers these may add up to 1 by chance
 PROBABILITIES_SHARE = 0.95  # the least share of boards on which probabilities must add up
@@ -191,14 +191,19 @@ class Reading:
         return _agreement(worth, prospects)
 
     @cached_property
-    def spread_of_wins(self) -> float:
-        """How much the values of moves that win at once vary, next to those of all moves: little, since most
-        programs are rewarded for every win alike."""
+    def spread_of_wins(self) -> Floats:
+        """float64[2], how much the values of moves that win at once vary, next to those of all moves: of all
+        values, and of those that are not 0, the value of moves not tried yet. Most programs are rewarded for
+        every win alike."""
         space = self.spelling.space
         results = space.results[space.successors[self.indexes, self.slots]]
         is_win = results * space.movers[self.indexes] > 0
-        of_all = self.worth.std()
-        return float(self.worth[is_win].std() / of_all) if of_all and is_win.any() else np.inf
+        spreads = []
+        for known in (np.ones_like(is_win), self.worth != 0):
+            of_all = self.worth[known].std() if known.any() else 0.0
+            wins = self.worth[known & is_win]
+            spreads.append(wins.std() / of_all if of_all and len(wins) else np.inf)
+        return np.array(spreads)
 
     @cached_property
     def faults(self) -> int:
