@@ -45,7 +45,7 @@ class PlayRule:
         probabilities.
     :ivar unknown: what a move counts as that the table does not hold: a number for both sides, or one for X
         and one for O; or ``RANDOM``.
-    :ivar wins: ``known``: it sees that a move wins at once even if the table does not hold the move;
+    :ivar wins: ``known``: it sees by itself that a move wins at once, and makes it whatever the table says;
         ``unknown``: it does not, and such a move counts as any other.
     :ivar tables: ``shared``: what is good for one side is bad for the other; ``own``: each side has values of
         its own.
@@ -114,7 +114,7 @@ def _answer(positions: Positions, values: Floats, plays: PlayRule) -> Answer:
             missing = np.broadcast_to(plays.unknown, 2)[positions.plies % 2, None]
         worth = np.where(in_table, values, missing)
         if plays.wins == "known":
-            at, cells = np.nonzero(legal & ~in_table)
+            at, cells = np.nonzero(legal)
             wins = positions.play(at, cells).results == positions.movers[at]
             worth[at[wins], cells[wins]] = np.inf
         chosen = best_moves(worth, legal)

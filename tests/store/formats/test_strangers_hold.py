@@ -144,6 +144,12 @@ def test_blocks_that_are_worth_more_than_wins_do_not_say_whose_stones_are_whose(
     assert "(spelling.mine=1)" in str(refused(table))
 
 
+def test_won_games_that_are_all_worth_0_say_nothing():
+    known = {text: value for text, value in POSITIONS.items() if not winner(text)}
+    assert "(wins=known)" in str(refused({text: known.get(text, 0.0) for text in POSITIONS}))
+    reads_as(known | {"XXXOO....": 0.0}, looks_up(known | {"XXXOO....": 0.0}))
+
+
 def test_whose_stones_are_own_is_asked_where_neither_answer_fits_all_keys():
     """Values of the boards after its own moves, in a program that also looks at those after the other's."""
     own = {numbers(text if mover(text) == "O" else swapped(text)): v for text, v in POSITIONS.items()}

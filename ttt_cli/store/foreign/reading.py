@@ -169,6 +169,22 @@ class Reading:
         return self.score - 3 * self.rarity - int(self.spelling.misfits.sum())
 
     @cached_property
+    def is_won(self) -> Bools:
+        """bool[k], whether the positions are those of won games."""
+        return self.spelling.space.results[self.indexes] != 0
+
+    @property
+    def wins_at_0(self) -> int:
+        """The number of won games, if those are positions that are all worth 0: it may only mean that nothing
+        more can be gained. Else 0."""
+        return 0 if self.of_moves or self.numbers[self.is_won].any() else int(self.is_won.sum())
+
+    @property
+    def tells(self) -> Bools:
+        """bool[k], the values of positions that say something."""
+        return ~self.is_won if self.wins_at_0 else np.ones_like(self.is_won)
+
+    @cached_property
     def score(self) -> float:
         """What the numbers themselves say for this reading, as a standard score."""
         space = self.spelling.space
@@ -176,15 +192,16 @@ class Reading:
         images = max(1.0, self.positions / boards)  # of a board, which are no more evidence than it is
         if self.of_moves:
             return _skill(space, *self.by_board) / float(np.sqrt(images))
-        return _agreement(self.worth, _prospects(space.rules)[self.indexes]) / float(np.sqrt(images))
+        prospects = _prospects(space.rules)[self.indexes]
+        return _agreement(self.worth[self.tells], prospects[self.tells]) / float(np.sqrt(images))
 
     @cached_property
     def score_by_side(self) -> float:
         """``score`` of values of positions, without the means of each side to move: where stones may be one's
         own, it is no evidence that one side stands better than the other."""
         space = self.spelling.space
-        worth, prospects = self.worth.copy(), _prospects(space.rules)[self.indexes]
-        movers = space.movers[self.indexes]
+        indexes, worth = self.indexes[self.tells], self.worth[self.tells]
+        prospects, movers = _prospects(space.rules)[indexes], space.movers[indexes]
         for side in np.unique(movers):
             for numbers in (worth, prospects):
                 numbers[movers == side] -= numbers[movers == side].mean()
@@ -215,7 +232,7 @@ class Reading:
         average = undecided.mean() if len(undecided) else 0.0
         gained = (self.worth - average) * self.spelling.space.results[self.indexes]
         are_large = abs(self.worth) >= 0.5 * abs(self.worth).max(initial=0)
-        return int((are_large & (gained < 0)).sum())
+        return int((are_large & self.tells & (gained < 0)).sum())
 
     @property
     def says_only(self) -> str:

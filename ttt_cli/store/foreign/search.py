@@ -42,6 +42,10 @@ INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of
 MIN_TIMES = 3  # of equal values, or of boards with no move worth making, fewer may be chance
 PASSED_OVER = 0.2  # if on a larger share of boards all known moves are below 0, it is asked what others are
 STEADY = 0.75  # how much less the values of winning moves must vary than if stones were the other side's
+WINS_AT_0 = (
+    "does its program see by itself that a move wins (all won games are worth 0 here)",
+    {"wins=known": "yes, and makes it", "wins=unknown": "no, it goes by that 0"},
+)
 DOUBTED = ("first", "mine", "values", "player-x")  # facets of which no rare value is believed unasked
 SHOWN = 3  # keys that an error names
 
@@ -102,6 +106,8 @@ class _Search:
         if "unknown" not in self.options.stated and self.table.unknown is None:
             unknown = (_about_unknown(reading, self.options) for reading in (best, *rivals))
             asked += islice(filter(None, unknown), 1)
+        if "wins" not in self.options.stated and best.wins_at_0 >= MIN_TIMES:
+            asked.append(WINS_AT_0)
         if is_misfit:
             asked = [self.about_misfits(rivals), *(item for item in asked if item[0] != questions.STONES)]
         if asked:
@@ -358,7 +364,7 @@ def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> 
 
 def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     """The readings that play differently, the best first, and those of them that may be meant instead."""
-    sound = [reading for reading in agreeing if not reading.faults] or agreeing
+    sound = [reading for reading in agreeing if not reading.faults and reading.score > -LEAD] or agreeing
     # The same spelling may be found in two ways, one of which loses keys.
     fewest_lost_first = sorted(sound, key=lambda reading: reading.spelling.lost)
     distinct = _firsts(fewest_lost_first, lambda reading: str(reading.facets))
