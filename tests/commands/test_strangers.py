@@ -44,7 +44,7 @@ def test_commands_on_files_take_readings_too(ttt, values, command):
     [
         ("unknown=much", 2, "unknown takes NUMBER|random"),
         ("spelling.colour=red", 2, "has no 'colour'"),
-        ("values=x,choice=draw", 2, "no counts of beads"),
+        ("values=x,choice=draw", 2, "neither beads nor"),
     ],
 )
 def test_stated_options_hold_or_are_refused(ttt, values, options, code, told):

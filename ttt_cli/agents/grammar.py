@@ -190,7 +190,8 @@ def _of_type(text: str, player: AgentType, options: str | None, **argument: str)
 
 def _of_file(text: str, path: Path, options: str | None, rules: Rules | None) -> Agent:
     values = parse_options(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS)
-    playing, reading = _split(values, rules)
+    reading = _reading(values, rules)
+    playing = {**reading.playing}
     try:
         player = library.read_file(path, reading)
     except InvalidFileError as error:
@@ -238,16 +239,15 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[str, FileOptions]:
     if not colon or {"/", "\\"} & {*tail} or os.access(text, os.F_OK):  # where a Path may raise
         path, options = text, None
     accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS
-    playing, reading = _split(parse_options(text, "a file", options, accepted), rules)
-    return path, replace(reading, playing=playing)
+    return path, _reading(parse_options(text, "a file", options, accepted), rules)
 
 
-def _split(values: Mapping[str, Any], rules: Rules | None) -> tuple[dict[str, Any], FileOptions]:
-    """Split the options after the colon: how the player plays, and how its file is to be read."""
+def _reading(values: Mapping[str, Any], rules: Rules | None) -> FileOptions:
+    """What the options after the colon say about a file, and about how the player in it plays."""
     playing = {key: value for key, value in values.items() if key in STATE_OPTIONS}
     stated = {key: value for key, value in values.items() if key not in STATE_OPTIONS}
     visits = stated.pop("visits", DEFAULTS.visits)
-    return playing, FileOptions(visits=visits, stated=stated, rules=rules)
+    return FileOptions(visits=visits, stated=stated, playing=playing, rules=rules)
 
 
 def checked_player(name: str, player: Any) -> AgentType:

@@ -31,6 +31,8 @@ from ttt_cli.errors import UsageError
 LEARNED = "first-learned"
 """As ``ties``: the first, but any where nothing has been learned, that is, all values are 0."""
 TIES = ("random", "first", "last", LEARNED)
+FEW_BELOW_0 = 0.1
+"""The largest share of numbers below 0, which are never drawn, among beads or probabilities."""
 RANDOM: Literal["random"] = "random"
 """As ``unknown``: a move that the table does not hold is not considered where it holds another."""
 

@@ -19,7 +19,7 @@ from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.learners.table import predecessors
 from ttt_cli.store.curves import Point, from_record
-from ttt_cli.store.plays import TIES, BreakingTies, PlayRule, policy_by, values_of_moves
+from ttt_cli.store.plays import FEW_BELOW_0, TIES, BreakingTies, PlayRule, policy_by, values_of_moves
 from ttt_cli.store.runs import Run
 from ttt_cli.user_code import guarded, is_ours
 
@@ -137,8 +137,10 @@ class State:
                 raise UsageError("holds no counts of beads", hint=hint)
             changed = replace(self, plays=replace(self.plays or PlayRule(), choice=choice))
             seen = changed.seen
-            if choice == "draw" and seen is not None and np.any(changed._values(seen) < 0):
-                raise UsageError("holds negative numbers: no counts of beads and no probabilities to draw by")
+            if choice == "draw" and seen is not None:
+                values = changed._values(seen)
+                if (values[~np.isnan(values)] < 0).mean() > FEW_BELOW_0:
+                    raise UsageError("holds negative numbers: neither beads nor probabilities to draw by")
             return changed
         if choice == "draw" and "most" in self.learner.choices:
             choice = "default"  # beads are drawn by default

@@ -18,7 +18,7 @@ from ttt_cli.store.text import load_json, number_in, quoted
 
 MAX_PARTS = 100  # objects inside a file's object that are tried as tables
 _ARROWS = ("->", "=>", ":", "\t")  # between a key and its value, whatever the key holds
-_SEPARATORS = (*_ARROWS, "=", " ")  # the same in lines without commas
+_SEPARATORS = (*_ARROWS, "=", " ")  # the same in lines whose commas do not end in a value
 _CELL = re.compile(r"[A-Da-d][1-4]|0[0-9]|[0-9] ?, ?[0-9]")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 _BETWEEN = re.compile(r"\s*[,:;]\s*|\s+")
@@ -199,7 +199,8 @@ def tables_of_rows(
     """
     rows = [row for _, row in numbered]
     if not names:
-        separators = _SEPARATORS if {*map(len, rows)} == {1} else _ARROWS
+        are_fields = len(rows[-1]) > 1 and _parse(rows[-1][-1]) is not None
+        separators = _ARROWS if are_fields else _SEPARATORS
         lines = [",".join(map(str, row)) for row in rows]
         rows = _listed(lines, rules) or _parted(lines, separators, rules) or rows
     for (number, _), row in zip(numbered, rows, strict=True):

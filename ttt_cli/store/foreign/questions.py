@@ -106,7 +106,7 @@ def stated_facets(options: FileOptions, where: str) -> dict[str, str]:
             raise UsageError(f"a spelling has no {name!r}", where=where, hint=hint)
         if name == "symmetry" and value not in SYMMETRIES:
             raise UsageError(f"{name} is {', '.join(SYMMETRIES)}, not {value!r}", where=where)
-        if name not in ("unknown", "wins", "symmetry"):
+        if name not in ("unknown", "wins", "choice", "symmetry"):
             stated[name] = value
     return stated
 

@@ -22,7 +22,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.keys import MIN_CANONICAL, Images, Spelling, images
 from ttt_cli.store.foreign.values import Values
-from ttt_cli.store.plays import PlayRule
+from ttt_cli.store.plays import FEW_BELOW_0, PlayRule
 
 BEADS = "beads"  # the facet ``cells`` begins so where a list names a cell once for each bead
 EMPTY_BOXES = 0.5  # the largest share of boards without beads; with more, numbers are values that begin at 0
@@ -162,6 +162,12 @@ class Reading:
             return ""
         share = min(add_up[sums > 0].mean(), add_up[unequal].mean())
         return "probabilities" if share >= PROBABILITIES_SHARE else ""
+
+    @property
+    def may_be_beads(self) -> bool:
+        """Whether the numbers would be beads but for a few below 0, where more were taken than there were."""
+        some_below = 0 < (self.worth < 0).mean() <= FEW_BELOW_0
+        return some_below and replace(self, numbers=np.maximum(self.numbers, 0.0)).drawn_by == BEADS
 
     @property
     def rank(self) -> float:

@@ -42,6 +42,10 @@ INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of
 MIN_TIMES = 3  # of equal values, or of boards with no move worth making, fewer may be chance
 PASSED_OVER = 0.2  # if on a larger share of boards all known moves are below 0, it is asked what others are
 STEADY = 0.75  # how much less the values of winning moves must vary than if stones were the other side's
+BEADS_BELOW_0 = (
+    "are the numbers beads, though some are below 0",
+    {"choice=draw": "yes, a move is drawn by them", "choice=most": "no, the largest is taken"},
+)
 WINS_AT_0 = (
     "does its program see by itself that a move wins (all won games are worth 0 here)",
     {"wins=known": "yes, and makes it", "wins=unknown": "no, it goes by that 0"},
@@ -108,6 +112,8 @@ class _Search:
             asked += islice(filter(None, unknown), 1)
         if "wins" not in self.options.stated and best.wins_at_0 >= MIN_TIMES:
             asked.append(WINS_AT_0)
+        if not {"choice"} & {*self.options.playing, *self.options.stated} and best.may_be_beads:
+            asked.append(BEADS_BELOW_0)
         if is_misfit:
             asked = [self.about_misfits(rivals), *(item for item in asked if item[0] != questions.STONES)]
         if asked:

@@ -56,7 +56,8 @@ class FileOptions:
     :ivar strict: whether to refuse a file of which anything would be repaired, left out, or kept though odd.
     :ivar stated: how to read a file of unknown origin, under the names of an agent's options: ``values``,
         ``unknown``, ``wins``, ``spelling.NAME``.
-    :ivar playing: the ``choice`` rule and the rule for ``ties`` of the state, if they are not the file's.
+    :ivar playing: how the player in it plays, if not as the file says: ``choice``, ``ties`` and, of an agent,
+        its other options.
     :ivar rules: the game; None: what the file says, or the usual one.
     :ivar trust_edits: whether to accept a native file that does not match its digest.
     :ivar table: whether to read the table of a native file, not just its header.
@@ -66,7 +67,7 @@ class FileOptions:
     visits: int = 1
     strict: bool = False
     stated: Mapping[str, Any] = field(default_factory=dict)
-    playing: Mapping[str, str] = field(default_factory=dict)
+    playing: Mapping[str, Any] = field(default_factory=dict)
     rules: Rules | None = None
     trust_edits: bool = False
     table: bool = True
