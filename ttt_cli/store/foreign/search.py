@@ -370,7 +370,9 @@ def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> 
 
 def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     """The readings that play differently, the best first, and those of them that may be meant instead."""
-    sound = [reading for reading in agreeing if not reading.faults and reading.score > -LEAD] or agreeing
+    sound: Sequence[Reading] = [reading for reading in agreeing if not reading.faults]
+    if all(reading.score < -LEAD for reading in sound):  # the numbers say the opposite
+        sound = agreeing
     # The same spelling may be found in two ways, one of which loses keys.
     fewest_lost_first = sorted(sound, key=lambda reading: reading.spelling.lost)
     distinct = _firsts(fewest_lost_first, lambda reading: str(reading.facets))
