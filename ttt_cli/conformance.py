@@ -18,6 +18,7 @@ import orjson
 
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.commands.train import make_subcommand
+from ttt_cli.documents import Error
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import ROUNDING, Policy, PolicyTable, are_sound, first_chosen, uniform
 from ttt_cli.engine.positions import Positions
@@ -316,7 +317,7 @@ def main(arguments: Sequence[str]) -> int:
         with guarded(name, ""):
             learner = (offer_file(name) if ":" in name else learner_class(name)).from_params()
     except TttError as error:
-        print(f"Error: {error}", file=sys.stderr)
+        print(f"Error: {Error.of(error)}", file=sys.stderr)
         return error.exit_code
     failed = 0
     for check in CHECKS:

@@ -72,6 +72,7 @@ PLAYED = {"id": "a", "kind": "play", "games": 0, "results": None}
         ({"plays": fields_of(PlayRule()) | {"unknown": [0.5]}}, "one for each side"),
         ({"learner": "book"}, "a book state is a .csv file"),
         ({"entries": {"XX.......": {"3": [0.5, 1]}}}, "X moves first"),
+        *(({"entries": {"." * 9: {"5": entry}}}, "expected") for entry in ([0.5, 2**53 + 1], [-1e200, 3])),
         ({"surprise": 1}, "unknown key"),
     ],
 )

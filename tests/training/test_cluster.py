@@ -103,7 +103,7 @@ def test_a_killed_worker_changes_nothing(address: str, tmp_path: Path) -> None:
 def test_a_cluster_worker_of_another_version_trains_nothing(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "code_digest", lambda: "another digest")
+    monkeypatch.setattr(workers, "code_digest", lambda _: "another digest")
     with pytest.raises(TttError, match="runs another version of ttt"), cluster_workers(address) as cluster:
         trained(Fragile(), cluster)
 

@@ -49,10 +49,11 @@ def test_a_version_is_told_by_the_code_that_plays_and_learns(tmp_path: Path, mon
     for room in ("agents", "engine", "learners", "views"):
         (tmp_path / room).mkdir()
         (tmp_path / room / "code.py").write_text(room)
-        found.add(training_workers.code_digest.__wrapped__())
-    assert len(found) == 3
+        found.add(training_workers.code_digest.__wrapped__("ttt_cli"))
+    found.add(training_workers.code_digest.__wrapped__("tests.training"))  # a plug-in's whole package
+    assert len(found) == 4
 
 
 def test_a_worker_of_another_version_is_refused_before_its_first_shard() -> None:
     with pytest.raises(TttError, match="runs another version of ttt"):
-        training_workers.train_alike("another digest", lambda shard: pytest.fail("has trained"), None)
+        training_workers.train_alike("other", "ttt_cli", lambda shard: pytest.fail("has trained"), None)

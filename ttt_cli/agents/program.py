@@ -94,7 +94,7 @@ class Program:
             )
         except OSError as error:
             why = (error.strerror or str(error)).lower()
-            hint = "a command as the shell finds it, or an executable file; exec:python3 bot.py runs a script"
+            hint = "a command or an executable file, such as exec:python3 bot.py; sh -c '…' runs a shell"
             raise UsageError(f"cannot run {self._words[0]!r}: {why}", where=self._name, hint=hint) from None
         kill = partial(os.killpg, process.pid, signal.SIGKILL)
         held.insert(0, kill)

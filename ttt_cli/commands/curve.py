@@ -102,7 +102,9 @@ def _read(path: Path, name: str) -> Iterator[PlottedCurve]:
     if not curves:
         learner = given_as(state.learner.name)
         more = command_line("ttt", "train", learner, "-o", path, "--curve", f"{path.stem}-curve.csv")
-        raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{more} records one")
+        raise InvalidFileError(
+            "holds no learning curve", where=str(path), hint=f"{more} trains it further and records one"
+        )
     calls = {str([run.get(name) for name in ("params", "opponent")]) for run in state.runs if "curve" in run}
     points = {tuple(point.games for point in rows) for rows in curves}
     if len(curves) > 2 and len(calls) == len(points) == 1:  # trained alike

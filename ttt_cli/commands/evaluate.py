@@ -94,6 +94,8 @@ def evaluate(
     if result is None:
         seed = secrets.randbits(32) if seed is None else seed
         result = _sample(env, player, others, games or GAMES, seed, games_to, lines)
+    if check is not None and result.unbeatable is None:
+        env.say(f"--check {check}: that is not decided; --positions N visits more")
     explanation = _explanation(player, result.lines) if explain else None
     evaluation = Evaluation(player.fields(), result, player.rules, check is not None, explanation)
     if mistakes is not None and not _write_mistakes(env, player, others, mistakes, budget):

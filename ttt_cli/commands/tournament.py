@@ -67,6 +67,6 @@ def tournament(
         result = play_tournament(entered, budget=positions or BUDGET, tick=tick)
     if result.sampled:
         pairs = ", ".join(dict.fromkeys(" and ".join(sorted((game.x, game.o))) for game in result.sampled))
-        why = "too much can happen, or a player's choices vary"
+        why = "too much can happen, or a player's choices vary or fail"
         env.remark([f"sampled, by a match of {GAMES:,} games, since {why}: {pairs}"])
     return Standings(result)

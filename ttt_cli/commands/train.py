@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from inspect import Signature
@@ -349,7 +349,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     warm_up(run.state)
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
         with (
-            _workers(env, options, run) as spread,
+            _workers(env, options, run, stopping) as spread,
             progress(env, run.planned, done=run.resumed_at, title=learner.name) as tick,
         ):
             for games in advance(run, spread, checkpoint=options.checkpoint):
@@ -401,11 +401,13 @@ def _announce(env: Environment, options: TrainOptions, run: TrainingRun) -> None
         env.say(f"a table keeps every position it meets, {size}; ntuple is made for such boards")
 
 
-def _workers(env: Environment, options: TrainOptions, run: TrainingRun) -> AbstractContextManager[ShardMap]:
+def _workers(
+    env: Environment, options: TrainOptions, run: TrainingRun, stopping: Callable[[], bool]
+) -> AbstractContextManager[ShardMap]:
     from ttt_cli.training.workers import cluster_workers, local_workers
 
     if options.cluster is not None:
-        return cluster_workers(options.cluster)
+        return cluster_workers(options.cluster, type(run.state.learner).__module__, stopping)
     if options.workers > 1 and run.shards > 1:
         return local_workers(options.workers)
     if options.workers > 1:

@@ -12,35 +12,49 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from ttt_cli.errors import TttError, UsageError, notices
 from ttt_cli.learners.base import Shard
 from ttt_cli.training.trainer import Learnt, ShardMap
 
+RESUME = "--resume continues from the last save, if there was one"
 PATIENCE = 10
 """Seconds to wait for a cluster's scheduler, for its first worker, and before asking whether one is left."""
 
 
 @cache
-def code_digest() -> str:
-    """The digest of the sources that decide what a shard learns: those of the learners and the engine."""
+def code_digest(module: str) -> str:
+    """The digest of the sources that decide what a shard learns: those of the engine, of the learners, and of
+    a plug-in.
+
+    :param module: the learner's.
+    """
+    ours = Path(__file__).parents[1]
+    sources = [ours / "engine", ours / "learners"]
+    package = module.partition(".")[0]
+    if package != "ttt_cli":
+        file = Path(import_module(package).__file__ or "")
+        sources.append(file.parent if file.name == "__init__.py" else file)
     digest = hashlib.sha256()
-    for package in ("engine", "learners"):
-        for path in sorted((Path(__file__).parents[1] / package).rglob("*.py")):
+    for source in sources:
+        for path in [source] if source.is_file() else sorted(source.rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def train_alike(code: str, train: Callable[[Shard], Learnt], shard: Shard) -> Learnt:
-    """Train a shard if this is the same version of the program.
+def train_alike(code: str, module: str, train: Callable[[Shard], Learnt], shard: Shard) -> Learnt:
+    """Train a shard if this is the same version of the program, and of the learner's ``module``.
 
     :param code: the ``code_digest`` where the shard comes from.
     :raises TttError: if it is another version, whose arithmetic may differ.
     """
-    if code_digest() != code:
-        what = f"the worker on {platform.node()} runs another version of ttt"
-        raise TttError(what, where="--cluster", hint="install the same one everywhere")
+    if code_digest(module) != code:
+        what = f"the worker on {platform.node()} runs another version of ttt, or of the learner"
+        raise TttError(
+            what, where="--cluster", hint="install the same one everywhere, and start workers anew"
+        )
     return train(shard)
 
 
@@ -54,9 +68,13 @@ def local_workers(count: int) -> Iterator[ShardMap]:
 
 
 @contextmanager
-def cluster_workers(address: str) -> Iterator[ShardMap]:
+def cluster_workers(
+    address: str, module: str = "ttt_cli", stopping: Callable[[], object] = lambda: False
+) -> Iterator[ShardMap]:
     """The workers of the Dask cluster whose scheduler listens at ``address``.
 
+    :param module: the learner's.
+    :param stopping: whether not to wait for new workers where none is left.
     :raises UsageError: if Dask is not installed.
     :raises TttError: if no scheduler answers, or no worker is connected.
     """
@@ -83,14 +101,18 @@ def cluster_workers(address: str) -> Iterator[ShardMap]:
             raise TttError("no worker is connected", where=where, hint=hint) from None
         # Dask itself repeats a shard whose worker dies, as often as its ``allowed-failures`` says.
         executor = client.get_executor(pure=False)
-        code = code_digest()
+        code = code_digest(module)
         warned = False
 
         def spread(train: Callable[[Shard], Learnt], shards: Sequence[Shard]) -> list[Learnt]:
             nonlocal warned
-            futures = [executor.submit(train_alike, code, train, shard) for shard in shards]
+            futures = [executor.submit(train_alike, code, module, train, shard) for shard in shards]
             while wait(futures, PATIENCE).not_done:
-                if not (warned or client.nthreads()):
+                if client.nthreads():
+                    continue
+                if stopping():
+                    raise TttError("no worker is left to finish the block", where=where, hint=RESUME)
+                if not warned:
                     warned = True
                     command = f"dask worker {address}"
                     notices.warning("the cluster has no workers left; to go on, start one: %s", command)
@@ -102,7 +124,6 @@ def cluster_workers(address: str) -> Iterator[ShardMap]:
             hint = "do they have enough memory?"
             raise TttError("workers died too often", where=where, hint=hint) from None
         except (CancelledError, CommClosedError):
-            hint = "--resume continues from the last save"
-            raise TttError("the connection to the scheduler was lost", where=where, hint=hint) from None
+            raise TttError("the connection to the scheduler was lost", where=where, hint=RESUME) from None
         finally:
             executor.shutdown(wait=False)

@@ -128,7 +128,10 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         yield label, Text.assemble(f"as {side.name} it ", _worst(verdict.rules, case))
     mistakes = verdict.mistakes
     if mistakes.positions is None:
-        yield "mistakes", Text("not counted: not every position in its games is proved", "dim")
+        yield (
+            "mistakes",
+            Text("not counted: too many positions can occur in its games, or not all are proved", "dim"),
+        )
     elif mistakes.of is None:
         number = f"in {mistakes.positions:,} of" if mistakes.positions else "none in"
         yield "mistakes", Text(f"{number} the positions that can occur in its games")

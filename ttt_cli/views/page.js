@@ -27,8 +27,9 @@
   // Only what is certain is shown as 0 or 100 %.
   const percent = (chance) => {
     if (chance === null) return "";
-    const rounded = Math.min(Math.max(Number((100 * chance).toFixed(1)), 0.1), 99.9);
-    return `${chance > 0 && chance < 1 ? rounded : 100 * chance}\u00a0%`;
+    if (chance > 0 && chance < 0.0005) return "<0.1\u00a0%";
+    const rounded = Math.min(Number((100 * chance).toFixed(1)), 99.9);
+    return `${chance < 1 ? rounded : 100}\u00a0%`;
   };
   const valueText = (value) => (value === null ? "" : value.toLocaleString("en", { maximumFractionDigits: 2 }));
   const either = new Intl.ListFormat("en-GB", { type: "disjunction" });
