@@ -246,7 +246,6 @@ USAGE = [
     ("play ''", "'': there is no such agent"),
     ("move X...O.... random", "X...O....: is a position (it follows the player: AGENT POSITION)"),
     ("train minimax", "minimax: is a player that needs no training (ttt play minimax)"),
-    ("q", "no such command 'q' (ttt --help lists the commands)"),
     ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
     ("show minmax", "minmax: there is no such agent (did you mean 'minimax'?)"),
     ("evaluate 'exec:no-such-program -x'", "cannot run 'no-such-program': no such file or directory"),

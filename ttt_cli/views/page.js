@@ -95,6 +95,11 @@
     announce(byId("outlook").textContent);
   }
   function begin(side) {
+    const goesOn = !left.resigned && !game.ended(trail(left.path)[left.path.length]);
+    if (!state.me && side === left.me && left.path.length && goesOn) {
+      location.hash = ""; // back to the game that exploring interrupted
+      return;
+    }
     go(side ? [] : state.path, { me: side });
     if (side) buttons.find((button) => button.tabIndex === 0).focus({ preventScroll: true });
   }
