@@ -9,7 +9,7 @@ about whose stones are whose, and about keys that fit no reading for no reason o
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
@@ -42,11 +42,11 @@ INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of
 MIN_TIMES = 3  # of equal values, or of boards with no move worth making, fewer may be chance
 PASSED_OVER = 0.2  # if on a larger share of boards all known moves are below 0, it is asked what others are
 STEADY = 0.75  # how much less the values of winning moves must vary than if stones were the other side's
-BEADS_BELOW_0 = (
+BEADS_BELOW_0: Question = (
     "are the numbers beads, though some are below 0",
     {"choice=draw": "yes, a move is drawn by them", "choice=most": "no, the largest is taken"},
 )
-WINS_AT_0 = (
+WINS_AT_0: Question = (
     "does its program see by itself that a move wins (all won games are worth 0 here)",
     {"wins=known": "yes, and makes it", "wins=unknown": "no, it goes by that 0"},
 )
@@ -106,19 +106,23 @@ class _Search:
             # Where neither meaning of one's own stones fits all keys, the numbers do not tell which is meant.
             rivals += islice((way for way in by_rank if way.spelling.turn != best.spelling.turn), 1)
         self.refuse_unusable(best)
-        asked = _open_questions(best, rivals, agreeing)
-        if "unknown" not in self.options.stated and self.table.unknown is None:
-            unknown = (_about_unknown(reading, self.options) for reading in (best, *rivals))
-            asked += islice(filter(None, unknown), 1)
-        if "wins" not in self.options.stated and best.wins_at_0 >= MIN_TIMES:
-            asked.append(WINS_AT_0)
-        if not {"choice"} & {*self.options.playing, *self.options.stated} and best.may_be_beads:
-            asked.append(BEADS_BELOW_0)
+        asked = [*_open_questions(best, rivals, agreeing), *self.about_play(best, rivals)]
         if is_misfit:
             asked = [self.about_misfits(rivals), *(item for item in asked if item[0] != questions.STONES)]
         if asked:
             raise UndecidedError(asked, self.where, self.options, fits=not is_misfit)
         return best, self.assumed(best, ranked)
+
+    def about_play(self, best: Reading, rivals: Sequence[Reading]) -> Iterator[Question]:
+        """The questions about how its program plays by the table, as far as that is not stated."""
+        stated = {*self.options.stated, *self.options.playing}
+        if "unknown" not in stated and self.table.unknown is None:
+            unknown = (_about_unknown(reading, self.options) for reading in (best, *rivals))
+            yield from islice(filter(None, unknown), 1)
+        if "wins" not in stated and best.wins_at_0 >= MIN_TIMES:
+            yield WINS_AT_0
+        if "choice" not in stated and best.may_be_beads:
+            yield BEADS_BELOW_0
 
     def refuse_unusable(self, best: Reading) -> None:
         """Raise InvalidFileError if the numbers are not values, or many keys are of another kind."""
