@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.policy import best_moves
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -28,6 +28,8 @@ BEADS = "beads"  # the facet ``cells`` begins so where a list names a cell once 
 EMPTY_BOXES = 0.5  # the largest share of boards without beads; with more, numbers are values that begin at 0
 MAX_DRAWN = 10**9  # more beads for a move than the games of any program give it
 INEXACT = 0.02  # the largest rounding error of probabilities that add up to 1
+MIN_WON = 3  # of fewer won games it may be chance that all are worth 0
+ENOUGH = 4.0  # the standard score from which positions are evidence without the won ones
 MIN_UNEQUAL = 3  # on fewer boards with unequal numbers these may add up to 1 by chance
 PROBABILITIES_SHARE = 0.95  # the least share of boards on which probabilities must add up
 MIN_MAPPED = 20  # with fewer positions it may be chance that each has one number only, or one move
@@ -175,20 +177,29 @@ class Reading:
         return self.score - 3 * self.rarity - int(self.spelling.misfits.sum())
 
     @cached_property
-    def is_won(self) -> Bools:
-        """bool[k], whether the positions are those of won games."""
-        return self.spelling.space.results[self.indexes] != 0
+    def winners(self) -> Int8s:
+        """int8[k], who has won at the positions: +1 X, -1 O, 0 nobody."""
+        return self.spelling.space.results[self.indexes]
 
-    @property
-    def wins_at_0(self) -> int:
-        """The number of won games, if those are positions that are all worth 0: it may only mean that nothing
-        more can be gained. Else 0."""
-        return 0 if self.of_moves or self.numbers[self.is_won].any() else int(self.is_won.sum())
-
-    @property
+    @cached_property
     def tells(self) -> Bools:
-        """bool[k], the values of positions that say something."""
-        return ~self.is_won if self.wins_at_0 else np.ones_like(self.is_won)
+        """bool[k], the values of positions that are evidence. Where all won games are worth 0, that may only
+        mean that nothing more can be gained, and the other positions alone are, if they say enough."""
+        others = self.winners == 0
+        if self.of_moves or others.all() or self.numbers[~others].any():
+            return np.ones_like(others)
+        prospects = _prospects(self.spelling.space.rules)[self.indexes]
+        says_enough = abs(_agreement(self.worth[others], prospects[others])) > ENOUGH
+        return others | (not says_enough)
+
+    @property
+    def undervalues_wins(self) -> bool:
+        """Whether won games, all worth 0, are worth less to the winner than some open position."""
+        if self.tells.all() or np.count_nonzero(self.winners) < MIN_WON:
+            return False
+        undecided = self.worth[self.still_open]
+        wins = ((side, self.worth[self.winners == side]) for side in (1, -1))
+        return any(len(won) and (won * side).max() < (undecided * side).max() for side, won in wins)
 
     @cached_property
     def score(self) -> float:
@@ -236,9 +247,9 @@ class Reading:
             return self.occupied + int(np.isinf(self.values.numbers[self.left_out[:, 0]]).sum())
         undecided = self.worth[self.still_open]
         average = undecided.mean() if len(undecided) else 0.0
-        gained = (self.worth - average) * self.spelling.space.results[self.indexes]
+        gained = (self.worth - average) * self.winners
         are_large = abs(self.worth) >= 0.5 * abs(self.worth).max(initial=0)
-        return int((are_large & self.tells & (gained < 0)).sum())
+        return int((are_large & (gained < 0)).sum())
 
     @property
     def says_only(self) -> str:

@@ -119,7 +119,7 @@ class _Search:
         if "unknown" not in stated and self.table.unknown is None:
             unknown = (_about_unknown(reading, self.options) for reading in (best, *rivals))
             yield from islice(filter(None, unknown), 1)
-        if "wins" not in stated and best.wins_at_0 >= MIN_TIMES:
+        if "wins" not in stated and best.undervalues_wins:
             yield WINS_AT_0
         if "choice" not in stated and best.may_be_beads:
             yield BEADS_BELOW_0
@@ -374,9 +374,10 @@ def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> 
 
 def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     """The readings that play differently, the best first, and those of them that may be meant instead."""
-    sound: Sequence[Reading] = [reading for reading in agreeing if not reading.faults]
-    if all(reading.score < -LEAD for reading in sound):  # the numbers say the opposite
-        sound = agreeing
+    highest = max((reading.score for reading in agreeing if not reading.faults), default=-np.inf)
+    # A few positions that are not worth what they should be do not outweigh what all numbers say.
+    sound = [way for way in agreeing if not way.faults or (not way.of_moves and way.score > highest)]
+    sound = sound or [*agreeing]
     # The same spelling may be found in two ways, one of which loses keys.
     fewest_lost_first = sorted(sound, key=lambda reading: reading.spelling.lost)
     distinct = _firsts(fewest_lost_first, lambda reading: str(reading.facets))
