@@ -118,10 +118,7 @@ def test_a_killed_scheduler_is_reported_and_the_run_resumes_without_it(tmp_path:
             said += trainer.communicate(timeout=120)[1]
     assert trainer.returncode == 1, said
     assert "Traceback" not in said, said
-    assert (
-        "the connection to the scheduler was lost (--resume continues from the last save, if there was one)"
-        in said
-    )
+    assert "the connection to the scheduler was lost (--resume continues from the last save" in said
     assert finish("train", "td", "-o", path, "--resume").code == 0
 
 
