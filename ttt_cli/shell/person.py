@@ -33,6 +33,7 @@ class Person:
     :ivar help: the keys that exist here, with their effects; ``usual``: those of play, in one line.
     :ivar cursor: the cell that Enter plays.
     :ivar typed: the digits typed so far.
+    :ivar advised: the key that asked for the ``advice`` shown.
     :ivar message: what has happened since the last key: the answer to it, or the machine's move.
     :ivar heading: the game and its players.
     """
@@ -48,7 +49,7 @@ class Person:
         self.help = HELP.format(enter=enter, arrows=arrows, beat=BEAT if machine else "")
         self.usual = USUAL.format(beat="b beat it, " if machine else "")
         self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
-        self.typed = self.message = ""
+        self.typed = self.advised = self.message = ""
         self.heading = heading(session)
         self.advice: Advice | None = None
         self._shown: object = None
@@ -76,12 +77,8 @@ class Person:
             return self.help
         if key in ("u", "undo"):
             return self._take_back()
-        if key in ("h", "hint"):
-            self.wait("looking for the best moves")
-            self.advice = hint(self.session.game.position)
-            return ""
-        if key in ("b", "beat"):
-            return self._advise_how_to_beat()
+        if key in ("h", "hint", "b", "beat"):
+            return self._advise(key[0])
         if key.isascii() and key.isdigit():
             return self._play_cell(key)
         return f"{key[:20]!r} does nothing; ? lists the keys"
@@ -91,6 +88,18 @@ class Person:
             return "you have no move to take back yet"
         self.advice = None
         return "taken back"
+
+    def _advise(self, key: str) -> str:
+        """Show advice in the cells; with single keys, the same key hides it again."""
+        shown = self.advice is not None and self.advised == key
+        self.advice, self.advised = None, key
+        if shown and self.keys.by_keys:
+            return ""
+        if key == "b":
+            return self._advise_how_to_beat()
+        self.wait("looking for the best moves")
+        self.advice = hint(self.session.game.position)
+        return ""
 
     def _advise_how_to_beat(self) -> str:
         session = self.session

@@ -34,6 +34,7 @@ T = TypeVar("T")
 
 LEAD = 4.0  # how much higher the rank of the reading that is meant must be than that of any as common
 DOUBT = 2.0  # how much higher the score of a rarer reading must be for it to be a rival
+OUTWEIGHED = 4.0  # times the highest score without faults that one with faults must exceed
 STATED_BOARDS = 0.02  # the least share for spellings tried only to say how many keys fit what was stated
 FEW_PLAYED_ON = 0.02  # the share of keys by which stones that are one's own may fit worse and be meant
 STRANGE = 0.1  # the largest share of keys that may fit no position where others would, or be no boards
@@ -375,8 +376,9 @@ def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> 
 def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     """The readings that play differently, the best first, and those of them that may be meant instead."""
     highest = max((reading.score for reading in agreeing if not reading.faults), default=-np.inf)
-    # A few positions that are not worth what they should be do not outweigh what all numbers say.
-    sound = [way for way in agreeing if not way.faults or (not way.of_moves and way.score > highest)]
+    # Won games that are not worth what they should be do not outweigh what all other positions say.
+    enough = OUTWEIGHED * max(highest, 0.0)
+    sound = [way for way in agreeing if not way.faults or (not way.of_moves and way.score > enough)]
     sound = sound or [*agreeing]
     # The same spelling may be found in two ways, one of which loses keys.
     fewest_lost_first = sorted(sound, key=lambda reading: reading.spelling.lost)
