@@ -132,15 +132,15 @@ def test_zero_rows_do_not_say_whose_stones_are_whose():
     assert "(spelling.mine=1)" in str(refused({**dict.fromkeys(listed, [0.0] * 9), **learned}))
 
 
-def test_blocks_that_are_worth_more_than_wins_do_not_say_whose_stones_are_whose():
-    """The table of a program whose own stones are 1, and which is rewarded for blocks as well."""
-    rng, table = random.Random(1), {}
+@pytest.mark.parametrize("perfect", [False, True])  # whether it learned without ever being allowed to win
+def test_blocks_that_are_worth_more_than_wins_do_not_say_whose_stones_are_whose(perfect):
+    table: dict[str, list[float]] = {}
     for board in (text for text in TEXTS if free(text)):
         own, row = (board if mover(board) == "X" else swapped(board)), 9 * [0.0]
+        wins, blocks = ({at for at in free(own) if winner(own[:at] + one + own[at + 1 :])} for one in "XO")
         for cell in free(own):
-            wins, blocks = (winner(f"{own[:cell]}{stone}{own[cell + 1 :]}") == stone for stone in "XO")
-            row[cell] = wins + 1.5 * blocks + rng.uniform(-0.1, 0.1)
-        table[numbers(own)] = row
+            row[cell] = -0.9 * bool(blocks - {cell}) if perfect else (cell in wins) + 1.5 * (cell in blocks)
+        table |= {} if perfect and wins else {numbers(own): row}
     assert "(spelling.mine=1)" in str(refused(table))
 
 

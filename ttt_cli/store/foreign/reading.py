@@ -227,8 +227,8 @@ class Reading:
     @cached_property
     def spread_of_wins(self) -> Floats:
         """float64[2], how much the values of moves that win at once vary, next to those of all moves: of all
-        values, and of those that are not 0, the value of moves not tried yet. Most programs are rewarded for
-        every win alike."""
+        values, and of those that are not 0, the value of moves not tried yet; NaN if none wins. Most programs
+        are rewarded for every win alike."""
         space = self.spelling.space
         results = space.results[space.successors[self.indexes, self.slots]]
         is_win = results * space.movers[self.indexes] > 0
@@ -236,7 +236,7 @@ class Reading:
         for known in (np.ones_like(is_win), self.worth != 0):
             of_all = self.worth[known].std() if known.any() else 0.0
             wins = self.worth[known & is_win]
-            spreads.append(wins.std() / of_all if of_all and len(wins) else np.inf)
+            spreads.append(wins.std() / of_all if of_all and len(wins) else np.nan)
         return np.array(spreads)
 
     @cached_property

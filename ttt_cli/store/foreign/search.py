@@ -396,7 +396,8 @@ def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     other_stones = [other for other in others if (other.spelling.turn == "") != (best.spelling.turn == "")]
     if best.of_moves:  # a program that is rewarded for blocks may prefer them to wins
         as_usual = [way for way in other_stones if way.rarity <= best.rarity and way.score > LEAD]
-        rivals += [way for way in as_usual if all(best.spread_of_wins > STEADY * way.spread_of_wins)][:1]
+        # Where no win is known under either, as against a perfect opponent, wins do not tell.
+        rivals += [way for way in as_usual if not any(best.spread_of_wins <= STEADY * way.spread_of_wins)][:1]
     else:  # of two conventions about whose stones are whose
         least = max(best.score_by_side + DOUBT, LEAD)
         rivals += [way for way in other_stones if way.score_by_side > least][:1]
