@@ -405,7 +405,7 @@ def test_values_of_a_player_count_only_on_its_turn():
     table = {f"{text}|{mover(text)}-{cell}": value for (text, cell), value in MOVES.items()}
     for (text, cell), value in list(MOVES.items())[::5]:
         table[f"{text}|{'XO'[mover(text) == 'X']}-{cell}"] = 0.9 - value
-    reads_as(table, goes_by(MOVES))
+    assert "its player is not to move" in reads_as(table, goes_by(MOVES)).rejected[0].why
     began = {f"{text}|{mover(text)}": value for text, value in LONGER.items()}  # and whoever may begin
     began |= {f"{swapped(text)}|{'OX'[mover(text) == 'O']}": -value for text, value in LONGER.items()}
     reads_as(began, looks_up(LONGER), unknown=0.0, spelling={"first": "X"})

@@ -273,6 +273,8 @@ def _placed(
     filler = 0 if values.are_decisions else max(at_occupied.values(), default=0)
     occupied = at_occupied.total() - filler
     is_kept = still_open & is_known & is_free
+    # Of a player who is not to move; 0 says nothing.
+    is_idle = ~still_open & ~space.terminal[indexes] & (numbers != 0)
     many = int(is_kept.sum())
     has_one_per_key = len(np.unique(values.rows)) == len(values.rows)  # not a number for each cell
     is_strict = folding is not None or values.are_decisions
@@ -287,7 +289,7 @@ def _placed(
         "slots": slots,
         "numbers": np.bincount(move_of, numbers[is_kept]).astype(np.float64),
         "occupied": occupied,
-        "left_out": np.stack([rows, cells], axis=1)[still_open & is_free & ~is_known],
+        "left_out": np.stack([rows, cells], axis=1)[is_free & (still_open & ~is_known | is_idle)],
     }
 
 

@@ -55,8 +55,8 @@ class Reading:
     :ivar slots: int64[k], of moves the cells, from 0; of positions the side whose good it is, 0 X's, 1 O's.
     :ivar numbers: float64[k], as in the file.
     :ivar signs: +1 or -1, whether a large number is good for X when X moves, and for O when O does.
-    :ivar left_out: int64[m, 2], values of positions or free cells that are not numbers, or of games that the
-        other side began: their places in ``values``, cells.
+    :ivar left_out: int64[m, 2], values of positions or free cells that are not numbers, or of a player who is
+        not to move: their places in ``values``, cells.
     :ivar occupied: how many numbers at occupied cells are not filler.
     :ivar classes: how many positions the file has, if each stands for all its images; else 0.
     :ivar stands_for: the symmetries that keys may stand for, if that is open.

@@ -209,7 +209,7 @@ def _left_out(reading: Reading, table: Candidate) -> list[Rejected]:
         elif np.isinf(number):
             why = "not a finite number"
         else:
-            why = "of a game that the other side began"
+            why = "its player is not to move (in games that X began)"
         place = f", cell {cell + 1}" if reading.of_moves else ""
         rejected.append(Rejected(places[kept[values.rows[at]]] + place, why))
     return rejected
