@@ -141,8 +141,8 @@ def _read_table(table: Candidate, source: Source, options: FileOptions) -> Forei
     entries = entries_of(values, reading.of_moves, reading.spelling.space, options.visits)
     if not entries:
         message, hint = "holds only zeros, so nothing has been learned", UNTRAINED
-        if many := np.count_nonzero(np.nan_to_num(reading.values.numbers)):
-            message = f"its {many:,} numbers that are not 0 belong to no move that can be made"
+        if reading.occupied:
+            message = f"its {reading.occupied:,} numbers that are not 0 belong to no move that can be made"
             hint = "are its keys the boards after the moves?"
         raise InvalidFileError(message, where=source.where, hint=hint)
     facets = [(name, text) for name, text in reading.facets.items() if name != "values" or not is_policy]
