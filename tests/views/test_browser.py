@@ -311,7 +311,7 @@ def test_a_whole_game_with_the_mouse(browser, tmp_path):
     browser.wait(lambda: shown(browser) == ".......OX")  # the mistake that it always makes
     for mode in ("", "X"):  # the game goes on after exploring
         browser.click(f"#mode [data-mode='{mode}']")
-    browser.wait(lambda: shown(browser) == ".......OX")
+    browser.wait(lambda: my_turn(browser) and shown(browser) == ".......OX")
     browser.click("#undo")
     assert shown(browser) == "........."
     browser.click('[data-cell="9"]')

@@ -97,8 +97,8 @@
   function begin(side) {
     const goesOn = !left.resigned && !game.ended(trail(left.path)[left.path.length]);
     if (!state.me && side === left.me && left.path.length && goesOn) {
-      location.hash = ""; // back to the game that exploring interrupted
-      return;
+      history.pushState(null, "", "#"); // back to the game that exploring interrupted
+      return follow();
     }
     go(side ? [] : state.path, { me: side });
     if (side) buttons.find((button) => button.tabIndex === 0).focus({ preventScroll: true });
