@@ -33,8 +33,6 @@ _NAMED = {
 }
 
 
-NO_OPTION = -1
-"""In a menu: what has been typed is the number or name of no option."""
 LONGEST = 40
 """The most keys that a menu takes for the beginning of a name."""
 
@@ -181,25 +179,27 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
     typed = ""
     with keyboard(env) as person:
         while True:
-            if typed:
-                at = next(iter(_matching(typed, options)), NO_OPTION)
-            person.paint(_menu(env, question, options, at if person.by_keys else None, typed))
+            matching = _matching(typed, options) if typed else [at]
+            at = matching[0] if matching else at
+            below = typed or "arrows, a number or a name, then Enter; Esc leaves"
+            if not matching:
+                below = f"{typed}: no option has this number or name"
+            person.paint(_menu(env, question, options, at if person.by_keys else None, below))
             key = person.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
-            if key == "enter" and at != NO_OPTION:
+            if key == "enter" and matching:
                 return at
             if key in ("escape", "ctrl-d", "quit", "exit"):
                 raise typer.Exit()
             if key in ("up", "down"):
                 step = 1 if key == "down" else -1
-                at = 0 if at == NO_OPTION else (at + step) % len(options)
+                at = (at + step) % len(options)
                 typed = ""
             elif key == "backspace":
                 typed = typed[:-1]
-                at = max(at, 0)
             elif not person.by_keys:
-                matching = _matching(key, options)
-                if len(matching) == 1:
-                    return matching[0]
+                meant = _matching(key, options)
+                if len(meant) == 1:
+                    return meant[0]
                 person.tell("no such name; Ctrl-D leaves")
             elif len(key) == 1 and len(typed) < LONGEST:
                 typed += key
@@ -215,14 +215,14 @@ def _matching(text: str, options: Sequence[tuple[str, str]]) -> list[int]:
 
 
 def _menu(
-    env: Environment, question: str, options: Sequence[tuple[str, str]], at: int | None, typed: str
+    env: Environment, question: str, options: Sequence[tuple[str, str]], at: int | None, below: str
 ) -> Group:
     """Draw a menu: a question, and numbered options with descriptions; on a screen, with ``at`` the option to
-    mark, only as many around it as fit, and what has been typed."""
+    mark, only as many around it as fit, and a line ``below``."""
     room = len(options) if at is None else max(env.console.height - 3, 1)
     first = max(0, min((at or 0) - room // 2, len(options) - room))
     table = Table.grid(padding=(0, 2, 0, 1))
-    table.add_column(justify="right", no_wrap=True, min_width=0 if at is None else len("› 1"))
+    table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column()  # what gets narrow in a narrow window
     for number, (name, about) in [*enumerate(options)][first : first + room]:
@@ -231,7 +231,4 @@ def _menu(
         table.add_row(f"{mark}{number + 1}", printable(name), description, style=style)
     if at is None:
         return Group(Text(question), table)
-    below = typed or "arrows, a number or a name, then Enter; Esc leaves"
-    if at == NO_OPTION:
-        below = f"{typed}: no option has this number or name"
     return Group(Text(question), table, Text(below, "dim"))

@@ -139,7 +139,7 @@ class State:
             seen = changed.seen
             if choice == "draw" and seen is not None:
                 values = changed._values(seen)
-                if (values[~np.isnan(values)] < 0).mean() > FEW_BELOW_0:
+                if np.count_nonzero(values < 0) > FEW_BELOW_0 * np.count_nonzero(~np.isnan(values)):
                     raise UsageError("holds negative numbers: neither beads nor probabilities to draw by")
             return changed
         if choice == "draw" and "most" in self.learner.choices:

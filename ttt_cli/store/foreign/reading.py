@@ -181,6 +181,11 @@ class Reading:
         """int8[k], who has won at the positions: +1 X, -1 O, 0 nobody."""
         return self.spelling.space.results[self.indexes]
 
+    @property
+    def prospects(self) -> Floats:
+        """float64[k], what the positions are worth to X when both sides play at random."""
+        return _prospects(self.spelling.space.rules)[self.indexes]
+
     @cached_property
     def tells(self) -> Bools:
         """bool[k], the values of positions that are evidence. Where all won games are worth 0, that may only
@@ -188,8 +193,7 @@ class Reading:
         others = self.winners == 0
         if self.of_moves or others.all() or self.numbers[~others].any():
             return np.ones_like(others)
-        prospects = _prospects(self.spelling.space.rules)[self.indexes]
-        says_enough = abs(_agreement(self.worth[others], prospects[others])) > ENOUGH
+        says_enough = abs(_agreement(self.worth[others], self.prospects[others])) > ENOUGH
         return others | (not says_enough)
 
     @property
@@ -209,16 +213,14 @@ class Reading:
         images = max(1.0, self.positions / boards)  # of a board, which are no more evidence than it is
         if self.of_moves:
             return _skill(space, *self.by_board) / float(np.sqrt(images))
-        prospects = _prospects(space.rules)[self.indexes]
-        return _agreement(self.worth[self.tells], prospects[self.tells]) / float(np.sqrt(images))
+        return _agreement(self.worth[self.tells], self.prospects[self.tells]) / float(np.sqrt(images))
 
     @cached_property
     def score_by_side(self) -> float:
         """``score`` of values of positions, without the means of each side to move: where stones may be one's
         own, it is no evidence that one side stands better than the other."""
-        space = self.spelling.space
-        indexes, worth = self.indexes[self.tells], self.worth[self.tells]
-        prospects, movers = _prospects(space.rules)[indexes], space.movers[indexes]
+        worth, prospects = self.worth[self.tells], self.prospects[self.tells]
+        movers = self.spelling.space.movers[self.indexes[self.tells]]
         for side in np.unique(movers):
             for numbers in (worth, prospects):
                 numbers[movers == side] -= numbers[movers == side].mean()
