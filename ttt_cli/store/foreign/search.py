@@ -375,36 +375,47 @@ def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> 
 
 def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     """The readings that play differently, the best first, and those of them that may be meant instead."""
-    highest = max((reading.score for reading in agreeing if not reading.faults), default=-np.inf)
-    # Won games that are not worth what they should be do not outweigh what all other positions say.
-    enough = OUTWEIGHED * max(highest, 0.0)
-    sound = [way for way in agreeing if not way.faults or (not way.of_moves and way.score > enough)]
-    sound = sound or [*agreeing]
     # The same spelling may be found in two ways, one of which loses keys.
-    fewest_lost_first = sorted(sound, key=lambda reading: reading.spelling.lost)
+    fewest_lost_first = sorted(_sound(agreeing), key=lambda reading: reading.spelling.lost)
     distinct = _firsts(fewest_lost_first, lambda reading: str(reading.facets))
     usual_first = sorted(distinct, key=lambda reading: reading.rarity)
     by_play = _firsts(usual_first, lambda reading: reading.fingerprint)
     ranked = sorted(by_play, key=lambda reading: -reading.rank)
     best, *others = ranked
-    lead = LEAD if best.score > 0 else np.inf  # a player no better than chance may not be meant
-    rivals = [
-        other
-        for other in others
-        if (best.rank - other.rank < lead and other.rarity <= best.rarity) or other.score > best.score + DOUBT
-    ]
-    other_stones = [other for other in others if (other.spelling.turn == "") != (best.spelling.turn == "")]
-    if best.of_moves:  # a program that is rewarded for blocks may prefer them to wins
-        as_usual = [way for way in other_stones if way.rarity <= best.rarity and way.score > LEAD]
-        # Where no win is known under either, as against a perfect opponent, wins do not tell.
-        rivals += [way for way in as_usual if not any(best.spread_of_wins <= STEADY * way.spread_of_wins)][:1]
-    else:  # of two conventions about whose stones are whose
-        least = max(best.score_by_side + DOUBT, LEAD)
-        rivals += [way for way in other_stones if way.score_by_side > least][:1]
+    other_stones = [other for other in others if bool(other.spelling.turn) != bool(best.spelling.turn)]
+    rivals = [other for other in others if _is_as_likely(other, best)]
+    rivals += islice((other for other in other_stones if _may_be_its_stones(other, best)), 1)
     usual = min(ranked, key=lambda reading: reading.rarity)
     if not rivals and any(best.facets.get(name) != usual.facets.get(name) for name in DOUBTED):
         rivals = [usual]
     return ranked, rivals
+
+
+def _sound(agreeing: Sequence[Reading]) -> Sequence[Reading]:
+    """The readings without faults, if there are any. Won games that are not worth what they should be do not
+    outweigh what all other positions say."""
+    highest = max((reading.score for reading in agreeing if not reading.faults), default=0.0)
+    enough = OUTWEIGHED * max(highest, 0.0)
+    sound = [way for way in agreeing if not way.faults or (not way.of_moves and way.score > enough)]
+    return sound or agreeing
+
+
+def _is_as_likely(other: Reading, best: Reading) -> bool:
+    """Whether a reading comes near the best one in rank, and is no rarer, or is above it in score."""
+    lead = LEAD if best.score > 0 else np.inf  # a player no better than chance may not be meant
+    is_near = best.rank - other.rank < lead and other.rarity <= best.rarity
+    return is_near or other.score > best.score + DOUBT
+
+
+def _may_be_its_stones(other: Reading, best: Reading) -> bool:
+    """Whether the meaning of the stones in a reading may be meant, not that in the best one, by what tells
+    the two apart: the values of wins, or the positions of each side by themselves."""
+    if not best.of_moves:
+        return other.score_by_side > max(best.score_by_side + DOUBT, LEAD)
+    # A program that is rewarded for blocks may prefer them to wins. Where no win is known under either
+    # meaning, as against a perfect opponent, wins do not tell.
+    wins_tell = any(best.spread_of_wins <= STEADY * other.spread_of_wins)
+    return other.rarity <= best.rarity and other.score > LEAD and not wins_tell
 
 
 def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence[Reading]) -> list[Question]:
