@@ -166,6 +166,9 @@ def _report(error: BaseException, env: Environment) -> int:
             text = env.folded(f"Error: {document}", env.stderr)
             if env.json:
                 text = dumped(document, indent=env.stderr.isatty())
+            elif env.bounded(env.stderr) and (lines := reported.lines()):
+                *others, command = f"Error: {lines[0]}", *lines[1:]
+                text = "\n".join([*(env.folded(line, env.stderr, indent=4) for line in others), command])
             env.stderr.write(text + "\n")
     return reported.exit_code
 

@@ -4,7 +4,7 @@ Notices, which a command shows on stderr as well, are log messages of ``notices`
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -56,6 +56,10 @@ class TttError(Exception):
     def __str__(self) -> str:
         line = f"{self.where}: {self.message}" if self.where else self.message
         return printable(f"{line} ({self.hint})" if self.hint else line)
+
+    def lines(self) -> Sequence[str]:
+        """The error for people at a terminal, if one line is not enough: the last is a command to paste."""
+        return ()
 
 
 class UsageError(TttError):

@@ -35,6 +35,13 @@ def test_an_existing_state_is_not_replaced(ttt, tmp_path):
     assert "random: is the name of a built-in player (-o state_store/random2.csv)" in refused
 
 
+def test_what_a_file_leaves_open_is_laid_out_at_a_terminal(ttt):
+    asked = ttt("show", CORPUS / "ternary.csv", terminal=True).err.splitlines()
+    assert "in which order do the cells of a board come?" in asked
+    assert asked[-1] == f"  ttt evaluate {CORPUS}/ternary.csv:spelling.order=rows"
+    assert ttt("show", CORPUS / "ternary.csv").err.count("\n") == 1
+
+
 def test_importing_is_deterministic_and_the_same_file_adds_nothing_in_a_merge(ttt, tmp_path):
     for out in ("a.json", "b.json"):
         assert ttt("import", CORPUS / "board_and_cell.json", "-o", out).code == 0

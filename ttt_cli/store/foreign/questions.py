@@ -7,7 +7,7 @@ by which a user states it.
 from collections.abc import Mapping, Sequence
 
 from ttt_cli.environment import board_options, command_line
-from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
+from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean, printable
 from ttt_cli.store.foreign.keys import LAST_FIRST
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.text import quoted
@@ -79,19 +79,32 @@ class UndecidedError(InvalidFileError):
     def __init__(
         self, asked: Sequence[Question], where: str, options: FileOptions, *, fits: bool = True
     ) -> None:
-        texts = []
-        for text, answers in asked:
-            named = list(answers.items())[:MAX_ANSWERS]
-            ways = [f"{words} ({quoted(option, 120)[1:-1]})" for option, words in named]
-            listed = "; ".join([*ways[:-1], f"or {ways[-1]}"] if len(ways) > 1 else ways)
-            texts.append(f"{text}: {listed}?")
+        self.asked, self.fits = asked, fits
         stated = [f"{name}={value}" for name, value in options.stated.items()]
         given = ",".join([*stated, *(next(iter(answers)) for _, answers in asked)])
         words = ["ttt", "evaluate", f"{where}:{given}"]
-        words += board_options(options.rules) if options.rules else []
-        hint = f"answer after the colon, as in {command_line(*words)}"
-        super().__init__(f"the file does not say: {' And '.join(texts)}", where=where, hint=hint)
-        self.asked, self.fits = asked, fits
+        self.command = command_line(*words, *(board_options(options.rules) if options.rules else []))
+        texts = []
+        for text, answers in asked:
+            ways = [f"{words} ({option})" for option, words in _named(answers)]
+            listed = "; ".join([*ways[:-1], f"or {ways[-1]}"] if len(ways) > 1 else ways)
+            texts.append(f"{text}: {listed}?")
+        message = f"the file does not say: {' And '.join(texts)}"
+        super().__init__(message, where=where, hint=f"answer after the colon, as in {self.command}")
+
+    def lines(self) -> Sequence[str]:
+        """A line for each question and each answer, then the command."""
+        lines = [f"{self.where}: the file does not say"]
+        for text, answers in self.asked:
+            named = _named(answers)
+            width = max(len(option) for option, _ in named)
+            lines += [f"{text}?", *(f"  {option:{width}}  {words}" for option, words in named)]
+        return [*map(printable, lines), "answer after the colon, as in", f"  {self.command}"]
+
+
+def _named(answers: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The answers that are named: the option that gives each, and its words."""
+    return [(quoted(option, 120)[1:-1], words) for option, words in [*answers.items()][:MAX_ANSWERS]]
 
 
 def stated_facets(options: FileOptions, where: str) -> dict[str, str]:

@@ -66,11 +66,12 @@ def search(table: Candidate, options: FileOptions, rules: Rules, where: str) -> 
     except UndecidedError as error:
         asked = [*error.asked]
         fits = error.fits
-    first_answers = dict(next(iter(answers)).split("=", 1) for _, answers in asked)
+    first_answers = [next(iter(answers)) for _, answers in asked]
+    stated = {**options.stated, **dict(answer.split("=", 1) for answer in first_answers)}
     try:
-        search(table, replace(options, stated={**options.stated, **first_answers}), rules, where)
+        search(table, replace(options, stated=stated), rules, where)
     except UndecidedError as error:
-        asked += error.asked
+        asked += [(f"with {','.join(first_answers)}, {text}", answers) for text, answers in error.asked]
     except InvalidFileError:
         pass
     raise UndecidedError(asked, where, options, fits=fits)
