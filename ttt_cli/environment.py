@@ -145,17 +145,18 @@ class Environment:
             console.print(Segments(segments), end="", crop=False)
         self.stdout.write(sub(r"[ \t]+$", "", captured.get(), flags=MULTILINE))
 
-    def say(self, text: str, command: str = "") -> None:
+    def say(self, text: str, command: str = "", *, indent: int = 0) -> None:
         """Write a notice to stderr, unless ``--quiet`` is set.
 
         :param command: a command to copy, shown after the text or on the next line; it is never broken.
+        :param indent: that of continuation lines.
         """
         if not self.quiet:
             text = printable(text)
             if command:
                 fits = not self.bounded(self.stderr) or len(text) + 1 + len(command) <= self.width
                 command = f" {command}" if fits else f"\n  {command}"
-            notice = f"{self.folded(text, self.stderr)}{command}"
+            notice = f"{self.folded(text, self.stderr, indent=indent)}{command}"
             if self.voices:
                 self.voices[-1](notice)
             else:
@@ -169,11 +170,14 @@ class Environment:
             yield
 
     def remark(self, texts: Iterable[str]) -> None:
-        """Report what was left out of a file, repaired or guessed: on stderr, and in later documents."""
+        """Report what was left out of a file, repaired or guessed: on stderr, and in later documents. What is
+        said of one file at a terminal stands below its name."""
         for text in texts:
             if text not in self.notes:
+                place, mark, rest = text.partition(": ")
+                before = self.notes[-1] if self.notes and self.bounded(self.stderr) else ""
                 self.notes.append(text)
-                self.say(text)
+                self.say(f"  {rest}" if mark and before.startswith(place + mark) else text, indent=4)
 
     def show_log_messages(self) -> None:
         """Show log messages as notices."""
