@@ -162,15 +162,19 @@ def _report(error: BaseException, env: Environment) -> int:
         if reported.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
             env.stderr.write("\n")  # the terminal shows ^C
         if reported.exit_code is not ExitCode.CLOSED_PIPE:
-            document = Error.of(reported)
-            text = env.folded(f"Error: {document}", env.stderr)
+            text = f"Error: {Error.of(reported)}"
             if env.json:
-                text = dumped(document, indent=env.stderr.isatty())
-            elif env.bounded(env.stderr) and (lines := reported.lines()):
-                *others, command = f"Error: {lines[0]}", *lines[1:]
-                text = "\n".join([*(env.folded(line, env.stderr, indent=4) for line in others), command])
+                text = dumped(Error.of(reported), indent=env.stderr.isatty())
+            elif env.bounded(env.stderr) and len(text) > env.width:
+                text = _in_lines(reported, env)
             env.stderr.write(text + "\n")
     return reported.exit_code
+
+
+def _in_lines(error: TttError, env: Environment) -> str:
+    lines, command = error.lines()
+    folded = [env.folded(line, env.stderr, indent=4) for line in (f"Error: {lines[0]}", *lines[1:])]
+    return "\n".join([*folded, f"  {command}"] if command else folded)
 
 
 def _translate(error: BaseException) -> TttError:

@@ -54,12 +54,18 @@ class TttError(Exception):
         return BaseException.__new__, (type(self), *self.args), self.__dict__
 
     def __str__(self) -> str:
-        line = f"{self.where}: {self.message}" if self.where else self.message
-        return printable(f"{line} ({self.hint})" if self.hint else line)
+        return printable(f"{self._place}{self.message}" + (f" ({self.hint})" if self.hint else ""))
 
-    def lines(self) -> Sequence[str]:
-        """The error for people at a terminal, if one line is not enough: the last is a command to paste."""
-        return ()
+    def lines(self) -> tuple[Sequence[str], str]:
+        """The error in lines, for a terminal where one is too long; and a command to copy, which is never
+        broken, or an empty text."""
+        hint = self.flags or self.hint
+        lines = [f"{self._place}{self.message}", *([f"  {hint}"] if hint else [])]
+        return [*map(printable, lines)], ""
+
+    @property
+    def _place(self) -> str:
+        return f"{self.where}: " if self.where else ""
 
 
 class UsageError(TttError):

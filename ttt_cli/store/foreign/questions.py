@@ -92,14 +92,14 @@ class UndecidedError(InvalidFileError):
         message = f"the file does not say: {' And '.join(texts)}"
         super().__init__(message, where=where, hint=f"answer after the colon, as in {self.command}")
 
-    def lines(self) -> Sequence[str]:
-        """A line for each question and each answer, then the command."""
+    def lines(self) -> tuple[Sequence[str], str]:
+        """A line for each question and each answer; then the command."""
         lines = [f"{self.where}: the file does not say"]
         for text, answers in self.asked:
             named = _named(answers)
             width = max(len(option) for option, _ in named)
             lines += [f"{text}?", *(f"  {option:{width}}  {words}" for option, words in named)]
-        return [*map(printable, lines), "answer after the colon, as in", f"  {self.command}"]
+        return [*map(printable, lines), "answer after the colon, as in"], self.command
 
 
 def _named(answers: Mapping[str, str]) -> list[tuple[str, str]]:
