@@ -6,7 +6,8 @@ Each module gives something to the next, from the content of a file to entries o
 ``keys``       keys -> ``Spelling``s: the position of each key, and whether it stands for its images
 ``values``     values -> ``Values``: numbers, each with its key and the name of a cell
 ``meanings``   a spelling and values -> ``Reading``s, one for every meaning that fits the game
-``questions``  what to ask where that leaves several
+``decision``   readings -> the best one and its rivals
+``questions``  what to ask where there are rivals
 ``search``     a candidate -> the one reading that is meant, or the questions
 
 ``reading`` says what the numbers of one ``Reading`` are worth, and how much speaks for it.

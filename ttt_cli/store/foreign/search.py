@@ -1,18 +1,16 @@
 """The search: of all readings of a table the one that is meant, or what to ask.
 
 A search takes the spellings of the keys that are worth trying (``_Search.spellings``) and the readings of the
-table under each (``_Search.readings_under``). Of these it finds the one of the highest rank and its rivals,
-which would play differently and are about as likely (``decide``). Where there are rivals, the user is asked.
+table under each (``_Search.readings_under``). Where the best one has rivals (``decide``), the user is asked.
 
 What no number in a file can tell is never guessed: the user is asked to choose between two common conventions
 about whose stones are whose, and about keys that fit no reading for no reason of the game.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign import keys, questions
+from ttt_cli.store.foreign.decision import LEAD, decide, firsts
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import Spelling
 from ttt_cli.store.foreign.meanings import policies, readings
@@ -30,11 +29,6 @@ from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.plays import PlayRule, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
 
-T = TypeVar("T")
-
-LEAD = 4.0  # how much higher the rank of the reading that is meant must be than that of any as common
-DOUBT = 2.0  # how much higher the score of a rarer reading must be for it to be a rival
-OUTWEIGHED = 4.0  # times the highest score without faults that one with faults must exceed
 STATED_BOARDS = 0.02  # the least share for spellings tried only to say how many keys fit what was stated
 FEW_PLAYED_ON = 0.02  # the share of keys by which stones that are one's own may fit worse and be meant
 STRANGE = 0.1  # the largest share of keys that may fit no position where others would, or be no boards
@@ -42,7 +36,6 @@ MIN_NUMBERS = 200  # with fewer keys that are numbers it may be chance that some
 INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of the values equal it
 MIN_TIMES = 3  # of equal values, or of boards with no move worth making, fewer may be chance
 PASSED_OVER = 0.2  # if on a larger share of boards all known moves are below 0, it is asked what others are
-STEADY = 0.75  # how much less the values of winning moves must vary than if stones were the other side's
 BEADS_BELOW_0: Question = (
     "are the numbers beads, though some are below 0",
     {"choice=draw": "yes, a move is drawn by them", "choice=most": "no, the largest is taken"},
@@ -51,7 +44,6 @@ WINS_AT_0: Question = (
     "does its program see by itself that a move wins (all won games are worth 0 here)",
     {"wins=known": "yes, and makes it", "wins=unknown": "no, it goes by that 0"},
 )
-DOUBTED = ("first", "mine", "values", "player-x")  # facets of which no rare value is believed unasked
 SHOWN = 3  # keys that an error names
 
 
@@ -103,7 +95,7 @@ class _Search:
         by_rank = sorted(agreeing, key=lambda reading: -reading.rank)
         is_misfit = best.spelling.misfits.any() and not self.stated_of_keys  # no spelling explains all keys
         if is_misfit:
-            rivals = _firsts([best, *by_rank], lambda reading: _whose_stones(reading.spelling))
+            rivals = firsts([best, *by_rank], lambda reading: _whose_stones(reading.spelling))
         elif best.spelling.turn and best.spelling.misfits.any() and "turn" not in self.stated:
             # Where neither meaning of one's own stones fits all keys, the numbers do not tell which is meant.
             rivals += islice((way for way in by_rank if way.spelling.turn != best.spelling.turn), 1)
@@ -226,7 +218,7 @@ class _Search:
             raise self.no_positions(few)
         possible.sort(key=lambda spelling: (spelling.rarity, spelling.lost))
         same_empty = [spelling for spelling in possible if spelling.empty == possible[0].empty]
-        return _firsts(same_empty, lambda way: (way.turn, _whose_stones(way)))
+        return firsts(same_empty, lambda way: (way.turn, _whose_stones(way)))
 
     def no_positions(self, few: Sequence[Spelling]) -> NoPositionsError:
         """The error for keys of which none are positions, or only few in these spellings."""
@@ -341,14 +333,6 @@ def _whose_stones(spelling: Spelling) -> tuple[str, str]:
     return name, spelling.facets[name]
 
 
-def _firsts(ways: Iterable[T], key: Callable[[T], object]) -> list[T]:
-    """The first of those that have the same key, for each key."""
-    first: dict[object, T] = {}
-    for way in ways:
-        first.setdefault(key(way), way)
-    return [*first.values()]
-
-
 def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> InvalidFileError:
     """The error for values that fit the positions in no reading."""
     rules = spelling.space.rules
@@ -372,51 +356,6 @@ def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> 
     else:
         message = "the keys are positions, but the values do not fit them"
     return InvalidFileError(message, where=where, hint=hint)
-
-
-def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
-    """The readings that play differently, the best first, and those of them that may be meant instead."""
-    # The same spelling may be found in two ways, one of which loses keys.
-    fewest_lost_first = sorted(_sound(agreeing), key=lambda reading: reading.spelling.lost)
-    distinct = _firsts(fewest_lost_first, lambda reading: str(reading.facets))
-    usual_first = sorted(distinct, key=lambda reading: reading.rarity)
-    by_play = _firsts(usual_first, lambda reading: reading.fingerprint)
-    ranked = sorted(by_play, key=lambda reading: -reading.rank)
-    best, *others = ranked
-    other_stones = [other for other in others if bool(other.spelling.turn) != bool(best.spelling.turn)]
-    rivals = [other for other in others if _is_as_likely(other, best)]
-    rivals += islice((other for other in other_stones if _may_be_its_stones(other, best)), 1)
-    usual = min(ranked, key=lambda reading: reading.rarity)
-    if not rivals and any(best.facets.get(name) != usual.facets.get(name) for name in DOUBTED):
-        rivals = [usual]
-    return ranked, rivals
-
-
-def _sound(agreeing: Sequence[Reading]) -> Sequence[Reading]:
-    """The readings without faults, if there are any. Won games that are not worth what they should be do not
-    outweigh what all other positions say."""
-    highest = max((reading.score for reading in agreeing if not reading.faults), default=0.0)
-    enough = OUTWEIGHED * max(highest, 0.0)
-    sound = [way for way in agreeing if not way.faults or (not way.of_moves and way.score > enough)]
-    return sound or agreeing
-
-
-def _is_as_likely(other: Reading, best: Reading) -> bool:
-    """Whether a reading comes near the best one in rank, and is no rarer, or is above it in score."""
-    lead = LEAD if best.score > 0 else np.inf  # a player no better than chance may not be meant
-    is_near = best.rank - other.rank < lead and other.rarity <= best.rarity
-    return is_near or other.score > best.score + DOUBT
-
-
-def _may_be_its_stones(other: Reading, best: Reading) -> bool:
-    """Whether the meaning of the stones in a reading may be meant, not that in the best one, by what tells
-    the two apart: the values of wins, or the positions of each side by themselves."""
-    if not best.of_moves:
-        return other.score_by_side > max(best.score_by_side + DOUBT, LEAD)
-    # A program that is rewarded for blocks may prefer them to wins. Where no win is known under either
-    # meaning, as against a perfect opponent, wins do not tell.
-    wins_tell = any(best.spread_of_wins <= STEADY * other.spread_of_wins)
-    return other.rarity <= best.rarity and other.score > LEAD and not wins_tell
 
 
 def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence[Reading]) -> list[Question]:

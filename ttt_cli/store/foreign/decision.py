@@ -1,0 +1,71 @@
+"""Of the readings of a table the best one, and its rivals, which would play differently and may as well be
+meant."""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+
+from ttt_cli.store.foreign.reading import Reading
+
+T = TypeVar("T")
+
+LEAD = 4.0  # how much higher the rank of the reading that is meant must be than that of any as common
+DOUBT = 2.0  # how much higher the score of a rarer reading must be for it to be a rival
+OUTWEIGHED = 4.0  # times the highest score without faults that one with faults must exceed
+STEADY = 0.75  # how much less the values of winning moves must vary than if stones were the other side's
+DOUBTED = ("first", "mine", "values", "player-x")  # facets of which no rare value is believed unasked
+
+
+def firsts(ways: Iterable[T], key: Callable[[T], object]) -> list[T]:
+    """The first of those that have the same key, for each key."""
+    first: dict[object, T] = {}
+    for way in ways:
+        first.setdefault(key(way), way)
+    return [*first.values()]
+
+
+def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
+    """The readings that play differently, the best first, and those of them that may be meant instead."""
+    # The same spelling may be found in two ways, one of which loses keys.
+    fewest_lost_first = sorted(_sound(agreeing), key=lambda reading: reading.spelling.lost)
+    distinct = firsts(fewest_lost_first, lambda reading: str(reading.facets))
+    usual_first = sorted(distinct, key=lambda reading: reading.rarity)
+    by_play = firsts(usual_first, lambda reading: reading.fingerprint)
+    ranked = sorted(by_play, key=lambda reading: -reading.rank)
+    best, *others = ranked
+    other_stones = [other for other in others if bool(other.spelling.turn) != bool(best.spelling.turn)]
+    rivals = [other for other in others if _is_as_likely(other, best)]
+    rivals += islice((other for other in other_stones if _may_be_its_stones(other, best)), 1)
+    usual = min(ranked, key=lambda reading: reading.rarity)
+    if not rivals and any(best.facets.get(name) != usual.facets.get(name) for name in DOUBTED):
+        rivals = [usual]
+    return ranked, rivals
+
+
+def _sound(agreeing: Sequence[Reading]) -> Sequence[Reading]:
+    """The readings without faults, if there are any. Won games that are not worth what they should be do not
+    outweigh what all other positions say."""
+    highest = max((reading.score for reading in agreeing if not reading.faults), default=0.0)
+    enough = OUTWEIGHED * max(highest, 0.0)
+    sound = [way for way in agreeing if not way.faults or (not way.of_moves and way.score > enough)]
+    return sound or agreeing
+
+
+def _is_as_likely(other: Reading, best: Reading) -> bool:
+    """Whether a reading comes near the best one in rank, and is no rarer, or is above it in score."""
+    lead = LEAD if best.score > 0 else np.inf  # a player no better than chance may not be meant
+    is_near = best.rank - other.rank < lead and other.rarity <= best.rarity
+    return is_near or other.score > best.score + DOUBT
+
+
+def _may_be_its_stones(other: Reading, best: Reading) -> bool:
+    """Whether the meaning of the stones in a reading may be meant, not that in the best one, by what tells
+    the two apart: the values of wins, or the positions of each side by themselves."""
+    if not best.of_moves:
+        return other.score_by_side > max(best.score_by_side + DOUBT, LEAD)
+    # A program that is rewarded for blocks may prefer them to wins. Where no win is known under either
+    # meaning, as against a perfect opponent, wins do not tell.
+    wins_tell = any(best.spread_of_wins <= STEADY * other.spread_of_wins)
+    return other.rarity <= best.rarity and other.score > LEAD and not wins_tell
