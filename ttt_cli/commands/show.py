@@ -12,7 +12,7 @@ import numpy as np
 from rich.text import Text
 
 from ttt_cli.agents.grammar import checked_player, file_and_reading, resolve
-from ttt_cli.agents.registry import ALIASES, BUILT_IN, AgentType, players
+from ttt_cli.agents.registry import ALIASES, BUILT_IN, ON_LARGE_BOARDS, AgentType, players
 from ttt_cli.documents import Count, Document, Error, Share, aside, optional
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
@@ -267,8 +267,8 @@ def _players() -> Iterator[PlayerSummary]:
     yield from (PlayerSummary.of(agent, "built-in") for agent in players().values())
     for name, meant in ALIASES.items():
         same = meant.replace(":", " with ").replace(",", " and ")
-        if name == "hard":  # as in ``registry.hard``
-            same += "; on large boards, as search"
+        if name in ON_LARGE_BOARDS:
+            same += f"; on large boards, as {ON_LARGE_BOARDS[name]}"
         yield PlayerSummary(name, name, "alias", f"the same as {same}", {})
     yield from (PlayerSummary.of(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, checked_player))
     for learner in plugins(LEARNER_PLUGINS, checked_learner):
