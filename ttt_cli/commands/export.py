@@ -26,7 +26,6 @@ from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.user_code import FORMAT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import percent
-from ttt_cli.views.progress import progress
 
 MAX_REACHED = 4_000_000
 """The most positions that the walk through a player's own play may visit."""
@@ -132,7 +131,7 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
             env.say(f"{agent.name}: only the positions that it has seen; the file has no move for any other")
             return None
     try:
-        with progress(env, None, title="visiting", unit=f"positions, at most {MAX_REACHED:,}") as tick:
+        with env.progress(None, title="visiting", unit=f"positions, at most {MAX_REACHED:,}") as tick:
             reached = own_play(agent.policy, budget=MAX_REACHED, tick=tick)[0]
     except OutgrownError as error:
         what = f"has a {agent.rules.describe()} policy too large for a file: {error.message}"

@@ -29,7 +29,6 @@ from ttt_cli.store.runs import Run, differing
 from ttt_cli.store.state import learner_of
 from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugins
 from ttt_cli.views.numbers import counted, percent
-from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table, print_facts, table
 
 MAX_RUNS = 10
@@ -241,7 +240,7 @@ def show(
     if file is None:
         paths = stored_files(env.store)
         states = []
-        with progress(env, len(paths), title="judge", unit="states") as tick:
+        with env.progress(len(paths), title="judge", unit="states") as tick:
             for done, path in enumerate(paths):
                 tick(done)
                 states.append(StoredState.of(path))

@@ -41,7 +41,6 @@ from ttt_cli.training.study import (
 from ttt_cli.training.trainer import opponent_of
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.plot import short
-from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table
 
 _share = partial(percent, digits=1)
@@ -251,7 +250,7 @@ def _fill(
         env.say(f"no states are kept of the {counted(done, 'training')} that {out} already holds")
     with (
         graceful(env.say, "stopping (Ctrl-C again: at once)") as stopping,
-        progress(env, len(planned), done=done, title="study", unit="trainings") as tick,
+        env.progress(len(planned), done=done, title="study", unit="trainings") as tick,
     ):
         try:
             for _ in carry_out(planned, study, workers=workers, keep=keep, stopping=stopping):

@@ -46,7 +46,6 @@ from ttt_cli.training.trainer import (
     warm_up,
 )
 from ttt_cli.views.numbers import counted
-from ttt_cli.views.progress import progress
 
 
 @dataclass(frozen=True)
@@ -350,7 +349,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
         with (
             _workers(env, options, run, stopping) as spread,
-            progress(env, run.planned, done=run.resumed_at, title=learner.name) as tick,
+            env.progress(run.planned, done=run.resumed_at, title=learner.name) as tick,
         ):
             for games in advance(run, spread, checkpoint=options.checkpoint):
                 tick(games)
