@@ -20,7 +20,7 @@ from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, try_report, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store import library
-from ttt_cli.store.formats import FORMATS, all_formats, checked_format, recognise
+from ttt_cli.store.formats import FORMATS, all_formats, checked_format
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
@@ -104,8 +104,6 @@ def export(
         env.remark(_otherwise(agent, form, chunks[0]))
     if not write_report(env, out, chunks):
         return None
-    if form.name in FORMATS and form.holds == "policy":
-        _try_reading(env, Path(out))
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
 
 
@@ -139,16 +137,6 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
         raise UsageError(what, where=agent.name, hint=hint) from None
     env.say(f"{agent.name}: only the {len(reached):,} open positions that its own play can reach")
     return reached
-
-
-def _try_reading(env: Environment, path: Path) -> None:
-    """Say so if a file that was written is too large to be read again."""
-    if not path.is_file():  # a device or a pipe
-        return
-    try:
-        recognise(Source(path, quiet=True))
-    except InvalidFileError as error:
-        env.say(f"{path} is larger than what ttt reads ({error.hint})")
 
 
 def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
