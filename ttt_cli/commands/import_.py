@@ -9,7 +9,7 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.documents import Count, Document
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.shell.common import locked, method_named, output_file
+from ttt_cli.shell.common import locked, method_named, output_file, refuse_sources
 from ttt_cli.shell.options import Out, argument, file_help, flag, given_rules, option
 from ttt_cli.shell.ties import about_ties
 from ttt_cli.store import library
@@ -75,8 +75,7 @@ def import_(
     state = loaded.state
     usual = env.store / f"{source.stem}{state.learner.suffix}"
     path = usual if out is None else output_file(env, out)
-    if path.exists() and path.samefile(source):
-        raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
+    refuse_sources(env, path, source)
     with locked(env, path, "imported"):
         if out is None and path.exists():
             hint = "-o FILE saves elsewhere; ttt merge joins files"
