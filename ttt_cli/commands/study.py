@@ -185,12 +185,9 @@ def study(
     varied = {name: variations(learner_class(name), vary or ()) for name in names}
     asked: Agent | None = None  # the opponent: a program is asked once for all methods
     for name, values in varied.items():
-        kind = learner_class(name)
-        article = ["article"] if presets and "article" in kind.choices else []
-        if presets and learners and not article:
-            raise UsageError(f"{kind.name} has no article preset", where="--presets")
-        for choice in [*article, "default"]:
-            base = learner_of(name, choice)
+        both_presets = presets and (learners or "article" in learner_class(name).choices)
+        for choice in ["article", "default"] if both_presets else ["default"]:
+            base = learner_of(name, choice)  # raises UsageError if it has no article preset
             start = State.empty(base, rules, symmetric=symmetry)
             other = opponent_of(start, asked or opponent, env.store, Path())
             if opponent is not None:
