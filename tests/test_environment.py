@@ -18,7 +18,6 @@ from tests.ttt import TEXTS, Terminal
 from ttt_cli.documents import Document, json_text, print_result
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import printable
-from ttt_cli.views.progress import progress
 
 
 @dataclass(frozen=True)
@@ -101,13 +100,13 @@ def test_the_console_leaves_brackets_and_width_alone() -> None:
 @pytest.mark.parametrize("total", [1000, None])
 def test_progress_is_shown_and_then_removed(total: int | None) -> None:
     env = environment(terminal=True, TERM="xterm", COLUMNS="120", NO_COLOR="1")
-    with progress(env, total, title="q") as tick:
+    with env.progress(total, title="q") as tick:
         tick(1000)
     shown = env.stderr.getvalue()
     assert "1,000/1,000 games" in shown if total else "1,000 games" in shown
     assert shown.endswith("\x1b[2K") and env.stdout.getvalue() == ""
     for silent in (environment(), environment(terminal=True, TERM="dumb")):
-        with progress(silent, 10, title="q") as tick:
+        with silent.progress(10, title="q") as tick:
             tick(5)
         assert silent.stderr.getvalue() == silent.stdout.getvalue() == ""
 
@@ -118,7 +117,7 @@ def test_compiling_is_announced_with_a_spinner_at_a_terminal() -> None:
         sleep(0.5)
         assert "compiling q, once, a few seconds" in env.stderr.getvalue()
     assert env.stderr.getvalue().endswith("\x1b[2K")  # and then it vanishes
-    with progress(env, 10, title="walk") as tick, env.compiling("td"):
+    with env.progress(10, title="walk") as tick, env.compiling("td"):
         tick(5)
     assert "walk" in (shown := env.stderr.getvalue()) and "compiling td" in shown  # above the bar
     with piped.compiling("q"):

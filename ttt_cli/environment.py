@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
@@ -196,6 +196,35 @@ class Environment:
             return
         with self.console_on(self.stderr).status(text, spinner="line") as spinner, holding(spinner.stop):
             yield
+
+    @contextmanager
+    def progress(
+        self, total: int | None, *, title: str, done: int = 0, unit: str = "games"
+    ) -> Iterator[Callable[[int], None]]:
+        """Show work done and time left during the body, if stderr is free for it. Yield a function that takes
+        the work done so far.
+
+        :param total: None if it is unknown.
+        :param done: work done before.
+        """
+        if not self.animated:
+            yield lambda done: None
+            return
+        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+
+        columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn()]
+        if total is None:
+            columns.append(TextColumn(f"{{task.completed:,}} {unit}"))
+        else:
+            columns.append(TextColumn(f"{{task.completed:,}}/{{task.total:,}} {unit}"))
+            columns.append(TimeRemainingColumn())
+        with (
+            Progress(*columns, console=self.console_on(self.stderr), transient=True) as bar,
+            holding(bar.stop),
+            self.speaking(partial(bar.console.print, soft_wrap=True)),  # above the bar
+        ):
+            task = bar.add_task(title, total=total, completed=done)
+            yield lambda done: bar.update(task, completed=done)
 
 
 def _columns(stream: TextIO) -> int:

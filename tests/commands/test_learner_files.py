@@ -7,7 +7,7 @@ import pytest
 
 from tests.ttt import Run
 from ttt_cli import Rules, train
-from ttt_cli.agents.registry import BUILT_IN, LEVELS
+from ttt_cli.agents.registry import ALIASES, BUILT_IN
 from ttt_cli.learners import RESERVED, offer_file
 from ttt_cli.store import library
 
@@ -104,7 +104,7 @@ def test_its_parameters_are_options(ttt: Run):
 
 
 def test_a_players_name_cannot_be_taken():
-    assert {*BUILT_IN, *LEVELS, "self"} == RESERVED
+    assert {*BUILT_IN, *ALIASES, "self"} == {*RESERVED, "minimax.article"}
 
 
 CLASS = "\nclass Wrong(Count):\n    "

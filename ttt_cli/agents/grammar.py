@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ttt_cli.agents.python_object import player_of
-from ttt_cli.agents.registry import ALIASES, AgentType, hard, parse_options, players
+from ttt_cli.agents.registry import ALIASES, ON_LARGE_BOARDS, AgentType, by_size, parse_options, players
 from ttt_cli.agents.state_player import FILE_OPTIONS, STATE_OPTIONS, limited, play_by
 from ttt_cli.documents import AgentFields
 from ttt_cli.engine.policy import Policy
@@ -173,7 +173,8 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
         if options is not None:
             alias_of += f",{options}" if ":" in alias_of else f":{options}"
         agent = _find(alias_of, store, rules, fresh)
-        return replace(agent, name=text, make=hard if text == "hard" else agent.make)
+        make = partial(by_size, text) if text in ON_LARGE_BOARDS else agent.make
+        return replace(agent, name=text, make=make)
     untrained = library.untrained(store, name, rules) if fresh else None
     if untrained is not None:
         return _of_state(text, untrained, parse_options(text, "a state", options, STATE_OPTIONS))

@@ -23,11 +23,17 @@ BUILT_IN = {
 }
 """The module of each built-in player, by the player's name."""
 
-LEVELS = {"easy": "minimax:depth=1", "medium": "minimax:depth=2", "hard": "minimax"}
-"""``easy`` takes a win, ``medium`` also blocks one, ``hard`` plays perfectly."""
+ALIASES = {
+    "easy": "minimax:depth=1",
+    "medium": "minimax:depth=2",
+    "hard": "minimax",
+    "minimax.article": "minimax:speed=false,ties=last",
+}
+"""Names of players with options: the levels (``easy`` takes a win, ``medium`` also blocks one, ``hard`` plays
+perfectly), and the article's minimax."""
 
-ALIASES = {**LEVELS, "minimax.article": "minimax:speed=false,ties=last"}
-"""Names of players with options: the levels, and the article's minimax."""
+ON_LARGE_BOARDS = {"hard": "search"}
+"""What an alias means instead on boards without a state space, where perfect play takes proofs."""
 
 OPPONENTS = ("random", "heuristic", "minimax")
 """The opponents of an evaluation by default; ``default_opponents`` leaves out minimax on some boards."""
@@ -70,11 +76,11 @@ def players() -> dict[str, AgentType]:
     return {name: import_module(f"ttt_cli.agents.{module}").AGENT for name, module in BUILT_IN.items()}
 
 
-def hard(rules: Rules) -> "Policy":
-    """``hard``: perfect play, or a search on boards where perfect play takes proofs."""
+def by_size(alias: str, rules: Rules) -> "Policy":
+    """The policy of an alias in ``ON_LARGE_BOARDS``."""
     from ttt_cli.engine.state_space import enumerated  # the names alone load nothing
 
-    player = players()["search" if enumerated(rules) is None else "minimax"]
+    player = players()[(ON_LARGE_BOARDS if enumerated(rules) is None else ALIASES)[alias]]
     assert player.make
     return player.make(rules)
 

@@ -19,7 +19,6 @@ from ttt_cli.shell.common import resolved, try_report, write_report
 from ttt_cli.shell.options import named, option
 from ttt_cli.store.text import to_csv
 from ttt_cli.views.numbers import cells
-from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table
 
 
@@ -83,7 +82,7 @@ def diff(
         try_report(env, csv)
     positions = _positions(env, agents)
     positions = positions[~positions.terminal]
-    with progress(env, len(positions), title="compare", unit="positions") as tick:
+    with env.progress(len(positions), title="compare", unit="positions") as tick:
         difference = compare(agents[0].policy, agents[1].policy, positions, tick=tick)
     if csv is not None:
         header = ["position", "to_move", "a", "a_worth", "b", "b_worth", "known"]

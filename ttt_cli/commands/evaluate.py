@@ -26,7 +26,6 @@ from ttt_cli.store.games import GameRecord
 from ttt_cli.store.runs import digest_of
 from ttt_cli.store.text import as_text, to_csv
 from ttt_cli.views.evaluation import Evaluation, blunder_rows
-from ttt_cli.views.progress import progress
 
 
 def evaluate(
@@ -141,7 +140,7 @@ def _sample(
     lines = dict(lines)
     with (
         nullcontext() if games_to is None else writing(games_to) as file,
-        progress(env, games * len(others), title="match") as tick,
+        env.progress(games * len(others), title="match") as tick,
     ):
 
         def match_against(other: Agent, before: int) -> Match:
@@ -185,7 +184,7 @@ def _judging(env: Environment, player: Agent, budget: int) -> AbstractContextMan
     """Show how many positions have been visited, as one side and then as the other; how many there will be is
     not known."""
     most = min(budget, player.rules.positions_bound)
-    return progress(env, None, title="judging", unit=f"positions, at most {most:,}")
+    return env.progress(None, title="judging", unit=f"positions, at most {most:,}")
 
 
 def _write_mistakes(env: Environment, player: Agent, others: Sequence[Agent], out: str, budget: int) -> bool:

@@ -20,13 +20,12 @@ from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, try_report, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store import library
-from ttt_cli.store.formats import FORMATS, all_formats, checked_format, recognise
+from ttt_cli.store.formats import FORMATS, all_formats, checked_format
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.user_code import FORMAT_PLUGINS, plugin, plugins
 from ttt_cli.views.numbers import percent
-from ttt_cli.views.progress import progress
 
 MAX_REACHED = 4_000_000
 """The most positions that the walk through a player's own play may visit."""
@@ -105,8 +104,6 @@ def export(
         env.remark(_otherwise(agent, form, chunks[0]))
     if not write_report(env, out, chunks):
         return None
-    if form.name in FORMATS and form.holds == "policy":
-        _try_reading(env, Path(out))
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
 
 
@@ -132,7 +129,7 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
             env.say(f"{agent.name}: only the positions that it has seen; the file has no move for any other")
             return None
     try:
-        with progress(env, None, title="visiting", unit=f"positions, at most {MAX_REACHED:,}") as tick:
+        with env.progress(None, title="visiting", unit=f"positions, at most {MAX_REACHED:,}") as tick:
             reached = own_play(agent.policy, budget=MAX_REACHED, tick=tick)[0]
     except OutgrownError as error:
         what = f"has a {agent.rules.describe()} policy too large for a file: {error.message}"
@@ -140,16 +137,6 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
         raise UsageError(what, where=agent.name, hint=hint) from None
     env.say(f"{agent.name}: only the {len(reached):,} open positions that its own play can reach")
     return reached
-
-
-def _try_reading(env: Environment, path: Path) -> None:
-    """Say so if a file that was written is too large to be read again."""
-    if not path.is_file():  # a device or a pipe
-        return
-    try:
-        recognise(Source(path, quiet=True))
-    except InvalidFileError as error:
-        env.say(f"{path} is larger than what ttt reads ({error.hint})")
 
 
 def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:

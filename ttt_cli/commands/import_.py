@@ -9,8 +9,7 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.documents import Count, Document
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners import offer_file
-from ttt_cli.shell.common import locked, output_file
+from ttt_cli.shell.common import locked, method_named, output_file, refuse_sources
 from ttt_cli.shell.options import Out, argument, file_help, flag, given_rules, option
 from ttt_cli.shell.ties import about_ties
 from ttt_cli.store import library
@@ -68,7 +67,7 @@ def import_(
     """
     name, reading = file_and_reading(file, given_rules(env))
     source = library.existing(env.store, name, what="file")
-    learner = offer_file(learner).name if learner and ":" in learner else learner
+    learner = method_named(learner).name if learner is not None else None
     loaded = library.load(source, replace(reading, strict=strict, learner=learner))
     if loaded.native:
         message = "is already a ttt state: there is nothing to import"
@@ -76,8 +75,7 @@ def import_(
     state = loaded.state
     usual = env.store / f"{source.stem}{state.learner.suffix}"
     path = usual if out is None else output_file(env, out)
-    if path.exists() and path.samefile(source):
-        raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
+    refuse_sources(env, path, source)
     with locked(env, path, "imported"):
         if out is None and path.exists():
             hint = "-o FILE saves elsewhere; ttt merge joins files"

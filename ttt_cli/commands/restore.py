@@ -10,7 +10,6 @@ from ttt_cli.errors import ExitCode, InvalidFileError
 from ttt_cli.shell.options import given_rules, named, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.files import Backup, backups, original
-from ttt_cli.store.games import LOG
 from ttt_cli.views.numbers import counted
 
 
@@ -60,9 +59,8 @@ def restore(
             library.restore(backup, path)
             return Backups(backups(path), path, str(backup))
     rules = given_rules(env)
-    log = [env.store / LOG] if file == LOG else []
-    candidates = [*library.candidates(env.store, file, rules), Path(file), *log]
-    path = next(filter(backups, candidates), None) or next(filter(Path.is_file, log), None)
+    files = [*library.candidates(env.store, file, rules), Path(file), env.store / file]
+    path = next(filter(backups, files), None) or next(filter(Path.is_file, files), None)
     path = path or library.existing(env.store, file, rules, what="file")
     if path.is_dir():
         raise InvalidFileError("is a folder", where=file or "''", hint="name a state or a log")

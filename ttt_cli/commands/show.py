@@ -12,7 +12,7 @@ import numpy as np
 from rich.text import Text
 
 from ttt_cli.agents.grammar import checked_player, file_and_reading, resolve
-from ttt_cli.agents.registry import ALIASES, BUILT_IN, AgentType, players
+from ttt_cli.agents.registry import ALIASES, BUILT_IN, ON_LARGE_BOARDS, AgentType, players
 from ttt_cli.documents import Count, Document, Error, Share, aside, optional
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
@@ -29,7 +29,6 @@ from ttt_cli.store.runs import Run, differing
 from ttt_cli.store.state import learner_of
 from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugins
 from ttt_cli.views.numbers import counted, percent
-from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table, print_facts, table
 
 MAX_RUNS = 10
@@ -241,7 +240,7 @@ def show(
     if file is None:
         paths = stored_files(env.store)
         states = []
-        with progress(env, len(paths), title="judge", unit="states") as tick:
+        with env.progress(len(paths), title="judge", unit="states") as tick:
             for done, path in enumerate(paths):
                 tick(done)
                 states.append(StoredState.of(path))
@@ -267,8 +266,8 @@ def _players() -> Iterator[PlayerSummary]:
     yield from (PlayerSummary.of(agent, "built-in") for agent in players().values())
     for name, meant in ALIASES.items():
         same = meant.replace(":", " with ").replace(",", " and ")
-        if name == "hard":  # as in ``registry.hard``
-            same += "; on large boards, as search"
+        if name in ON_LARGE_BOARDS:
+            same += f"; on large boards, as {ON_LARGE_BOARDS[name]}"
         yield PlayerSummary(name, name, "alias", f"the same as {same}", {})
     yield from (PlayerSummary.of(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, checked_player))
     for learner in plugins(LEARNER_PLUGINS, checked_learner):

@@ -18,7 +18,6 @@ from ttt_cli.shell.options import argument, given_rules, number, option
 from ttt_cli.signals import graceful
 from ttt_cli.views.board import board, ended
 from ttt_cli.views.numbers import OUTCOMES, cells, counted
-from ttt_cli.views.progress import progress
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def solve(
     root = Position.start(rules) if position is None else read_position(position, rules)
     with (
         graceful(env.say, "stopping (Ctrl-C again: at once)") as stopping,
-        progress(env, nodes, title="solve", unit="nodes") as tick,
+        env.progress(nodes, title="solve", unit="nodes") as tick,
     ):
 
         def report(done: int) -> bool:

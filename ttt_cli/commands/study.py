@@ -19,10 +19,10 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.evaluation.walk import OutgrownError
-from ttt_cli.learners import LEARNERS, learner_class, learner_options, offer_file
+from ttt_cli.learners import LEARNERS, learner_class, learner_options
+from ttt_cli.shell.common import method_named
 from ttt_cli.shell.options import Games, Opponent, Symmetry, argument, flag, given_rules, number, option
 from ttt_cli.signals import graceful
-from ttt_cli.store import library
 from ttt_cli.store.files import try_writing, write_bytes
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import State, learner_of
@@ -41,7 +41,6 @@ from ttt_cli.training.study import (
 from ttt_cli.training.trainer import opponent_of
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.plot import short
-from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table
 
 _share = partial(percent, digits=1)
@@ -182,16 +181,13 @@ def study(
     rules = given_rules(env) or STANDARD
     planned = Planned()
     seeds = seeds or (10 if learners else 1)
-    names = [*map(_method, learners or LEARNERS)]
+    names = [method_named(name).name for name in learners or LEARNERS]
     varied = {name: variations(learner_class(name), vary or ()) for name in names}
     asked: Agent | None = None  # the opponent: a program is asked once for all methods
     for name, values in varied.items():
-        kind = learner_class(name)
-        article = ["article"] if presets and "article" in kind.choices else []
-        if presets and learners and not article:
-            raise UsageError(f"{kind.name} has no article preset", where="--presets")
-        for choice in [*article, "default"]:
-            base = learner_of(name, choice)
+        both_presets = presets and (learners or "article" in learner_class(name).choices)
+        for choice in ["article", "default"] if both_presets else ["default"]:
+            base = learner_of(name, choice)  # raises UsageError if it has no article preset
             start = State.empty(base, rules, symmetric=symmetry)
             other = opponent_of(start, asked or opponent, env.store, Path())
             if opponent is not None:
@@ -207,19 +203,6 @@ def study(
     remedy = "wait for it, or write to another file with -o"
     with lock(out, "filled by a study", remedy=remedy) if out else nullcontext():
         return _fill(env, rules, empty, planned, out, keep, workers or cpu_count() or 1)
-
-
-def _method(name: str) -> str:
-    """The name of a method that is built in, a plug-in, or ``FILE.py:CLASS``."""
-    if ":" in name:
-        return offer_file(name).name
-    if "=" in name:
-        raise UsageError("is not a method", where=name, hint=f"--vary {name} varies a parameter")
-    state = library.StateName.parse(name)
-    if state is not None and name != state.learner:
-        hint = "--presets studies both presets, --board another board"
-        raise UsageError("is a state, not a method", where=name, hint=f"ttt study {state.learner}; {hint}")
-    return name
 
 
 def more_help(arguments: Sequence[str]) -> str:
@@ -251,7 +234,7 @@ def _fill(
         env.say(f"no states are kept of the {counted(done, 'training')} that {out} already holds")
     with (
         graceful(env.say, "stopping (Ctrl-C again: at once)") as stopping,
-        progress(env, len(planned), done=done, title="study", unit="trainings") as tick,
+        env.progress(len(planned), done=done, title="study", unit="trainings") as tick,
     ):
         try:
             for _ in carry_out(planned, study, workers=workers, keep=keep, stopping=stopping):

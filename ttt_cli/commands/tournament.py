@@ -13,7 +13,6 @@ from ttt_cli.evaluation.tournament import Tournament, play_tournament
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.shell.common import resolved
 from ttt_cli.shell.options import Walked, named
-from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table
 
 
@@ -63,7 +62,7 @@ def tournament(
     players = resolved(env, *agents)
     entered = [(player.fields(), player.policy) for player in players]
     pairings = len(entered) * (len(entered) - 1) // 2
-    with progress(env, pairings, title="tournament", unit="pairings") as tick:
+    with env.progress(pairings, title="tournament", unit="pairings") as tick:
         result = play_tournament(entered, budget=positions or BUDGET, tick=tick)
     if result.sampled:
         pairs = ", ".join(dict.fromkeys(" and ".join(sorted((game.x, game.o))) for game in result.sampled))

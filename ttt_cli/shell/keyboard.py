@@ -33,10 +33,6 @@ _NAMED = {
 }
 
 
-LONGEST = 40
-"""The most keys that a menu takes for the beginning of a name."""
-
-
 class Lines:
     """Input by lines, each of which stands for a key."""
 
@@ -201,7 +197,7 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
                 if len(meant) == 1:
                     return meant[0]
                 person.tell("no such name; Ctrl-D leaves")
-            elif len(key) == 1 and len(typed) < LONGEST:
+            elif len(key) == 1:
                 typed += key
 
 

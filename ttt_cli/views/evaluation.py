@@ -28,7 +28,7 @@ from ttt_cli.views.tables import draw_table, table
 
 BAR_WIDTH = 24
 NAME_WIDTH = 14
-NUMBERS_WIDTH = 38
+NUMBERS_WIDTH = 35
 """The most columns for bars and names in a table of rates, and the columns for all between them."""
 
 
@@ -88,7 +88,7 @@ def _drawn(verdict: Verdict, width: int) -> list[Table]:
     """Draw the rates, with bars if there is room, and the facts that hold against any opponent."""
     facts = [[Text(label, "bold"), fact] for label, fact in _facts(verdict)]
     rates = [_rates(verdict, width)] if verdict.results else []
-    return [*rates, table(["", ""], facts, padding=(0, 1))]
+    return [*rates, table(["", ""], facts)]
 
 
 def _rates(verdict: Verdict, width: int) -> Table:
@@ -107,15 +107,10 @@ def _rates(verdict: Verdict, width: int) -> Table:
     headings = ["against", "as", ">win", ">draw", ">loss"]
     if has_bars:
         headings.append("")
-    if width < NAME_WIDTH + NUMBERS_WIDTH:
-        drawn = table(headings, rows, padding=(0, 1, 0, 0))
-        least, others = 9, 28
-    else:
-        drawn = table(headings, rows, padding=(0, 1))
-        least, others = NAME_WIDTH, NUMBERS_WIDTH
+    drawn = table(headings, rows)
     names = drawn.columns[0]
-    names.min_width = least
-    names.max_width = max(least, width - others)
+    names.min_width = NAME_WIDTH
+    names.max_width = max(NAME_WIDTH, width - NUMBERS_WIDTH)
     names.no_wrap = False
     return drawn
 

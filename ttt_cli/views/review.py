@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
-from rich.text import Text
 
 from ttt_cli.documents import WORDS, Document, ResultKey
 from ttt_cli.engine.game import Game
@@ -67,21 +66,17 @@ def moves_table(moves: Sequence[MoveReview], turning_point: int | None = None) -
     return table([">move", "", ">cell", "was", "now", ""], rows)
 
 
-def strip(env: Environment, game: Game) -> Text:
+def strip(env: Environment, game: Game) -> Table:
     """Draw the boards of a game, as many side by side as fit, with a blank line below each row."""
     boards = [
-        board(Position.unchecked(text, game.rules), last=last).split("\n")
+        board(Position.unchecked(text, game.rules), last=last)
         for text, last in zip(game.texts(), (None, *game.moves), strict=True)
     ]
-    across = max(1, env.width // (2 + boards[0][0].cell_len))
-    joined = []
+    across = max(1, env.width // (2 + boards[0].split("\n")[0].cell_len))
+    grid = Table(box=None, show_header=False, padding=(0, 0, 1, 2))
     for start in range(0, len(boards), across):
-        for parts in zip(*boards[start : start + across], strict=True):
-            line = Text("  ", no_wrap=True).join([Text(), *parts])
-            line.rstrip()
-            joined.append(line)
-        joined.append(Text())
-    return Text("\n", no_wrap=True).join(joined)
+        grid.add_row(*boards[start : start + across])
+    return grid
 
 
 def _remark(move: MoveReview) -> str:

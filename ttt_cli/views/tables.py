@@ -12,12 +12,10 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import printable
 
 
-def table(
-    headings: Sequence[str], rows: Iterable[Sequence[Any]] = (), *, padding: Sequence[int] = (0, 2, 0, 0)
-) -> Table:
+def table(headings: Sequence[str], rows: Iterable[Sequence[Any]] = ()) -> Table:
     """Return a table without a frame; ``>`` at the start of a heading aligns its column to the right. On a
     narrow screen, words and right-aligned columns are not broken."""
-    drawn = Table(box=None, padding=tuple(padding), header_style="bold")  # type: ignore[arg-type]
+    drawn = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     rows = [[printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     for heading, *cells in zip_longest(headings, *rows, fillvalue=""):
         title = heading.removeprefix(">")
