@@ -109,6 +109,12 @@ def test_an_export_that_plays_differently_says_so(ttt, store, source, name, othe
             assert f"{100 * found['as_x']['win']:.2f} % as X" in notes[0]
 
 
+def test_an_export_that_leaves_something_open_says_how_it_is_read(ttt):
+    assert ttt("train", "q", "--games", "9", "--seed", "9").code == 0
+    said = ttt("export", "q", "-o", "own.json", "-f", "q-table").err
+    assert said.startswith("so small a q-table file") and ttt("evaluate", said.split()[-1]).code == 0
+
+
 def test_the_moves_that_a_book_would_not_play_can_be_left_out(ttt, store):
     """A row holds the board, -1 for X and 1 for O, the move with its sign, and the stage."""
     exports = {"every": ["moves-csv"], "best": ["moves-csv", "--best"], "policy": ["policy-csv"]}

@@ -101,7 +101,7 @@ def export(
     chunks: Iterable[bytes] = _checked(form, player)
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
-        env.remark(_otherwise(agent, form, chunks[0]))
+        env.remark(_otherwise(agent, form, Source(out, chunks[0])))
     if not write_report(env, out, chunks):
         return None
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
@@ -139,11 +139,14 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
     return reached
 
 
-def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
-    """Remark on a table that plays differently from its source once it is read back, with both figures."""
+def _otherwise(agent: Agent, form: Format, written: Source) -> Iterator[str]:
+    """Remark on a table that is not read back without answers, or then plays differently, with figures."""
     try:
-        loaded = form.load(Source(form.name, content), DEFAULTS)
-    except InvalidFileError:  # an empty table
+        loaded = form.load(written, DEFAULTS)
+    except InvalidFileError as error:
+        _, command = error.lines()
+        if command:  # it is not empty
+            yield f"so small a {form.name} file leaves open how it is meant: {command}"
         return
     assert isinstance(loaded, Loaded)
     again = loaded.state.policy
