@@ -130,6 +130,7 @@ def test_memory_is_limited_by_counting_before_parsing():
     [
         ("é".encode("utf-16"), "UTF-16"),
         ('{"a": 1}'.encode("utf-16-le"), "UTF-16LE"),
+        (b"\0\1\0\0\0\xff\xff\xff\xff", "NET objects"),
         (b'{"a":\n "\xff"}', "0xff"),
         (b"[1,\x00 2]", "NUL"),
         (gzip.compress(b"{}", mtime=0), "gzip"),

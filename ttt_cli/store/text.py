@@ -30,6 +30,7 @@ _MARKS = {
     b"\x89HDF\r\n": "is an HDF5 file; save what it holds as JSON",
     b"MATLAB 5.0 MAT-file": "is a MATLAB file; save what it holds as CSV",
     b"\xac\xed\x00\x05": "holds Java objects; write the table as JSON",
+    b"\x00\x01\x00\x00\x00\xff\xff\xff\xff": "holds .NET objects; write the table as JSON",
     b"\x7fELF": "is a program, not a table",
     b"SQLite format 3\x00": "is an SQLite database; export the table as CSV",
     b"\xff\xfe": "is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 FILE >FILE.txt",
@@ -67,8 +68,9 @@ def decode(data: bytes, where: str, *, line: int = 1) -> str:
     :raises InvalidFileError: with line and byte; other encodings and archives by their name.
     """
     fault = next((text for mark, text in _MARKS.items() if data.startswith(mark)), "")
-    if not fault and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
-        wide = "UTF-16BE" if data[0] == 0 else "UTF-16LE"
+    zeros = [byte == 0 for byte in data[:4]]
+    if not fault and zeros in ([True, False] * 2, [False, True] * 2):
+        wide = "UTF-16BE" if zeros[0] else "UTF-16LE"
         fault = f"is {wide}, not UTF-8; convert it: iconv -f {wide} -t UTF-8 FILE >FILE.txt"
     if fault:
         message, _, hint = fault.partition("; ")

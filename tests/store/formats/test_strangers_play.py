@@ -336,6 +336,8 @@ def test_relative_stones_are_read_after_a_move_too():
     own = {numbers(text if mover(text) == "O" else swapped(text)): value for text, value in MOVED.items()}
     error = refused(own, r"'1' always moves first \(spelling.first=1\)")
     assert "f.json:spelling.mine=1" in error.hint  # which leaves no key out
+    other = {numbers(text if mover(text) == "X" else swapped(text)): v for text, v in MOVED.items()}
+    assert "(spelling.mine=-1)" in str(refused(other))
     judged(own, looks_up(MOVED, 1, 1), spelling={"mine": "1", "theirs": "-1"})
     own = {numbers(text if mover(text) == "O" else swapped(text)): v for text, v in WHILE_OPEN.items()}
     refused(own, r"'1' are one's own stones, whoever began \(spelling.mine=1\)")
@@ -373,7 +375,7 @@ def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked():
         error = refused(spelled, rf"values mean{sides}: .*values=mover.*O takes the smallest \(values=x")
         assert "f.json:values=mover" in error.hint
     worse = {move: -value for move, value in MOVES.items()}  # the mover's is asked for however it plays
-    refused(by_cell(worse), "large values mean: that of whoever is to move")
+    refused(by_cell(worse), "large values mean: that of whoever is to move, and both take the largest")
     reads_as(by_cell(table), goes_by(table), values="mover")
     for stones, whose in (("XO", "x"), ("0X", "o")):
         zeros = {text.translate(str.maketrans("XO", stones)): row for text, row in by_cell(table).items()}
@@ -383,6 +385,14 @@ def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked():
 def test_a_move_may_be_given_by_the_board_after_it():
     lines = [f"{text},{after(text, cell)}".replace(".", " ") + f",{v!r}" for (text, cell), v in MOVES.items()]
     reads_as("\n".join(["before,after,value", *lines]), goes_by(MOVES))
+
+
+def test_a_move_and_its_player_may_follow_the_board_at_once_or_be_missing_at_the_end():
+    player = {"X": "1", "O": "-1"}
+    reads_as({f"{text}{cell}{player[mover(text)]}": v for (text, cell), v in MOVES.items()}, goes_by(MOVES))
+    table = {str((text, cell, player[mover(text)])): value for (text, cell), value in MOVES.items()}
+    ended = {str((text, -1, "1")): 0.0 for text in POSITIONS if not free(text)}
+    reads_as(table | ended, goes_by(MOVES))
 
 
 def test_of_two_kinds_of_keys_none_is_left_out_silently():
@@ -538,7 +548,12 @@ EVERY = {board: ROWS.get("".join(map(".XO".__getitem__, board))) for board in pr
 def test_a_row_for_each_board_is_read_where_something_was_learned():
     """As ``numpy.savetxt`` writes an array."""
     lines = [str(row or [0.0] * 9)[1:-1] for row in EVERY.values()]
-    reads_as("\n".join(lines), goes_by(MOVES))
+    counted = [f"{number}, {line}" for number, line in enumerate(lines)]  # as pandas writes it
+    for written in (lines, counted, [line.replace(",", "") for line in lines]):
+        reads_as("\n".join(written), goes_by(MOVES))
+    known = [POSITIONS.get("".join(map(".XO".__getitem__, board)), 0.0) for board in EVERY]
+    by_rows = {"values": "x", "spelling": {"order": "rows"}}
+    reads_as("\n".join(map(str, known)), looks_up({**POSITIONS, EMPTY: 0.0}), **by_rows)
     refused("\n".join(lines[:5478]), "not positions")
     refused({"".join(map(str, board)): 0.5 for board in EVERY}, "one value for all boards")
 

@@ -202,7 +202,7 @@ def tables_of_rows(
         are_fields = len(rows[-1]) > 1 and _parse(rows[-1][-1]) is not None
         separators = _ARROWS if are_fields else _SEPARATORS
         lines = [",".join(map(str, row)) for row in rows]
-        rows = _listed(lines, rules) or _parted(lines, separators, rules) or rows
+        rows = _matrix(rows, rules) or _listed(lines, rules) or _parted(lines, separators, rules) or rows
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
             fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
@@ -223,6 +223,13 @@ def tables_of_rows(
         raise InvalidFileError(message, where=f"{where}, key {quoted(row[0])}")
     last = [row[-1] if parsed[-1] is None else parsed[-1] for row, parsed in zip(rows, values, strict=True)]
     yield Candidate(["\t".join(row[:-1]) for row in rows], last, notes=notes)
+
+
+def _matrix(rows: Sequence[list[Any]], rules: Rules) -> list[list[str]]:
+    """The rows of an array as NumPy saves it as text, a line for each board and blanks between the numbers of
+    its cells; empty if any line has another form."""
+    lines = [row[0].split() if len(row) == 1 else [] for row in rows]
+    return lines if len(rows) == 3**rules.cells and {*map(len, lines)} == {rules.cells} else []
 
 
 def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
@@ -267,21 +274,20 @@ def _halves(line: str, separator: str) -> tuple[str, str, str]:
 
 
 def _body(rows: list[list[Any]], where: str, rules: Rules, names: Sequence[str]) -> RowsAndNotes:
-    """Rows without their header, with the value last, numbered by board if they are those of all boards, and
-    without a column that only counts them; raises InvalidFileError if there are no keys."""
+    """Rows without their header, with the value last, and without a column that only counts them; numbered by
+    board if they are those of all boards; raises InvalidFileError if there are no keys."""
     if not names and rows and isinstance(rows[0][-1], str) and _is_heading([*map(str, rows[0])], rules):
         names = [str(name).strip() for name in rows[0]]
         rows = rows[1:]
     rows, notes = _value_last(names, rows, where)
     rows = [[*map(str, row[:-1]), row[-1]] for row in rows]
+    numbers = [str(number) for number in range(len(rows) + 1)]
+    if rows and len(rows[0]) > 2 and [row[0].strip() for row in rows] in (numbers[:-1], numbers[1:]):
+        rows = [row[1:] for row in rows]
+    if len(rows) == 3**rules.cells and len(rows[0]) in (1, rules.cells):
+        rows = [[number, *row] for number, row in zip(numbers, rows, strict=False)]
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
-    width = len(rows[0])
-    numbers = [str(number) for number in range(len(rows) + 1)]
-    if len(rows) == 3**rules.cells and width == rules.cells:
-        rows = [[number, *row] for number, row in zip(numbers, rows, strict=False)]
-    elif width > 2 and [row[0].strip() for row in rows] in (numbers[:-1], numbers[1:]):
-        rows = [row[1:] for row in rows]
     distinct = [*{str(row): row for row in rows}.values()]
     repeated = len(rows) - len(distinct)
     if repeated:

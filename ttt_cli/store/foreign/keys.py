@@ -194,6 +194,7 @@ def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
     yield _quoted_items
     yield lambda key: [key[:cells], *_WORD.findall(key[cells:])]
     yield lambda key: [*_WORD.findall(key[:-cells]), key[-cells:]]
+    yield lambda key: _glued_items(key, cells)
     yield lambda key: _printed_items(key, rules.cols)
     for mark in ",;/:\n\t_-@":
         yield lambda key, mark=mark: key.translate(_BRACKETS).split(mark)  # type: ignore[misc]
@@ -203,6 +204,11 @@ def _quoted_items(key: str) -> list[str]:
     mark = "'" if "'" in key else '"'
     plain = key.replace("\\", "").replace("" if mark == '"' else '"', "")
     return [inside or outside for inside, outside in _QUOTED[mark].findall(plain)] if mark in key else []
+
+
+def _glued_items(key: str, cells: int) -> list[str]:
+    """A board, the cell of a move and a player, such as 1 or -1, with nothing between them."""
+    return [key[:cells], key[cells], key[cells + 1 :]] if 2 <= len(key) - cells <= 3 else []
 
 
 def _printed_items(key: str, cols: int) -> list[str]:

@@ -95,7 +95,7 @@ def _combined(
             value_facets = {**way.facets, "values": _measure_in_file(way.measure, spelling)}
             facets = {**oriented.facets, **meaning.facets, **value_facets}
             reading = Reading(oriented, meaning.values, facets, rarity, **way.fields)
-            if not (is_rare and reading.faults):
+            if any_order or not (is_rare and reading.faults):
                 result.append(reading)
     return result
 
@@ -131,7 +131,8 @@ def _meanings(spelling: Spelling, values: Values) -> Iterator[_Meaning]:
         for columns, cells in _cell_columns(spelling):
             names, ids = np.unique(cells, return_inverse=True)
             of_cells = replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows])
-            if any(namings(of_cells.names, spelling.space.rules)):
+            at_open = np.unique(ids[~spelling.space.terminal[spelling.indexes]])  # else there is no move
+            if any(namings(names[at_open].tolist(), spelling.space.rules)):
                 ways.append((columns, of_cells))
     for columns, meant in ways:
         others = [column for at, column in enumerate(spelling.extras) if at not in columns]

@@ -39,7 +39,7 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
             "x": "X's, and O takes the smallest",
             "o": "O's, and X takes the smallest",
             "mover": "that of whoever is to move",
-            "moved": "that of whoever has just moved",
+            "moved": "that of whoever has just moved, and both take the largest",
             "owner": "that of the player in the key",
         }
     },
@@ -136,7 +136,11 @@ def between(ways: Sequence[Mapping[str, str]]) -> list[Question]:
         # Where the stones are not letters, its author may call the other side X.
         question = f"{text}, X being who moves first" if sides and not has_x else text
         values += [("player-x", ADDED)] if "player-x" in names else []
-        asked.append((question, dict(answer(*value) for value in values)))
+        answers = dict(answer(*value) for value in values)
+        if "values=mover" in answers:
+            taken = "smallest" if "values=moved" in answers else "largest"  # of positions, or of moves
+            answers["values=mover"] += f", and both take the {taken}"
+        asked.append((question, answers))
     return asked
 
 

@@ -189,21 +189,27 @@ class _Search:
         for own in complete:
             is_better = own.lost < fixed.lost
             is_rival = own.turn and own.differs(fixed) and (is_better or not own.is_unusual)
-            if is_rival and any(map(self.is_readable, (own, fixed))):
-                stones = (own.second, own.first) if own.is_unusual else (own.first,)
-                ways: list[Mapping[str, str]] = [{"mine": stone} for stone in stones if stone]
+            if is_rival and any(map(self.readable, (own, fixed))):
+                ways: list[Mapping[str, str]] = [{"mine": stone} for stone in self.own_stones(own)]
                 is_likelier = is_better or own.rarity <= fixed.rarity
                 ways = [*ways, fixed.facets] if is_likelier else [fixed.facets, *ways]
                 raise UndecidedError(questions.between(ways)[:1], self.where, self.options)
         few = fixed.lost + FEW_PLAYED_ON * len(self.table.keys)
         return [way for way in complete if not way.turn or way.lost <= few]
 
-    def is_readable(self, spelling: Spelling) -> bool:
-        """Whether the values fit under a spelling; if not, no answer that leads to it could be read."""
+    def own_stones(self, own: Spelling) -> list[str]:
+        """The stones that its author may call the program's own, the likelier first: those of whoever is to
+        move; if these are unusual, or the table is of positions, perhaps after its moves, also the others."""
+        of_positions = any(not reading.of_moves for reading in self.readable(own))
+        stones = [own.first, own.second] if own.is_unusual or of_positions else [own.first]
+        return [*filter(None, stones[::-1] if own.is_unusual else stones)]
+
+    def readable(self, spelling: Spelling) -> list[Reading]:
+        """The readings under a spelling; without any, no answer that leads to it could be read."""
         try:
-            return bool(self.readings_under(spelling))
+            return self.readings_under(spelling)
         except InvalidFileError:
-            return False
+            return []
 
     def incomplete_spellings(self, possible: list[Spelling]) -> list[Spelling]:
         """Where none explains all keys, the likeliest spelling for each answer to whose stones are whose."""
@@ -346,13 +352,13 @@ def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> 
         message = f"{quoted(table.values[0])}: {EXPECTED.format(rules.cells)}"
     elif times > 1:
         message, where = "the key is repeated", f"{where}, key {quoted_key(key)}"
+    elif not_a_cell is not None:
+        message = f"{quoted(not_a_cell)} is not a cell"
     elif any(len({*column}) > 1 for column in spelling.extras):
         beside = ", ".join(quoted(column[0]) for column in spelling.extras)
         message = f"the keys hold more than a position: {beside} beside the first"
         if values.shape != "position" and any(any(namings([*{*it}], rules)) for it in spelling.extras):
             message += f", so that a value should be a number, not {quoted(table.values[0])}"
-    elif not_a_cell is not None:
-        message = f"{quoted(not_a_cell)} is not a cell"
     else:
         message = "the keys are positions, but the values do not fit them"
     return InvalidFileError(message, where=where, hint=hint)
