@@ -148,11 +148,11 @@ def run(arguments: Sequence[str], env: Environment) -> int:
             result = end.exit_code if flush_or_drop(env.stdout) else ExitCode.FAILED
         except BaseException as error:
             flush_or_drop(env.stdout)
-            result = _report(error, env)
+            result = _report(error, arguments, env)
     return result
 
 
-def _report(error: BaseException, env: Environment) -> int:
+def _report(error: BaseException, arguments: Sequence[str], env: Environment) -> int:
     if env.debug:
         import traceback
 
@@ -166,13 +166,13 @@ def _report(error: BaseException, env: Environment) -> int:
             if env.json:
                 text = dumped(Error.of(reported), indent=env.stderr.isatty())
             elif env.bounded(env.stderr) and len(text) > env.width:
-                text = _in_lines(reported, env)
+                text = _in_lines(reported, arguments, env)
             env.stderr.write(text + "\n")
     return reported.exit_code
 
 
-def _in_lines(error: TttError, env: Environment) -> str:
-    lines, command = error.lines()
+def _in_lines(error: TttError, arguments: Sequence[str], env: Environment) -> str:
+    lines, command = error.lines(arguments)
     folded = [env.folded(line, env.stderr, indent=4) for line in (f"Error: {lines[0]}", *lines[1:])]
     return "\n".join([*folded, f"  {command}"] if command else folded)
 
@@ -263,7 +263,9 @@ def main() -> None:
     # Before any file is opened, which might get a closed stream's number.
     env = Environment(*standard_streams())
     with suppress(RuntimeError):  # where no thread can be started, signals end the process silently
-        end_by_signals(lambda code: _report(_stopped(code), replace(env, json="--json" in sys.argv)))
+        end_by_signals(
+            lambda code: _report(_stopped(code), sys.argv[1:], replace(env, json="--json" in sys.argv))
+        )
     gc.set_threshold(100_000)  # loading libraries makes many objects but little garbage
     code = run(sys.argv[1:], env)
     gc.freeze()  # makes the interpreter exit faster

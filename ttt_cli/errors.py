@@ -56,9 +56,12 @@ class TttError(Exception):
     def __str__(self) -> str:
         return printable(f"{self._place}{self.message}" + (f" ({self.hint})" if self.hint else ""))
 
-    def lines(self) -> tuple[Sequence[str], str]:
+    def lines(self, call: Sequence[str] = ()) -> tuple[Sequence[str], str]:
         """The error in lines, for a terminal where one is too long; and a command to copy, which is never
-        broken, or an empty text."""
+        broken, or an empty text.
+
+        :param call: the words of the command that failed, after ``ttt``.
+        """
         hint = self.flags or self.hint
         lines = [f"{self._place}{self.message}", *([f"  {hint}"] if hint else [])]
         return [*map(printable, lines)], ""

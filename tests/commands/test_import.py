@@ -38,7 +38,7 @@ def test_an_existing_state_is_not_replaced(ttt, tmp_path):
 def test_what_a_file_leaves_open_is_laid_out_at_a_terminal(ttt):
     asked = ttt("show", CORPUS / "ternary.csv", terminal=True).err.splitlines()
     assert "in which order do the cells of a board come?" in asked
-    assert asked[-1] == f"  ttt evaluate {CORPUS}/ternary.csv:spelling.order=rows"
+    assert asked[-1] == f"  ttt show {CORPUS}/ternary.csv:spelling.order=rows"
     assert ttt("show", CORPUS / "ternary.csv").err.count("\n") == 1
 
 

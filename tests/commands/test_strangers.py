@@ -85,6 +85,7 @@ def test_what_depends_on_ties_is_noted(ttt, tmp_path):
     path = tmp_path / "values.json"
     path.write_text(json.dumps({"XO.......": {"4": 0.5, "8": 0.5}, ".........": {"0": 1, "4": 1, "5": -1}}))
     told = ttt("evaluate", path, "random", "--json")
+    assert "equal values" in ttt("tournament", path, "random").err
     imported = ttt("import", path, "-o", "own.json", "--json").json["notes"]
     assert imported[0].startswith("read as") and any("equal values" in note for note in imported)
     rates = {

@@ -37,7 +37,7 @@ def review(
         raise UsageError("--game does not go with --last")
     log = env.store / LOG
     if file is None and not log.exists():
-        hint = "ttt play records each finished game there"
+        hint = "ttt play records each game there that a person has finished"
         raise InvalidFileError("no game has been recorded yet", where=str(log), hint=hint)
     games = library.games_in(env.store, str(log) if file is None else file)
     picked = _picked(games, game, last)

@@ -38,6 +38,8 @@ class Solution(Document, name="solution"):
 
     def show(self, env: Environment) -> None:
         position = end = self.position
+        if self.rules != STANDARD:
+            env.out(self.rules.describe())
         if position.plies:
             env.draw(board(position))
             env.out("")

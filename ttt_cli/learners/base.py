@@ -237,10 +237,14 @@ class Learner(ABC, Generic[T]):
         """The learner with other values of some parameters. Under the article rule a parameter is constant
         during training, so its ``…_end`` follows it.
 
-        :raises UsageError: as ``from_params``.
+        :raises UsageError: as ``from_params``, and naming a parameter that the article rule does not have.
         """
         current = self.parameters()
         if self.choice == "article":
+            for name in parameters.keys() & current.keys() - self.article.keys():
+                if parameters[name] != current[name]:
+                    hint = f"it has {', '.join(sorted(self.article.keys() - {'choice'}))}"
+                    raise UsageError(f"{self.name}: the article's rule has no {name}", hint=hint)
             ends = {f"{name}_end": value for name, value in parameters.items() if f"{name}_end" in current}
             parameters = ends | parameters
         return type(self).from_params(**{**current, "choice": self.choice, **parameters})

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,12 @@ def resolved(env: Environment, *names: str, fresh: bool = False, estimated: bool
     env.players.extend(agents)
     for agent in agents:
         env.remark(agent.remarks)
+        if agent.loaded is not None and not agent.loaded.native:
+            from ttt_cli.agents.uniform import Uniform
+            from ttt_cli.shell.ties import about_ties
+
+            ties = about_ties(agent.loaded, agent.options, "random", Uniform(agent.rules))
+            env.remark(f"{agent.source}: {text}" for text in islice(ties, 1))  # without the rates
     return agents
 
 

@@ -5,7 +5,7 @@ equal values it takes, what a position that the table does not hold counts as, a
 that a move wins. An imported state keeps all of that in its header, so that it plays as the program did.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
@@ -69,16 +69,16 @@ class PlayRule:
         elif self.unknown != RANDOM:
             object.__setattr__(self, "unknown", float(self.unknown))
 
-    def about_unknown(self) -> str:
-        """How it plays moves that the table does not hold, in words; with the options, if none is stated."""
+    def about_unknown(self, stated: Collection[str]) -> str:
+        """How it plays moves that the table does not hold, in words; with the options that are not stated."""
         if self.unknown == RANDOM:
             counts = "is only made where none is known"
         else:
             counts = f"counts as {_plain(self.unknown)}"
         wins = "but one that wins at once is made" if self.wins == "known" else "even one that wins at once"
-        is_usual = (self.unknown, self.wins) == (PlayRule.unknown, PlayRule.wins)
-        options = " (unknown= and wins= say otherwise)" if is_usual else ""
-        return f"a move that the file does not hold {counts}, {wins}{options}"
+        options = " and ".join(f"{name}=" for name in ("unknown", "wins") if name not in stated)
+        otherwise = f" ({options} may say otherwise)" if options else ""
+        return f"a move that the file does not hold {counts}, {wins}{otherwise}"
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={_plain(value)}" for name, value in asdict(self).items())

@@ -122,7 +122,7 @@ def test_the_side_that_values_favour_is_found(meaning, ended):
 
 def test_chances_need_no_scale():
     table = {text: (1 + value) / 2 for text, value in POSITIONS.items()}
-    refused(table, r"count as .*: 0 .* 0\.5, as [0-9,]+ of [0-9,]+ values")
+    refused(table, r"a move worth .*: 0 .* 0\.5, as [0-9,]+ of [0-9,]+ values")
     found = reads_as(table, looks_up(POSITIONS), unknown=0.5)
     assert {text: entry["x"][0] for text, entry in entries(found).items()} == table
 

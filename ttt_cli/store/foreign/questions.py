@@ -73,6 +73,7 @@ class UndecidedError(InvalidFileError):
     """A file that can be read in several ways: the questions that would decide, and a command to paste, which
     repeats what the user has stated.
 
+    :ivar answered: the file with what the user has stated and the first answers.
     :ivar fits: whether some way fits all keys, so that no other part of the file need be tried.
     """
 
@@ -80,10 +81,10 @@ class UndecidedError(InvalidFileError):
         self, asked: Sequence[Question], where: str, options: FileOptions, *, fits: bool = True
     ) -> None:
         self.asked, self.fits = asked, fits
-        stated = [f"{name}={value}" for name, value in options.stated.items()]
-        given = ",".join([*stated, *(next(iter(answers)) for _, answers in asked)])
-        words = ["ttt", "evaluate", f"{where}:{given}"]
-        self.command = command_line(*words, *(board_options(options.rules) if options.rules else []))
+        stated = [f"{name}={value}" for name, value in {**options.stated, **options.playing}.items()]
+        self.answered = f"{where}:{','.join([*stated, *(next(iter(answers)) for _, answers in asked)])}"
+        board = board_options(options.rules) if options.rules else []
+        self.command = command_line("ttt", "evaluate", self.answered, *board)
         texts = []
         for text, answers in asked:
             ways = [f"{words} ({option})" for option, words in _named(answers)]
@@ -92,14 +93,17 @@ class UndecidedError(InvalidFileError):
         message = f"the file does not say: {' And '.join(texts)}"
         super().__init__(message, where=where, hint=f"answer after the colon, as in {self.command}")
 
-    def lines(self) -> tuple[Sequence[str], str]:
-        """A line for each question and each answer; then the command."""
+    def lines(self, call: Sequence[str] = ()) -> tuple[Sequence[str], str]:
+        """A line for each question and each answer; then the same call with the first answers."""
         lines = [f"{self.where}: the file does not say"]
         for text, answers in self.asked:
             named = _named(answers)
             width = max(len(option) for option, _ in named)
             lines += [f"{text}?", *(f"  {option:{width}}  {words}" for option, words in named)]
-        return [*map(printable, lines), "answer after the colon, as in"], self.command
+        names_file = [word == self.where or word.startswith(f"{self.where}:") for word in call]
+        words = [self.answered if is_file else word for is_file, word in zip(names_file, call, strict=True)]
+        command = command_line("ttt", *words) if any(names_file) else self.command
+        return [*map(printable, lines), "answer after the colon, as in"], command
 
 
 def _named(answers: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -406,7 +406,7 @@ def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
     answers = {"unknown=0": "0"}
     may_be_initial = value and times >= MIN_TIMES and times > INITIAL_SHARE * many
     if may_be_initial and not np.array_equal(played(0.0), played(value)):
-        answers[f"unknown={value:g}"] = f"{value:g}, as {times:,} of {many:,} values"
+        answers[f"unknown={value:g}"] = f"{value:g}, as {times:,} of {many:,} values are"
     in_table = space.legal & ~np.isnan(values)
     all_negative = np.all(~(values >= 0), axis=1)  # all known moves
     lacks_moves = np.any(space.legal & ~in_table, axis=1)
@@ -414,5 +414,5 @@ def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
     often_passed = passed_over.sum() >= MIN_TIMES and passed_over.mean() > PASSED_OVER
     if len(answers) == 1 and not (reading.of_moves and often_passed):
         return None
-    answers["unknown=random"] = "nothing, it is made only where no move is known"
-    return "what does a move count as that is not in the file (any number may be given)", answers
+    answers["unknown=random"] = "nothing: it is made only where no move is known"
+    return "what is a move worth that is not in the file (any number may be given)", answers

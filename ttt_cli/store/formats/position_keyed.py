@@ -158,11 +158,14 @@ def _read_table(table: Candidate, source: Source, options: FileOptions) -> Forei
         more = ", but a move that wins at once is made" if plays.wins == "known" else ""
         notes.append(f"a policy: each board is answered with a cell; other boards are played at random{more}")
     elif beads := reading.drawn_by:
-        notes.append(f"the numbers look like {beads}, by which a move is drawn (choice=most: the largest)")
+        if options.playing.get("choice") != "most":
+            notes.append(
+                f"the numbers look like {beads}, by which a move is drawn (choice=most: the largest)"
+            )
         if empty := int((np.nansum(values, axis=1) == 0)[~np.isnan(values).all(axis=1)].sum()):
             notes.append(f"boards without {beads}, where it resigns: {empty:,}")
     else:
-        notes.append(plays.about_unknown())
+        notes.append(plays.about_unknown(options.stated))
     learner = "q" if reading.of_moves else "td"
     rejected = _left_out(reading, table)
     rule = None if is_usual else plays
