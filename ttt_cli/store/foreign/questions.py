@@ -78,15 +78,22 @@ class UndecidedError(InvalidFileError):
     """
 
     def __init__(
-        self, asked: Sequence[Question], where: str, options: FileOptions, *, fits: bool = True
+        self,
+        asked: Sequence[Question],
+        where: str,
+        options: FileOptions,
+        *,
+        fits: bool = True,
+        later: Sequence[Question] = (),
     ) -> None:
-        self.asked, self.fits = asked, fits
+        """:param later: questions that the first answers to those ``asked`` do not raise, but others do."""
+        self.asked, self.later, self.fits = asked, later, fits
         stated = [f"{name}={value}" for name, value in {**options.stated, **options.playing}.items()]
         self.answered = f"{where}:{','.join([*stated, *(next(iter(answers)) for _, answers in asked)])}"
         board = board_options(options.rules) if options.rules else []
         self.command = command_line("ttt", "evaluate", self.answered, *board)
         texts = []
-        for text, answers in asked:
+        for text, answers in (*asked, *later):
             ways = [f"{words} ({option})" for option, words in _named(answers)]
             listed = "; ".join([*ways[:-1], f"or {ways[-1]}"] if len(ways) > 1 else ways)
             texts.append(f"{text}: {listed}?")
@@ -96,7 +103,7 @@ class UndecidedError(InvalidFileError):
     def lines(self, call: Sequence[str] = ()) -> tuple[Sequence[str], str]:
         """A line for each question and each answer; then the same call with the first answers."""
         lines = [f"{self.where}: the file does not say"]
-        for text, answers in self.asked:
+        for text, answers in (*self.asked, *self.later):
             named = _named(answers)
             width = max(len(option) for option, _ in named)
             lines += [f"{text}?", *(f"  {option:{width}}  {words}" for option, words in named)]

@@ -8,9 +8,9 @@ about whose stones are whose, and about keys that fit no reading for no reason o
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -50,23 +50,55 @@ SHOWN = 3  # keys that an error names
 def search(table: Candidate, options: FileOptions, rules: Rules, where: str) -> tuple[Reading, list[str]]:
     """The reading of a table that is meant, and what was assumed for it, in words.
 
-    :raises UndecidedError: if several may be meant, with all questions, also those that first answers raise.
+    :raises UndecidedError: if several may be meant, with all questions, also those that an answer raises.
     :raises InvalidFileError: if none fits.
     """
     try:
         return _Search(table, options, rules, where).run()
     except UndecidedError as error:
-        asked = [*error.asked]
-        fits = error.fits
-    first_answers = [next(iter(answers)) for _, answers in asked]
-    stated = {**options.stated, **dict(answer.split("=", 1) for answer in first_answers)}
-    try:
-        search(table, replace(options, stated=stated), rules, where)
-    except UndecidedError as error:
-        asked += [(f"with {','.join(first_answers)}, {text}", answers) for text, answers in error.asked]
-    except InvalidFileError:
-        pass
-    raise UndecidedError(asked, where, options, fits=fits)
+        asked, fits = error.asked, error.fits
+
+    def raised_by(*answers: str) -> dict[str, Mapping[str, str]]:
+        stated = {**options.stated, **dict(answer.split("=", 1) for answer in answers)}
+        try:
+            _Search(table, replace(options, stated=stated), rules, where).run()
+        except UndecidedError as error:
+            return dict(error.asked)
+        except InvalidFileError:
+            pass
+        return {}
+
+    at_once, later = _raised(asked, raised_by)
+    raise UndecidedError([*asked, *at_once], where, options, fits=fits, later=later)
+
+
+def _raised(
+    asked: Sequence[Question], raised_by: Callable[..., dict[str, Mapping[str, str]]]
+) -> tuple[list[Question], list[Question]]:
+    """The questions that all first answers raise together, and those that only another answer raises. Each
+    begins with the answers that raise it, unless all do.
+
+    :param raised_by: gives the questions that remain after some answers, and their answers.
+    """
+    firsts = [next(iter(answers)) for _, answers in asked]
+    by_firsts = raised_by(*firsts)
+    by_answer = [
+        {answer: raised_by(answer) if answer not in firsts else by_firsts for answer in answers}
+        for _, answers in asked
+    ]
+    known = {text.partition(",")[0] for text, _ in asked}
+    raised: dict[str, dict[str, str]] = {}
+    for remaining in chain([by_firsts], *(each.values() for each in by_answer)):
+        for text, answers in remaining.items():
+            if text.partition(",")[0] not in known:
+                raised.setdefault(text, {}).update(answers)
+    at_once, later = list[Question](), list[Question]()
+    for text, answers in raised.items():
+        raising = [[answer for answer in each if text in each[answer]] for each in by_answer]
+        some = [who for who, each in zip(raising, by_answer, strict=True) if 0 < len(who) < len(each)]
+        condition = f"with {' or '.join(some[0])}, " if some else ""
+        (at_once if text in by_firsts else later).append((condition + text, answers))
+    return at_once, later
 
 
 class _Search:
