@@ -29,7 +29,7 @@ class StateSpace(Positions):
     """
 
     def __init__(self, positions: Positions, successors: Int32s) -> None:
-        super().__init__(positions.rules, positions.x, positions.o, positions.results)
+        super().__init__(positions.rules, positions.x, positions.o)
         self.successors = successors
 
     @classmethod
