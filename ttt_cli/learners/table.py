@@ -200,7 +200,7 @@ class Table:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         self.link()
-        copied = copy(self)  # by way of __getstate__, which a kind of table may override
+        copied = copy(self)
         copied._rows = enlarged(self.rows, len(self._rows))
         copied._moves = enlarged(self.moves, len(self._moves))
         if not self.complete:
