@@ -133,11 +133,6 @@ class Table:
         return self.moves if self.by_move else self.rows
 
     @property
-    def move_bytes(self) -> int:
-        """How many bytes of memory each move takes."""
-        return self.moves.itemsize
-
-    @property
     def buffers(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Rows and moves with their free capacity, as kernels take them."""
         return self._rows, self._moves
