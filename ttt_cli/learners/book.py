@@ -128,7 +128,7 @@ def possible_stages(rules: Rules) -> Bools:
     space = StateSpace.of(rules)
     stage = np.where(space.results == 0, rules.cells, space.plies - 1)
     found: Bools = space.terminal[:, None] & (stage[:, None] == stages_of(rules))
-    for layer in space.backwards():
+    for layer in reversed(space.layers):
         found[layer] |= (found[space.successors[layer]] & space.legal[layer][:, :, None]).any(axis=1)
     return found
 
