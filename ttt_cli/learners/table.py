@@ -197,9 +197,7 @@ class Table:
         copied = copy(self)
         copied._rows = enlarged(self.rows, len(self._rows))
         copied._moves = enlarged(self.moves, len(self._moves))
-        if not self.complete:
-            copied.slots = self.slots.copy()
-            copied.used = self.used.copy()
+        copied.slots, copied.used = self.slots.copy(), self.used.copy()
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
