@@ -144,7 +144,7 @@ def _traps(space: StateSpace) -> Bools:
     moving = mover_wins.astype(np.float64)
     waiting = ((space.results != 0) & ~mover_wins).astype(np.float64)
     chosen = np.zeros_like(sound)
-    for rows in space.backwards():
+    for rows in reversed(space.layers):
         after, legal = space.successors[rows], space.legal[rows]
         chances = np.where(sound[rows], waiting[after], -1.0)
         most = chances.max(axis=1)

@@ -16,7 +16,6 @@ from pathlib import Path
 from select import select
 from shutil import which
 from subprocess import PIPE, Popen, TimeoutExpired
-from threading import Thread
 from time import monotonic
 from typing import IO
 from weakref import finalize
@@ -24,7 +23,7 @@ from weakref import finalize
 from ttt_cli.agents.asked import Asked, NoAnswerError
 from ttt_cli.agents.registry import WHOLE, AgentType, number
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import TttError, UsageError
+from ttt_cli.errors import UsageError
 from ttt_cli.signals import held
 from ttt_cli.store.system import translate_os_errors
 
@@ -114,19 +113,24 @@ class Program:
     def _answers(self, process: Popen[bytes], texts: Sequence[str]) -> Iterator[str]:
         stdin, stdout = process.stdin, process.stdout
         assert stdin and stdout
+        os.set_blocking(stdin.fileno(), False)
         missing = len(texts)  # answers still to come
         rest = b""  # the beginning of the next line
         wrote_unasked = bool(select([stdout], [], [], 0)[0] and stdout.read(1))
-        questions = "".join(f"{text}\n" for text in texts).encode()
-        try:
-            Thread(target=_send, args=(stdin, questions), daemon=True).start()
-        except RuntimeError as error:  # no fault of the program
-            raise TttError(str(error), hint="end other processes, or raise the limit (ulimit -u)") from None
+        questions = memoryview("".join(f"{text}\n" for text in texts).encode())
         deadline = monotonic() + self._patience
         while missing > 0 and not wrote_unasked:
             if len(rest) > LONGEST_LINE:
                 raise NoAnswerError(f"wrote no end of line within {LONGEST_LINE:,} bytes", hint=ONE_LINE)
-            if not select([stdout], [], [], max(0.0, deadline - monotonic()))[0]:
+            left = max(0.0, deadline - monotonic())
+            writes, reads, _ = select([stdout], [stdin] if questions else [], [], left)
+            if reads:
+                try:
+                    questions = questions[stdin.write(questions) :]
+                except BrokenPipeError:  # it may end before it has read everything
+                    questions = questions[:0]
+                continue
+            if not writes:
                 what = "wrote no end of line" if rest else "gave no answer"
                 raise NoAnswerError(f"{what} within {self._patience:g} s", hint=FLUSHING)
             chunk = stdout.read(1 << 16)
@@ -164,12 +168,6 @@ def _how_ended(process: Popen[bytes]) -> str:
         code = process.wait(FAREWELL)
         return f"ended ({signal.strsignal(-code) if code < 0 else f'exit status {code}'})"
     return "closed its output"
-
-
-def _send(stdin: IO[bytes], questions: bytes) -> None:
-    with suppress(OSError, ValueError):  # the program may end, or be ended, before it has read everything
-        while questions:
-            questions = questions[stdin.write(questions) :]
 
 
 def words_of(command: str) -> list[str]:

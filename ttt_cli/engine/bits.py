@@ -31,16 +31,10 @@ def popcount(board: Bitboard) -> Any:
     return number
 
 
-popcount.plain = lambda board: int(board).bit_count()  # several times as quick in Python
-
-
 @Part
 def lowest_cell(board: Bitboard) -> Any:
     """The lowest cell of a bitboard that is not empty."""
     return popcount((board & (~board + ONE)) - ONE)
-
-
-lowest_cell.plain = lambda board: (int(board) & -int(board)).bit_length() - 1
 
 
 @Part

@@ -9,7 +9,6 @@ used.
 import errno
 import os
 import pickle
-import re
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
@@ -18,7 +17,6 @@ from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from time import time
 from types import FunctionType
 from typing import Any
 
@@ -27,9 +25,6 @@ from ttt_cli.errors import notices
 SLOW = "kernels run uncompiled, about a hundred times slower"
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 """Kernels never divide by zero, allocate nothing, and only Python calls them."""
-
-_FILE = re.compile(r"[\w.' ]+-[0-9a-f]{16}(\.[0-9]+)?")
-"""The names of files of compiled code."""
 
 
 def unavailable() -> str:
@@ -121,10 +116,8 @@ class _Cache:
         made_of = sys.version, context.codegen().magic_tuple(), self.made_of, types
         name = f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
         try:
-            path = _folder() / name
-            with suppress(OSError):  # where nothing can be written
-                os.utime(path)  # it is in use
-            return CompileResult._rebuild(context, *pickle.loads(path.read_bytes()))
+            code = (_folder() / name).read_bytes()
+            return CompileResult._rebuild(context, *pickle.loads(code))
         except Exception as error:  # a damaged file can raise anything
             notices.debug("no compiled code is loaded from %s: %r", name, error)
         with self.compiling():
@@ -138,7 +131,7 @@ class _Cache:
 
 
 def _keep(name: str, code: bytes) -> None:
-    """Keep compiled code if possible, and delete code that has not been used for 30 days."""
+    """Keep compiled code if possible."""
     try:
         folder = _folder()
         temporary = folder / f"{name}.{os.getpid()}"
@@ -147,10 +140,6 @@ def _keep(name: str, code: bytes) -> None:
             temporary.replace(folder / name)
         finally:
             temporary.unlink(missing_ok=True)
-        for other in folder.iterdir():
-            with suppress(FileNotFoundError):  # another process may have renamed or deleted it
-                if _FILE.fullmatch(other.name) and time() - other.stat().st_mtime > 30 * 86_400:
-                    other.unlink()
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         _say_once(f"compiled code cannot be kept ({where}{error.strerror})")

@@ -68,17 +68,14 @@ def _warn(message: str) -> None:
 
 
 class Part:
-    """A decorator for a function that kernels call; called from Python it runs uncompiled.
-
-    :ivar plain: what then runs: the function itself, unless a quicker one is assigned.
-    """
+    """A decorator for a function that kernels call; called from Python it runs uncompiled."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.python = self.plain = function
+        self.python = function
         self.__doc__ = function.__doc__
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.plain(*arguments)
+        return self.python(*arguments)
 
 
 class Kernel(Part):

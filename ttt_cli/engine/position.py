@@ -170,11 +170,4 @@ class Position:
             why = ""
         if why:
             raise NotationError(f"cell {cell + 1} cannot be played in {self.text!r}: {why}")
-        mover = self.mover
-        boards = {"X": self.x, "O": self.o}
-        boards[mover] |= 1 << cell
-        after = Position.unchecked(self.text[:cell] + mover + self.text[cell + 1 :], self.rules)
-        after.__dict__.update(x=boards["X"], o=boards["O"])
-        if not any(boards[mover] & line == line for line in self.rules.lines_through[cell]):
-            after.__dict__["winning_line"] = None
-        return after
+        return Position.unchecked(self.text[:cell] + self.mover + self.text[cell + 1 :], self.rules)

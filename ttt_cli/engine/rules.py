@@ -92,12 +92,6 @@ class Rules:
         """The winning lines as bitboards: bit ``c`` is cell ``c``."""
         return tuple(sum(1 << cell for cell in line) for line in self.lines)
 
-    @cached_property
-    def lines_through(self) -> tuple[tuple[int, ...], ...]:
-        """For each cell the bitboards of the lines through it."""
-        masks = self.line_masks
-        return tuple(tuple(mask for mask in masks if mask >> cell & 1) for cell in range(self.cells))
-
     def lines_of(self, stones: int) -> list[tuple[int, ...]]:
         """The winning lines that these stones, a bitboard, complete."""
         return [line for line, mask in zip(self.lines, self.line_masks, strict=True) if stones & mask == mask]

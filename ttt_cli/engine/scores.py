@@ -27,7 +27,7 @@ Scores = NDArray[Any]
 def solve(space: StateSpace) -> Int8s:
     """int8[n]: the scores under perfect play, by retrograde analysis."""
     scores = _terminal_scores(space)
-    for rows in space.backwards():
+    for rows in reversed(space.layers):
         best = _move_scores(space, scores, rows).max(axis=1)
         scores[rows] = np.where(space.terminal[rows], scores[rows], best)
     return scores

@@ -3,7 +3,6 @@
 Positions are in order (``engine.positions``); index 0 is the empty board.
 """
 
-from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Int32s, Int64s
-from ttt_cli.engine.positions import Positions, slices
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UsageError, notices
 
@@ -29,7 +28,7 @@ class StateSpace(Positions):
     """
 
     def __init__(self, positions: Positions, successors: Int32s) -> None:
-        super().__init__(positions.rules, positions.x, positions.o, positions.results)
+        super().__init__(positions.rules, positions.x, positions.o)
         self.successors = successors
 
     @classmethod
@@ -64,12 +63,6 @@ class StateSpace(Positions):
         """The positions with 0, 1, 2 … stones, as slices."""
         starts = np.searchsorted(self.plies, np.arange(self.cells + 2))
         return [slice(int(start), int(stop)) for start, stop in pairwise(starts)]
-
-    def backwards(self) -> Iterator[slice]:
-        """The positions from the full board to the empty one, for retrograde computations: slices within one
-        layer, short enough for temporary arrays to stay small."""
-        for layer in self.layers[::-1]:
-            yield from slices(layer.start, layer.stop)
 
     def rows(self, positions: Positions) -> Int64s:
         """int64[k]: the index of each position, all of them in this space."""

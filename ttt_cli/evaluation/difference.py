@@ -8,11 +8,10 @@ import numpy as np
 
 from ttt_cli.documents import Cell, Count, PositionText, Share
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
-from ttt_cli.engine.perfect import FEW_NODES, NODES, UNPROVEN, negated, solved, values_of
+from ttt_cli.engine.perfect import FEW_NODES, NODES, UNPROVEN, negated, values_of
 from ttt_cli.engine.policy import ROUNDING, Policy
 from ttt_cli.engine.positions import Positions, slices
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import enumerated
 from ttt_cli.evaluation.walk import WALK_BATCH, Tick
 
 MAX_ROWS = 10
@@ -49,7 +48,7 @@ class Difference:
     :ivar compared: these positions.
     :ivar differs: bool[n], where their probabilities differ.
     :ivar worth: float64[2, n], the expected game value of each player's choice for the mover; -1 if it
-        resigns; NaN where it is not known, and without a state space wherever ``order`` does not lead.
+        resigns; NaN where it is not known, and wherever ``order`` does not lead.
     :ivar known: bool[2, n], what each has learned about; everything for players that need no experience.
     :ivar order: int64[k], the positions in which they differ or that only one knows, by difference in value.
     """
@@ -135,13 +134,10 @@ def _compared(players: Sequence[Policy], positions: Positions, nodes: int) -> tu
     differs: Bools = np.any(np.abs(played_a - played_b) > ROUNDING, axis=1)
     learned = [player.known(positions) for player in players]
     known = [np.ones(len(positions), np.bool_) if each is None else each for each in learned]
-    if enumerated(positions.rules) is not None:
-        _, values = solved(positions)
-    else:
-        values = np.full(played_a.shape, UNPROVEN)
-        listed = (differs | (known[0] != known[1]))[:, None]
-        rows, cells = np.nonzero(listed & (played_a + played_b > 0))
-        values[rows, cells] = negated(values_of(positions.play(rows, cells), nodes=nodes))
+    values = np.full(played_a.shape, UNPROVEN)
+    listed = (differs | (known[0] != known[1]))[:, None]
+    rows, cells = np.nonzero(listed & (played_a + played_b > 0))
+    values[rows, cells] = negated(values_of(positions.play(rows, cells), nodes=nodes))
     return differs, np.array([_worth(played_a, values), _worth(played_b, values)]), np.array(known)
 
 

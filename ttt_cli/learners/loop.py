@@ -309,8 +309,8 @@ class BatchLearner(Learner[T]):
     def ask(self, opponent: Policy, table: Any, batch: Batch) -> None:
         """Fill in the history of a batch, ply by ply, without learning."""
         waiting = np.empty((len(batch.history), 2), np.uint64)
-        self.play(table, batch._replace(waiting=waiting))
         while True:
+            self.play(table, batch._replace(waiting=waiting))
             games = np.flatnonzero(waiting[:, 0] != OVER)
             if not len(games):
                 return
@@ -320,7 +320,6 @@ class BatchLearner(Learner[T]):
             numbers = uniform_number(batch.seed, games * batch.draws + positions.plies)
             chosen = draw_cells(thresholds(played)[places], numbers)
             batch.history[games, positions.plies] = np.where(chosen < 0, RESIGNED, chosen)
-            self.play(table, batch._replace(waiting=waiting))
 
     def learn(self, table: Any, game: Game, sides: str = "xo") -> None:
         history = np.full((1, table.rules.cells), RESIGNED, np.int8)

@@ -133,11 +133,6 @@ class Table:
         return self.moves if self.by_move else self.rows
 
     @property
-    def move_bytes(self) -> int:
-        """How many bytes of memory each move takes."""
-        return self.moves.itemsize
-
-    @property
     def buffers(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Rows and moves with their free capacity, as kernels take them."""
         return self._rows, self._moves
@@ -167,7 +162,6 @@ class Table:
         more_rows = games * (cells + 1)
         more_moves = games * cells * (cells + 1) // 2
         self._make_room(len(self.rows) + more_rows, len(self.moves) + more_moves)
-        self._grow_slots(more_rows)
         self.link()
 
     def include(self, positions: Positions) -> Int64s:
@@ -200,28 +194,23 @@ class Table:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         self.link()
-        copied = copy(self)  # by way of __getstate__, which a kind of table may override
+        copied = copy(self)
         copied._rows = enlarged(self.rows, len(self._rows))
         copied._moves = enlarged(self.moves, len(self._moves))
-        if not self.complete:
-            copied.slots = self.slots.copy()
-            copied.used = self.used.copy()
+        copied.slots, copied.used = self.slots.copy(), self.used.copy()
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_rows": self.rows, "_moves": self.moves}
 
     def _make_room(self, rows: int, moves: int) -> None:
-        """Room takes no memory until it is used."""
+        """Make room for so many rows and moves in all. Room in the records takes no memory until it is used;
+        the hash table is at most two thirds full."""
         if rows > len(self._rows):
             self._rows = enlarged(self.rows, max(rows, 4 * len(self.rows)))
         if moves > len(self._moves):
             self._moves = enlarged(self.moves, max(moves, 4 * len(self.moves)))
-
-    def _grow_slots(self, more: int) -> None:
-        """Keep the hash table at most two thirds full now, and not quite full with ``more`` rows."""
-        count = len(self.rows)
-        size = 1 << max(3 * count // 2, (count + more) * 17 // 16).bit_length()
+        size = 1 << (3 * rows // 2).bit_length()
         if size > len(self.slots):
             self.slots = np.zeros(size, np.uint64)
             self._enter(FIRST)
@@ -251,10 +240,7 @@ class Table:
         moves["shared_by"] = shared_by
         self.used[ROWS], self.used[MOVES] = row_end, move_end
         self._set_unseen(first_row)
-        old_slots = self.slots
-        self._grow_slots(0)
-        if self.slots is old_slots:  # else all rows have been entered
-            self._enter(first_row)
+        self._enter(first_row)
         if self._unlinked is None:
             self._unlinked = first_row
 

@@ -309,7 +309,7 @@ def _prospects(rules: Rules) -> Floats:
     """float64[n], the mean result for X (+1 won, -1 lost) when both sides play at random from here on."""
     space = StateSpace.of(rules)
     means = space.results.astype(np.float64)
-    for layer in space.backwards():
+    for layer in reversed(space.layers):
         legal = space.legal[layer]
         after = np.where(legal, means[space.successors[layer]], 0.0).sum(axis=1)
         means[layer] += after / np.maximum(legal.sum(axis=1), 1)
