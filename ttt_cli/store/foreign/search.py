@@ -15,6 +15,7 @@ from itertools import chain, islice
 import numpy as np
 
 from ttt_cli.engine.arrays import Floats, Int64s
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign import keys, questions
@@ -425,26 +426,35 @@ def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
     numbers, counts = np.unique(undecided, return_counts=True)
     value, times = float(numbers[counts.argmax()]), int(counts.max())
     many = len(reading.numbers)
-    space = reading.spelling.space
     wins = options.stated.get("wins", PlayRule.wins)
-    values = reading.by_slot
-    if not reading.of_moves:
-        of_sides = values
-        values = values_of_moves(space, lambda after: of_sides[space.rows(after)], reading.plays(0.0))
+    boards, values = _values_of_moves(reading)
 
     def played(unknown: float) -> Floats:
-        return policy_by(space.rules, lambda _: values, reading.plays(unknown, wins)).probabilities(space)
+        return policy_by(boards.rules, lambda _: values, reading.plays(unknown, wins)).probabilities(boards)
 
     answers = {"unknown=0": "0"}
     may_be_initial = value and times >= MIN_TIMES and times > INITIAL_SHARE * many
     if may_be_initial and not np.array_equal(played(0.0), played(value)):
         answers[f"unknown={value:g}"] = f"{value:g}, as {times:,} of {many:,} values are"
-    in_table = space.legal & ~np.isnan(values)
     all_negative = np.all(~(values >= 0), axis=1)  # all known moves
-    lacks_moves = np.any(space.legal & ~in_table, axis=1)
-    passed_over = (all_negative & lacks_moves)[np.any(in_table, axis=1)]
+    lacks_moves = np.any(boards.legal & np.isnan(values), axis=1)
+    passed_over = all_negative & lacks_moves
     often_passed = passed_over.sum() >= MIN_TIMES and passed_over.mean() > PASSED_OVER
     if len(answers) == 1 and not (reading.of_moves and often_passed):
         return None
     answers["unknown=random"] = "nothing: it is made only where no move is known"
     return "what is a move worth that is not in the file (any number may be given)", answers
+
+
+def _values_of_moves(reading: Reading) -> tuple[Positions, Floats]:
+    """The boards of which a move is known, few of those of a large game, and float64[k, cells], the values of
+    their moves to the mover, NaN where none is known."""
+    space = reading.spelling.space
+    if reading.of_moves:
+        rows, values = reading.by_board
+        return space[rows], values
+    is_known = np.zeros(len(space) + 1, np.bool_)  # the last place is for moves that cannot be made
+    is_known[reading.indexes] = True
+    boards = space[np.flatnonzero(is_known[space.successors].any(axis=1))]
+    of_sides = reading.by_slot
+    return boards, values_of_moves(boards, lambda after: of_sides[space.rows(after)], reading.plays(0.0))
