@@ -21,46 +21,37 @@ import numpy as np
 
 from ttt_cli.agents.grammar import Agent, file_and_reading, resolve_all
 from ttt_cli.agents.python_object import player_of
-from ttt_cli.agents.registry import OPPONENTS, default_opponents
-from ttt_cli.agents.registry import AgentType as AgentType
-from ttt_cli.agents.registry import one_of as one_of
+from ttt_cli.agents.registry import OPPONENTS, AgentType as AgentType, default_opponents, one_of as one_of
 from ttt_cli.engine.game import Game as Game
 from ttt_cli.engine.policy import Policy as Policy
 from ttt_cli.engine.position import Position as Position
 from ttt_cli.engine.positions import Positions as Positions
-from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.rules import Rules as Rules
-from ttt_cli.engine.side import Result as Result
-from ttt_cli.engine.side import Side as Side
+from ttt_cli.engine.rules import STANDARD, Rules as Rules
+from ttt_cli.engine.side import Result as Result, Side as Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import DEFAULT_STORE
-from ttt_cli.errors import TttError as TttError
-from ttt_cli.errors import UsageError, expect, notices
+from ttt_cli.errors import TttError as TttError, UsageError, expect, notices
 from ttt_cli.evaluation import verdict as verdicts
-from ttt_cli.evaluation.match import GAMES
-from ttt_cli.evaluation.match import Match as Match
-from ttt_cli.evaluation.match import play_match as match_of
+from ttt_cli.evaluation.match import GAMES, Match as Match, play_match as match_of
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import checked, offer
-from ttt_cli.learners.base import Learner as Learner
-from ttt_cli.learners.base import Shard as Shard
-from ttt_cli.learners.base import parameter as parameter
-from ttt_cli.learners.plain import PlainLearner as PlainLearner
-from ttt_cli.learners.plain import Table as Table
-from ttt_cli.play.session import Player as Seat
-from ttt_cli.play.session import Session
+from ttt_cli.learners.base import Learner as Learner, Shard as Shard, parameter as parameter
+from ttt_cli.learners.plain import PlainLearner as PlainLearner, Table as Table
+from ttt_cli.play.session import Player as Seat, Session
 from ttt_cli.store import library
-from ttt_cli.store.formats.format import FORMAT, Loaded
-from ttt_cli.store.formats.format import ExportSource as ExportSource
-from ttt_cli.store.formats.format import FileOptions as FileOptions
-from ttt_cli.store.formats.format import ForeignTable as ForeignTable
-from ttt_cli.store.formats.format import Format as Format
+from ttt_cli.store.formats.format import (
+    FORMAT,
+    ExportSource as ExportSource,
+    FileOptions as FileOptions,
+    ForeignTable as ForeignTable,
+    Format as Format,
+    Loaded,
+)
 from ttt_cli.store.games import GameRecord as GameRecord
 from ttt_cli.store.locks import lock
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.store.source import Source as Source
-from ttt_cli.store.state import State as State
-from ttt_cli.store.state import learner_of
+from ttt_cli.store.state import State as State, learner_of
 from ttt_cli.store.teaching import teach as teach_games
 from ttt_cli.training.trainer import advance, new_run, opponent_of
 

@@ -9,8 +9,7 @@ from subprocess import PIPE
 
 import pytest
 
-from tests.ttt import GAME_KEYS as GAME
-from tests.ttt import ROOT, read_until, start
+from tests.ttt import GAME_KEYS as GAME, ROOT, read_until, start
 from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.learners.td import Td

@@ -16,8 +16,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.learners import growth, learner_class, loop
-from ttt_cli.learners import table as tables
+from ttt_cli.learners import growth, learner_class, loop, table as tables
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.book import Book
 from ttt_cli.learners.graph import Graph

@@ -4,8 +4,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import source

@@ -9,8 +9,7 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy
 
-from ttt_cli.api import Player, Positions, Rules, TttError
-from ttt_cli.api import policy as policy_of
+from ttt_cli.api import Player, Positions, Rules, TttError, policy as policy_of
 from ttt_cli.engine.arrays import Floats
 
 

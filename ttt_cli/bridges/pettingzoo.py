@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.api import Player, Positions, TttError
-from ttt_cli.api import policy as policy_of
+from ttt_cli.api import Player, Positions, TttError, policy as policy_of
 
 Observation = Mapping[str, Any]
 

@@ -16,8 +16,7 @@ from ttt_cli.store.curves import read
 from ttt_cli.store.formats.format import DEFAULTS, FileOptions
 from ttt_cli.store.formats.records import Study
 from ttt_cli.store.source import Source
-from ttt_cli.training.study import point_medians
-from ttt_cli.training.study import read as read_study
+from ttt_cli.training.study import point_medians, read as read_study
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.plot import PlottedCurve, picture, text_plot
 

@@ -14,8 +14,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.evaluation.match import GAMES, Games, Match, Sample, play_match
-from ttt_cli.evaluation.review import MoveReview
-from ttt_cli.evaluation.review import explain as explained
+from ttt_cli.evaluation.review import MoveReview, explain as explained
 from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import resolved, try_report, write_report

@@ -44,8 +44,7 @@ from ttt_cli.engine.arrays import Floats, Int32s, Int64s
 from ttt_cli.engine.bits import ONE, ZERO
 from ttt_cli.engine.board import Board, board_of, completing_cells
 from ttt_cli.engine.kernel import Part, u32
-from ttt_cli.engine.network import Network, gain, network, squashed, total
-from ttt_cli.engine.network import place as place_stone
+from ttt_cli.engine.network import Network, gain, network, place as place_stone, squashed, total
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import Entry, mean_of, parameter

@@ -24,8 +24,7 @@ from ttt_cli.store import library
 from ttt_cli.store.curves import NAMES, Point, missing_points, read_groups
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
-from ttt_cli.store.text import columns_in
-from ttt_cli.store.text import to_csv as as_csv
+from ttt_cli.store.text import columns_in, to_csv as as_csv
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
 MEASURES = tuple(name for name in NAMES if name not in ("games", "mistakes", "reachable"))
