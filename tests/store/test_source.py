@@ -101,17 +101,16 @@ def test_an_archive_is_refused_with_the_command_that_unpacks_it():
         decode(gzip.compress(b"{}"), "my q.json")
 
 
-def test_half_a_surrogate_pair_beside_a_nan_is_named():
-    assert "surrogate" in refusal(b'{"a": NaN, "b\\ud800": 1}', constants=True).message
-
-
 @pytest.mark.parametrize("first", ['"0,1,2,0,0,0,0,0,0"', "[0, 1, 2, 0, 0, 0, 0, 0, 0]", "(0, 1)"])
 def test_commas_in_quotes_or_brackets_separate_no_fields(first):
     ((_, row),) = csv_rows(f"{first};0.5\n".encode(), "f.csv")
     assert row == [first.strip('"'), "0.5"]
 
 
-def test_content_in_errors_cannot_drive_the_terminal():
+def test_what_is_wrong_is_named_with_its_place_and_cannot_drive_the_terminal():
+    assert "surrogate" in refusal(b'{"a": NaN, "b\\ud800": 1}', constants=True).message
+    assert refusal(b'{"a":\n "\xff"}').where == "q.json, line 2, byte 3"
+    assert refusal(b'{"a":"\xff"}', line=7).where == "q.json, line 7, byte 7"
     assert "\x1b" not in str(refusal(b'{"\\u001b[2J": 1, "\\u001b[2J": 2}'))
     assert len(quoted("\x1b" * 10**6)) < 200
 
@@ -139,11 +138,6 @@ def test_other_encodings_are_named(data, said):
     assert said in refusal(data).message
     with pytest.raises(InvalidFileError, match=said):
         decode(data, "book.csv")
-
-
-def test_a_bad_byte_is_named_with_its_line():
-    assert refusal(b'{"a":\n "\xff"}').where == "q.json, line 2, byte 3"
-    assert refusal(b'{"a":"\xff"}', line=7).where == "q.json, line 7, byte 7"
 
 
 def test_the_size_is_limited_before_reading(path):

@@ -382,12 +382,9 @@ def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked():
         reads_as(zeros, goes_by(MOVES), values=whose)
 
 
-def test_a_move_may_be_given_by_the_board_after_it():
+def test_a_move_may_be_given_by_the_board_after_it_or_with_its_player_at_once():
     lines = [f"{text},{after(text, cell)}".replace(".", " ") + f",{v!r}" for (text, cell), v in MOVES.items()]
     reads_as("\n".join(["before,after,value", *lines]), goes_by(MOVES))
-
-
-def test_a_move_and_its_player_may_follow_the_board_at_once_or_be_missing_at_the_end():
     player = {"X": "1", "O": "-1"}
     reads_as({f"{text}{cell}{player[mover(text)]}": v for (text, cell), v in MOVES.items()}, goes_by(MOVES))
     table = {str((text, cell, player[mover(text)])): value for (text, cell), value in MOVES.items()}
