@@ -33,8 +33,11 @@ class Positions:
     :ivar o: uint64[k], the stones of O.
     """
 
-    def __init__(self, rules: Rules, x: Uint64s, o: Uint64s) -> None:
+    def __init__(self, rules: Rules, x: Uint64s, o: Uint64s, results: Int8s | None = None) -> None:
+        """:param results: if they are known already."""
         self.rules, self.x, self.o = rules, x, o
+        if results is not None:
+            self.results = results
 
     @classmethod
     def start(cls, rules: Rules) -> "Positions":
@@ -93,8 +96,10 @@ class Positions:
     def concatenate(cls, parts: Sequence["Positions"]) -> "Positions":
         """The positions of one or more parts, in turn; raises UsageError unless all are of the same rules."""
         _expect_one(*(part.rules for part in parts))
-        x, o = (np.concatenate([getattr(part, side) for part in parts]) for side in "xo")
-        return cls(parts[0].rules, x, o)
+        x, o, results = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "o", "results")
+        )
+        return cls(parts[0].rules, x, o, results)
 
     def __len__(self) -> int:
         return len(self.x)
@@ -118,7 +123,8 @@ class Positions:
         """A part of the batch by a slice, a mask or indices; by one index, a batch of that position."""
         if isinstance(rows, int | np.integer):
             rows = [range(len(self))[rows]]
-        return Positions(self.rules, self.x[rows], self.o[rows])
+        results = self.results[rows] if "results" in self.__dict__ else None
+        return Positions(self.rules, self.x[rows], self.o[rows], results)
 
     @property
     def cells(self) -> int:

@@ -28,7 +28,7 @@ class StateSpace(Positions):
     """
 
     def __init__(self, positions: Positions, successors: Int32s) -> None:
-        super().__init__(positions.rules, positions.x, positions.o)
+        super().__init__(positions.rules, positions.x, positions.o, positions.results)
         self.successors = successors
 
     @classmethod
