@@ -1,5 +1,6 @@
 """The experience book: rows, the author's choice with its quirks, the default's, and the runs of rows."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -104,11 +105,22 @@ def test_rows_know_their_run_and_keep_it_through_a_file():
     table = trained_table(DEFAULT, 50, 1)
     DEFAULT.tag_run(table, "a")
     DEFAULT.train(table, shard(DEFAULT, 50, 2))
+    counts, before = table.counts_by_move(), table.counts_by_move().copy()
     DEFAULT.tag_run(table, "b")
+    assert np.array_equal(counts, before), "another thread may be reading them"
     read = read_table(DEFAULT, dict(DEFAULT.to_entries(table)))
     assert content(DEFAULT, read) == content(DEFAULT, table)
     first_moves = dict(DEFAULT.to_entries(read))["........."]
     assert [sum(count for *_, run, count in first_moves if run == name) for name in "ab"] == [50, 50]
+
+
+def test_a_book_is_read_and_merged_without_building_its_counts():
+    rules = Rules(4, 4, 4)
+    books = [list(DEFAULT.to_entries(trained_table(DEFAULT, 300, seed, rules=rules))) for seed in (1, 2)]
+    tracemalloc.start()
+    merged = DEFAULT.merge(DEFAULT.empty(rules), [DEFAULT.from_entries(rules, False, one) for one in books])
+    assert tracemalloc.get_traced_memory()[1] < 200 * len(merged.moves)
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))])

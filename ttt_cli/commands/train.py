@@ -390,7 +390,7 @@ def _announce(env: Environment, options: TrainOptions, run: TrainingRun) -> None
         env.say("the player is judged along the way, which may take many times as long as its games")
     if rules.cells >= 36 and isinstance(learner, TableLearner):
         # On average half of the cells are free.
-        size = f"about {run.state.table.moves.itemsize * rules.cells**2 // 2048} kB per game"
+        size = f"about {run.state.table.move_bytes * rules.cells**2 // 2048} kB per game"
         env.say(f"a table keeps every position it meets, {size}; ntuple is made for such boards")
 
 

@@ -51,7 +51,7 @@ from ttt_cli.learners.entries import (
 )
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.loop import Chance, Chosen, Played, choose_best
-from ttt_cli.learners.table import Column, Table, chunks
+from ttt_cli.learners.table import Column, Table, chunks, enlarged
 from ttt_cli.learners.table_learner import TableLearner
 
 LATEST = 100.0
@@ -70,35 +70,59 @@ NO_ROWS: Rows = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class BookTable(Table):
-    """The rows of a book. The column ``seen`` counts them in all runs.
+    """The rows of a book.
 
-    :ivar tagged: the rows that are tagged with a run, by run.
+    :ivar runs: the rows by run; those not tagged with a run yet are under ``""``.
+    :ivar sightings: int64[moves, stages], how often each row was seen, in all runs: quick to add to, but
+        several times as large as ``runs``. Once games are played, untagged rows are found here only; until
+        then it is None.
     """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.tagged: dict[str, Rows] = {}
+        self.runs: dict[str, Rows] = {"": NO_ROWS}
+        self.sightings: Int64s | None = None
 
     @property
     def stages(self) -> int:
         return len(stages_of(self.rules))
 
+    @property
+    def move_bytes(self) -> int:
+        return super().move_bytes + 8 * self.stages
+
+    def counts_by_move(self) -> Int64s:
+        """``sightings``, made of ``runs`` if need be, with room for all moves that the table has room for."""
+        if self.sightings is None:
+            self.sightings = np.zeros((len(self._moves), self.stages), np.int64)
+            for keys, counts in self.runs.values():
+                self.sightings.reshape(-1)[keys] += counts
+        if len(self.sightings) < len(self._moves):
+            self.sightings = enlarged(self.sightings, len(self._moves))
+        return self.sightings
+
     def rows_by_run(self) -> dict[str, Rows]:
-        """The rows by run; those not tagged with a run yet are under ``""``."""
-        at, stages = np.nonzero(self.moves["seen"])
-        keys = at * self.stages + stages
-        untagged = self.moves["seen"][at, stages]
-        for tagged, counts in self.tagged.values():
-            untagged[np.searchsorted(keys, tagged)] -= counts
+        """``runs``, with the untagged rows gathered from ``sightings``, which are given up."""
+        sightings = self.sightings  # read once, and only read: other threads may copy the table meanwhile
+        if sightings is None:
+            return self.runs
+        seen = sightings.reshape(-1)
+        (keys,) = np.nonzero(seen)
+        untagged = seen[keys]
+        for run, (tagged, counts) in self.runs.items():
+            if run:
+                untagged[np.searchsorted(keys, tagged)] -= counts
         left = untagged > 0
-        return {**self.tagged, "": (keys[left], untagged[left])}
+        self.set_rows({**self.runs, "": (keys[left], untagged[left])})
+        return self.runs
 
     def set_rows(self, by_run: dict[str, Rows]) -> None:
-        seen = self.moves["seen"]
-        seen[:] = 0
-        for keys, counts in by_run.values():
-            seen[np.divmod(keys, self.stages)] += counts
-        self.tagged = {run: rows for run, rows in by_run.items() if run}
+        self.runs = {"": NO_ROWS, **by_run}
+        self.sightings = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.rows_by_run()  # leaves the rows alone, all that a pickle needs
+        return super().__getstate__()
 
 
 def combined(how: np.ufunc, parts: list[Rows]) -> Rows:
@@ -134,11 +158,13 @@ def possible_stages(rules: Rules) -> Bools:
 
 
 class Rule(NamedTuple):
-    """What ``choose`` and ``learn`` need: the shortest and the longest stage, and the middle cell or -1."""
+    """What ``choose`` and ``learn`` need: the shortest and the longest stage, the middle cell or -1, and the
+    ``sightings``."""
 
     shortest: int
     longest: int
     centre: int
+    sightings: Int64s
 
 
 @dataclass(frozen=True)
@@ -166,13 +192,10 @@ class Book(TableLearner[BookTable]):
     def watches(self) -> bool:
         return self.choice == "article"
 
-    def move_columns(self, rules: Rules) -> Sequence[Column]:
-        """``seen``: how often each row was seen, by its stage.
-
-        Derived: the ``points`` won with the move, two for a win and one for a draw; its ``games``; and
+    def move_columns(self) -> Sequence[Column]:
+        """All derived: the ``points`` won with the move, two for a win and one for a draw; its ``games``; and
         its ``value``: the score less 1/2, or by the author's rule the score."""
-        seen = Column("seen", f"({len(stages_of(rules))},)i8")
-        return Column("value"), Column("points", "i8"), Column("games", "i8"), seen
+        return Column("value"), Column("points", "i8"), Column("games", "i8")
 
     @property
     def kernel_parts(self) -> tuple[Part, Part]:
@@ -180,25 +203,32 @@ class Book(TableLearner[BookTable]):
 
     def rule(self, table: BookTable) -> Rule:
         stages = stages_of(table.rules)
-        return Rule(int(stages[0]), int(stages[-1]), table.rules.centre)
+        return Rule(int(stages[0]), int(stages[-1]), table.rules.centre, table.counts_by_move())
 
     def exploration(self, table: BookTable, number: int) -> tuple[float, float, float]:
         return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), HALF_WAY
 
     def derive(self, table: BookTable) -> None:
-        rules, moves = table.rules, table.moves
-        seen, winners = moves["seen"], stage_results(rules)
+        rules = table.rules
+        moves = table.moves
+        for name in ("value", "points", "games"):
+            moves[name] = 0
+        for keys, counts in table.rows_by_run().values():
+            at, stages = np.divmod(keys, table.stages)
+            seen = counts
+            if table.complete and self.choice != "article":  # an author's file may hold rows of no game
+                after = StateSpace.of(rules).rows(table.positions(moves["after"][at]))
+                possible = possible_stages(rules)[after, stages]
+                at, stages, seen = at[possible], stages[possible], seen[possible]
+            side = 1 - 2 * (table.positions(table.owners_of(at)).plies.astype(np.int64) % 2)
+            np.add.at(moves["games"], at, seen)
+            np.add.at(moves["points"], at, seen * (1 + side * stage_results(rules)[stages]))
+            if self.choice == "article":
+                won = stages < table.stages - 1
+                np.maximum.at(moves["value"], at[won], LATEST - stages_of(rules)[stages[won]])
         if self.choice == "article":
-            scores = np.where(winners != 0, LATEST - stages_of(rules), 0.0)
-            moves["value"] = np.where(seen > 0, scores, 0.0).max(axis=1)
             moves["value"][: table.rows["number"][FIRST]] = 0  # first moves are random
-        elif table.complete:  # an author's file may hold rows of no game
-            after = StateSpace.of(rules).rows(table.positions(moves["after"]))
-            seen = seen * possible_stages(rules)[after]
-        moves["games"] = seen.sum(axis=1)
-        side = np.repeat(table.positions(slice(None)).movers, table.rows["number"])
-        moves["points"] = moves["games"] + side * (seen @ winners)
-        if self.choice != "article":
+        else:
             moves["value"] = (moves["points"] - moves["games"]) / (2 * moves["games"] + 2)
 
     @property
@@ -226,9 +256,9 @@ class Book(TableLearner[BookTable]):
     # ---- Runs and merging ----
 
     def tag_run(self, table: BookTable, run: str) -> None:
-        untagged = table.rows_by_run()[""]
-        tagged = combined(np.add, [table.tagged.get(run, NO_ROWS), untagged])
-        table.tagged = {**table.tagged, run: tagged}
+        by_run = table.rows_by_run()
+        tagged = combined(np.add, [by_run.get(run, NO_ROWS), by_run[""]])
+        table.runs = {**by_run, run: tagged, "": NO_ROWS}
 
     def merge(self, base: BookTable, parts: Sequence[BookTable], mixed: str = "") -> BookTable:
         """A row that several parts have of one run keeps the largest count; untagged counts add up.
@@ -237,7 +267,7 @@ class Book(TableLearner[BookTable]):
         """
         by_run = {run: [rows] for run, rows in base.rows_by_run().items()}
         merged = deepcopy(base)
-        ((keys, seen),) = by_run[""]
+        keys, seen = base.runs[""]
         by_run[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
             moves = merged.moves_of(merged.include_table(part))[1]
@@ -259,8 +289,8 @@ class Book(TableLearner[BookTable]):
     # ---- Files ----
 
     def size(self, table: BookTable) -> tuple[int, int]:
-        seen = table.moves["seen"].any(axis=1)
-        return len(np.unique(table.owners_of(np.flatnonzero(seen)))), int(np.count_nonzero(seen))
+        moves = np.unique(np.concatenate([keys for keys, _ in table.rows_by_run().values()]) // table.stages)
+        return len(np.unique(table.owners_of(moves))), len(moves)
 
     def to_entries(self, table: BookTable) -> Iterator[Entry]:
         """For each position its rows, sorted: ``[move, plies, result, run, count]``, with cells from 1 and
@@ -372,7 +402,7 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
         games = move.games + 1
         move.points, move.games = points, games
         move.value = (points - games) / (2 * games + 2)
-        move.seen[stage] += 1
+        rule.sightings[moves_made[ply], stage] += 1
 
 
 @Part
@@ -382,8 +412,8 @@ def learn_article(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, r
     stage = plies - 1 if result != 0 else rule.longest
     for ply in range(1, plies):
         move = moves[moves_made[ply]]
-        if move.seen[stage - rule.shortest] == 0:
-            move.seen[stage - rule.shortest] = 1
+        if rule.sightings[moves_made[ply], stage - rule.shortest] == 0:
+            rule.sightings[moves_made[ply], stage - rule.shortest] = 1
             move.games += 1
         if result != 0 and move.value < LATEST - stage:
             move.value = LATEST - stage

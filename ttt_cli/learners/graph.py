@@ -94,7 +94,7 @@ class Graph(TableLearner[Table]):
         score = Column("score", "f8", (0.0, 1.0, -1.0, 0.0))
         return Column("tried", "u1"), Column("seen", "i4", -1), visits, score
 
-    def move_columns(self, rules: Rules) -> Sequence[Column]:
+    def move_columns(self) -> Sequence[Column]:
         """``order``: the place of an edge among its node's in the order of first sight, from 1; 0 for a move
         that has not been played."""
         return (Column("order", "u1"),)

@@ -31,7 +31,6 @@ from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Part, u32
 from ttt_cli.engine.policy import Answer, best_moves, uniform
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.loop import Chance, Chosen, Played, any_of
 from ttt_cli.learners.table import Column, Table
@@ -68,7 +67,7 @@ class Menace(TableLearner[Table]):
     def learns_both_sides(self) -> bool:  # type: ignore[override]
         return self.choice != "article"  # Michie's machine opens no box for the other side
 
-    def move_columns(self, rules: Rules) -> Sequence[Column]:
+    def move_columns(self) -> Sequence[Column]:
         """``change``: the beads added for the move, minus those taken away."""
         return (Column("change", "i8", learned=True),)
 

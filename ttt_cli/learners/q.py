@@ -95,7 +95,7 @@ class Q(TableLearner[Table]):
         line = 1.0 if rules.misere else -1.0  # the side to move did not complete it
         return Column("choice", "u1"), Column("top", unseen=(0.0, line, line, 0.0))
 
-    def move_columns(self, rules: Rules) -> Sequence[Column]:
+    def move_columns(self) -> Sequence[Column]:
         """``value``: what the move is worth to the side that makes it; ``visits``: its updates."""
         return Column("value", learned=True, span=(-1.0, 1.0)), Column("visits", "i8", learned=True)
 

@@ -133,6 +133,11 @@ class Table:
         return self.moves if self.by_move else self.rows
 
     @property
+    def move_bytes(self) -> int:
+        """How many bytes of memory each move takes."""
+        return self.moves.itemsize
+
+    @property
     def buffers(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Rows and moves with their free capacity, as kernels take them."""
         return self._rows, self._moves
@@ -194,7 +199,7 @@ class Table:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         self.link()
-        copied = copy(self)
+        copied = copy(self)  # by way of __getstate__, which a kind of table may override
         copied._rows = enlarged(self.rows, len(self._rows))
         copied._moves = enlarged(self.moves, len(self._moves))
         copied.slots, copied.used = self.slots.copy(), self.used.copy()

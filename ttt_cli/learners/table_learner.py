@@ -66,7 +66,7 @@ class TableLearner(BatchLearner[AnyTable]):
     def row_columns(self, rules: Rules) -> Sequence[Column]:
         return ()
 
-    def move_columns(self, rules: Rules) -> Sequence[Column]:
+    def move_columns(self) -> Sequence[Column]:
         return ()
 
     @property
@@ -94,7 +94,7 @@ class TableLearner(BatchLearner[AnyTable]):
         return Answering(table.rules, partial(looked_up, table, partial(self.answer, table)))
 
     def empty(self, rules: Rules, symmetric: bool = False) -> AnyTable:
-        columns = self.row_columns(rules), self.move_columns(rules)
+        columns = self.row_columns(rules), self.move_columns()
         return cast(AnyTable, self.table_kind(rules, symmetric, *columns))
 
     # ---- Learning ----
