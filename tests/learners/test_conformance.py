@@ -57,11 +57,6 @@ def test_the_uncompiled_kernel_gives_the_same_bytes(learner: Learner):
         assert [content(learner, trained_table(learner, 4, **case)) for case in cases] == compiled
 
 
-def test_methods_are_described_alike_in_their_list_and_their_help():
-    titles = [learner_class(name).title for name in LEARNERS]
-    assert titles == [about[0].upper() + about[1:] for about in LEARNERS.values()]
-
-
 def broken(value: Any) -> list[Any]:
     """The value with one thing wrong in it, in every way that is wrong in every entry."""
     wrong = [None, True, math.nan, math.inf, [[]], {"?": {}}]

@@ -52,19 +52,16 @@ def made(name: str) -> bytes:
     return page(RANDOM, name, facts_of(RANDOM.rules, judge(RANDOM), 1000), OPEN)
 
 
-def test_nobody_is_called_unbeatable_where_the_game_is_lost():
+def test_the_data_agrees_with_evaluation_and_policy():
     for rules, held in ((Rules(), "unbeatable as X and as O"), (Rules(3, 4), "unbeatable as X")):
         assert facts_of(rules, judge(policy("minimax", rules=rules)), None)[0] == (held, "win")
-
-
-def test_the_data_agrees_with_evaluation_and_policy():
-    policy = tables.heuristic(SPACE)
-    found = page_data(policy, "heuristic", OPEN)
+    player = tables.heuristic(SPACE)
+    found = page_data(player, "heuristic", OPEN)
     scores = move_scores(OPEN)[OPEN.legal]
     assert found["scores"].tolist() == scores.tolist()
-    played = policy.probabilities(OPEN)[OPEN.legal]
+    played = player.probabilities(OPEN)[OPEN.legal]
     assert found["chances"] == pytest.approx(played, abs=5e-7)
-    mistakes = find_blunders(policy, [RANDOM])
+    mistakes = find_blunders(player, [RANDOM])
     own, cells = mistakes.positions[mistakes.reachable], mistakes.moves["cell"][mistakes.reachable]
     every = [*zip(own.texts(), cells.tolist(), strict=True)]
     assert found["mistaken"] == len({text for text, _ in every})

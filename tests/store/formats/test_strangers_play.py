@@ -387,9 +387,9 @@ def test_a_move_may_be_given_by_the_board_after_it_or_with_its_player_at_once():
     reads_as("\n".join(["before,after,value", *lines]), goes_by(MOVES))
     player = {"X": "1", "O": "-1"}
     reads_as({f"{text}{cell}{player[mover(text)]}": v for (text, cell), v in MOVES.items()}, goes_by(MOVES))
-    table = {str((text, cell, player[mover(text)])): value for (text, cell), value in MOVES.items()}
-    ended = {str((text, -1, "1")): 0.0 for text in POSITIONS if not free(text)}
-    reads_as(table | ended, goes_by(MOVES))
+    table = {str((text, -1, "1")): 0.0 for text in POSITIONS if not free(text)}  # nobody moves at an end
+    table |= {str((text, cell, player[mover(text)])): value for (text, cell), value in MOVES.items()}
+    reads_as(table, goes_by(MOVES))
 
 
 def test_of_two_kinds_of_keys_none_is_left_out_silently():
@@ -548,9 +548,9 @@ def test_a_row_for_each_board_is_read_where_something_was_learned():
     counted = [f"{number}, {line}" for number, line in enumerate(lines)]  # as pandas writes it
     for written in (lines, counted, [line.replace(",", "") for line in lines]):
         reads_as("\n".join(written), goes_by(MOVES))
-    known = [POSITIONS.get("".join(map(".XO".__getitem__, board)), 0.0) for board in EVERY]
-    by_rows = {"values": "x", "spelling": {"order": "rows"}}
-    reads_as("\n".join(map(str, known)), looks_up({**POSITIONS, EMPTY: 0.0}), **by_rows)
+    known = [str(POSITIONS.get("".join(map(".XO".__getitem__, board)), 0.0)) for board in EVERY]
+    program = looks_up({**POSITIONS, EMPTY: 0.0})
+    reads_as("\n".join(known), program, values="x", spelling={"order": "rows"})
     refused("\n".join(lines[:5478]), "not positions")
     refused({"".join(map(str, board)): 0.5 for board in EVERY}, "one value for all boards")
 
