@@ -140,12 +140,15 @@ class TableLearner(BatchLearner[AnyTable]):
         for rows in table.chunks_by_text():
             positions = table.positions(rows)
             if table.by_move:
-                legal = table.legal(positions)
-                learned = [table.by_cell(table.moves[name], rows, legal) for name in table.learned]
+                at, moves = table.moves_of(rows)
+                _, slots = np.nonzero(table.legal(positions))
+                learned = [table.moves[name][moves] for name in table.learned]
             else:
-                learned = [table.rows[name][rows] for name in table.learned]
-            at, slots = np.nonzero(learned[-1])
-            columns = [(column[at, slots] + 0).tolist() for column in learned]  # + 0: no -0.0
+                at, slots = np.divmod(np.arange(2 * len(rows)), 2)
+                learned = [table.rows[name][rows].reshape(-1) for name in table.learned]
+            (kept,) = np.nonzero(learned[-1])
+            at, slots = at[kept], slots[kept]
+            columns = [(column[kept] + 0).tolist() for column in learned]  # + 0: no -0.0
             values = columns[0] if len(columns) == 1 else map(list, zip(*columns, strict=True))
             members = zip(map(names.__getitem__, slots.tolist()), values, strict=True)
             lengths = np.bincount(at, minlength=len(rows))
