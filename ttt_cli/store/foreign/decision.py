@@ -12,6 +12,7 @@ from ttt_cli.store.foreign.reading import Reading
 T = TypeVar("T")
 
 LEAD = 4.0  # how much higher the rank of the reading that is meant must be than that of any as common
+CLEAR = 4.0  # the standard score from which a reading is clearly better than chance
 DOUBT = 2.0  # how much higher the score of a rarer reading must be for it to be a rival
 OUTWEIGHED = 4.0  # times the highest score without faults that one with faults must exceed
 STEADY = 0.75  # how much less the values of winning moves must vary than if stones were the other side's
@@ -64,8 +65,8 @@ def _may_be_its_stones(other: Reading, best: Reading) -> bool:
     """Whether the meaning of the stones in a reading may be meant, not that in the best one, by what tells
     the two apart: the values of wins, or the positions of each side by themselves."""
     if not best.of_moves:
-        return other.score_by_side > max(best.score_by_side + DOUBT, LEAD)
+        return other.score_by_side > max(best.score_by_side + DOUBT, CLEAR)
     # A program that is rewarded for blocks may prefer them to wins. Where no win is known under either
     # meaning, as against a perfect opponent, wins do not tell.
     wins_tell = any(best.spread_of_wins <= STEADY * other.spread_of_wins)
-    return other.rarity <= best.rarity and other.score > LEAD and not wins_tell
+    return other.rarity <= best.rarity and other.score > CLEAR and not wins_tell

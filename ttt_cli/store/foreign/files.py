@@ -37,7 +37,8 @@ class Candidate:
 
     :ivar keys: perhaps behind the name of a part of the table, such as a player's, and a tab.
     :ivar notes: what a user should know of how the table was found.
-    :ivar unknown: the value of boards never seen, in a table of all boards; None: it has no such value.
+    :ivar unknown: the value of boards never seen, in a table of all boards; None: there is none, or it is no
+        number.
     """
 
     keys: list[str]
@@ -121,7 +122,8 @@ def _by_board(value: Any, rules: Rules) -> Any:
 
 
 def _tables_inside(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
-    """The table that the objects in an object are together; then the one that the objects in those are."""
+    """The table that the objects in an object are together; then the one that the objects in those are. Where
+    none looks like a table, the largest."""
     parts: list[Part] = [("", value)]
     for _ in range(2):
         inside = [(name, _by_board(item, rules)) for _, part in parts for name, item in part.items()]

@@ -19,7 +19,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.keys import BITS, LAST_FIRST, NUMBERS, Spelling
 from ttt_cli.store.foreign.questions import ADDED
 from ttt_cli.store.foreign.reading import BEADS, MIN_MAPPED, Folding, Reading
-from ttt_cli.store.foreign.values import MARKED, TURNED, Values, decisions, namings
+from ttt_cli.store.foreign.values import MARKED, TRANSPOSED, Values, decisions, namings
 
 ADDED_RARITY = 3  # of adding up two tables, which usually belong to two players
 ORDER_RARITY = 5  # of cells that do not come row by row from the top left
@@ -112,7 +112,7 @@ def _meaning_rarity(way: _Measured, meaning: _Meaning) -> int:
     rarity = ADDED_RARITY if meaning.are_added else 0
     if way.measure != way.usual:
         rarity += MEANING_RARITY
-    if way.facets.get("cells", "").startswith(TURNED):
+    if way.facets.get("cells", "").startswith(TRANSPOSED):
         rarity += MEANING_RARITY
     return rarity
 
@@ -244,12 +244,12 @@ def _of_moves(spelling: Spelling, meaning: _Meaning, folding: Folding | None) ->
 
 
 class _Placement(NamedTuple):
-    """A way to place numbers: facets, the cells (from 0), the numbers, and their indexes among all."""
+    """A way to place numbers: facets, the cells (from 0), the numbers, and their indexes in ``Values``."""
 
     facets: dict[str, str]
     cells: Int64s
     numbers: Floats
-    rows: Int64s
+    at: Int64s
 
 
 def _placed(
@@ -263,9 +263,9 @@ def _placed(
 
     :param goes_on: bool[m], whether the player of each number can move in its position.
     """
-    _, cells, numbers, rows = placement
+    _, cells, numbers, at = placement
     space, values = spelling.space, meaning.values
-    indexes, still_open = spelling.indexes[values.rows[rows]], goes_on[rows]
+    indexes, still_open = spelling.indexes[values.rows[at]], goes_on[at]
     is_known = np.isfinite(numbers)
     is_free = space.legal[indexes, cells]
     if folding and not folding.turned:
@@ -290,7 +290,7 @@ def _placed(
         "slots": slots,
         "numbers": np.bincount(move_of, numbers[is_kept]).astype(np.float64),
         "occupied": occupied,
-        "left_out": np.stack([rows, cells], axis=1)[is_free & (still_open & ~is_known | is_idle)],
+        "left_out": np.stack([at, cells], axis=1)[is_free & (still_open & ~is_known | is_idle)],
     }
 
 

@@ -4,7 +4,7 @@ A facet is what distinguishes readings, such as ``first``, under the name of the
 by which a user states it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean, printable
@@ -153,6 +153,41 @@ def between(ways: Sequence[Mapping[str, str]]) -> list[Question]:
             answers["values=mover"] += f", and both take the {taken}"
         asked.append((question, answers))
     return asked
+
+
+def raised(
+    asked: Sequence[Question], open_after: Callable[..., dict[str, Mapping[str, str]]]
+) -> tuple[list[Question], list[Question]]:
+    """The questions that all first answers raise together, and those that only another answer raises. Each
+    begins with the answers that raise it, unless all do.
+
+    :param open_after: gives the questions that remain after some answers, and their answers.
+    """
+    first = [next(iter(answers)) for _, answers in asked]
+    together = open_after(*first)
+    after = {
+        answer: together if answer in first else open_after(answer)
+        for _, answers in asked
+        for answer in answers
+    }
+    known = {text.partition(",")[0] for text, _ in asked}
+    every: dict[str, dict[str, str]] = {}
+    for remaining in (together, *after.values()):
+        for text, answers in remaining.items():
+            if text.partition(",")[0] not in known:
+                every.setdefault(text, {}).update(answers)
+
+    def condition(text: str) -> str:
+        for _, answers in asked:
+            raising = [answer for answer in answers if text in after[answer]]
+            if 0 < len(raising) < len(answers):
+                return f"with {' or '.join(raising)}, "
+        return ""
+
+    at_once, later = list[Question](), list[Question]()
+    for text, answers in every.items():
+        (at_once if text in together else later).append((condition(text) + text, answers))
+    return at_once, later
 
 
 def answer(facet: str, value: str) -> tuple[str, str]:

@@ -106,8 +106,8 @@ class Reading:
 
     @property
     def even(self) -> float:
-        """What an even position is worth: 1/2 if the numbers look like chances to win, the mean of open
-        positions if they are all on one side of 0, such as points or per cent, else 0."""
+        """What an even position is worth. Numbers from 0 to 1 look like chances: 1/2, or 0 if more open ones
+        have that; those on one side of 0 look like points: the mean of open positions; else 0."""
         numbers, undecided = self.numbers, self.numbers[self.still_open]
         if np.all((numbers >= 0) & (numbers <= 1)):
             return 0.5 if (undecided == 0).sum() <= (undecided == 0.5).sum() else 0.0

@@ -8,9 +8,9 @@ about whose stones are whose, and about keys that fit no reading for no reason o
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 
@@ -54,52 +54,13 @@ def search(table: Candidate, options: FileOptions, rules: Rules, where: str) -> 
     :raises UndecidedError: if several may be meant, with all questions, also those that an answer raises.
     :raises InvalidFileError: if none fits.
     """
+    searching = _Search(table, options, rules, where)
     try:
-        return _Search(table, options, rules, where).run()
+        return searching.run()
     except UndecidedError as error:
         asked, fits = error.asked, error.fits
-
-    def raised_by(*answers: str) -> dict[str, Mapping[str, str]]:
-        stated = {**options.stated, **dict(answer.split("=", 1) for answer in answers)}
-        try:
-            _Search(table, replace(options, stated=stated), rules, where).run()
-        except UndecidedError as error:
-            return dict(error.asked)
-        except InvalidFileError:
-            pass
-        return {}
-
-    at_once, later = _raised(asked, raised_by)
+    at_once, later = questions.raised(asked, lambda *answers: searching.answered(*answers).open_questions())
     raise UndecidedError([*asked, *at_once], where, options, fits=fits, later=later)
-
-
-def _raised(
-    asked: Sequence[Question], raised_by: Callable[..., dict[str, Mapping[str, str]]]
-) -> tuple[list[Question], list[Question]]:
-    """The questions that all first answers raise together, and those that only another answer raises. Each
-    begins with the answers that raise it, unless all do.
-
-    :param raised_by: gives the questions that remain after some answers, and their answers.
-    """
-    firsts = [next(iter(answers)) for _, answers in asked]
-    by_firsts = raised_by(*firsts)
-    by_answer = [
-        {answer: raised_by(answer) if answer not in firsts else by_firsts for answer in answers}
-        for _, answers in asked
-    ]
-    known = {text.partition(",")[0] for text, _ in asked}
-    raised: dict[str, dict[str, str]] = {}
-    for remaining in chain([by_firsts], *(each.values() for each in by_answer)):
-        for text, answers in remaining.items():
-            if text.partition(",")[0] not in known:
-                raised.setdefault(text, {}).update(answers)
-    at_once, later = list[Question](), list[Question]()
-    for text, answers in raised.items():
-        raising = [[answer for answer in each if text in each[answer]] for each in by_answer]
-        some = [who for who, each in zip(raising, by_answer, strict=True) if 0 < len(who) < len(each)]
-        condition = f"with {' or '.join(some[0])}, " if some else ""
-        (at_once if text in by_firsts else later).append((condition + text, answers))
-    return at_once, later
 
 
 class _Search:
@@ -108,6 +69,7 @@ class _Search:
     :ivar stated: the facets that the user has stated; ``stated_of_keys`` those of how keys are spelled.
     :ivar is_relative: whether the user has stated that stones are one's own and the other's.
     :ivar any_order: whether the user has stated the order of cells, so that rare ones are tried too.
+    :ivar found: the spellings of the keys that were found, as ``spelled`` gives them.
     """
 
     def __init__(self, table: Candidate, options: FileOptions, rules: Rules, where: str) -> None:
@@ -116,6 +78,24 @@ class _Search:
         self.stated_of_keys = {name: value for name, value in stated.items() if name in questions.KEY_FACETS}
         self.is_relative = "mine" in stated or "theirs" in stated
         self.any_order = "order" in stated
+        self.found: dict[tuple[bool, float], list[Spelling]] = {}
+
+    def answered(self, *answers: str) -> "_Search":
+        """The search with some questions answered."""
+        stated = {**self.options.stated, **dict(answer.split("=", 1) for answer in answers)}
+        other = _Search(self.table, replace(self.options, stated=stated), self.rules, self.where)
+        other.found = self.found
+        return other
+
+    def open_questions(self) -> dict[str, Mapping[str, str]]:
+        """The questions that ``run`` asks; none if no reading fits."""
+        try:
+            self.run()
+        except UndecidedError as error:
+            return dict(error.asked)
+        except InvalidFileError:
+            pass
+        return {}
 
     def run(self) -> tuple[Reading, list[str]]:
         """As ``search``, but asking only what is open before any question is answered."""
@@ -174,11 +154,11 @@ class _Search:
                 errors.append(error)
         if not result:
             raise errors[0]
-        policies = [reading for reading in result if reading.values.are_decisions]
-        policies = policies or [reading for reading in result if reading.drawn_by == "probabilities"]
+        played = [reading for reading in result if reading.values.are_decisions]
+        played = played or [reading for reading in result if reading.drawn_by == "probabilities"]
         fewest = min(reading.spelling.misfits.sum() for reading in result)
-        fits_as_well = any(reading.spelling.misfits.sum() == fewest for reading in policies)
-        return policies if fits_as_well else result
+        fits_as_well = any(reading.spelling.misfits.sum() == fewest for reading in played)
+        return played if fits_as_well else result
 
     def spellings(self) -> list[Spelling]:
         """The spellings of the keys that are worth trying with the values.
@@ -195,7 +175,10 @@ class _Search:
 
     def spelled(self, least: float) -> list[Spelling]:
         """The spellings under which at least this share of the keys are positions."""
-        return keys.spellings(self.table.keys, self.rules, relative=self.is_relative, least=least)
+        wanted = self.is_relative, least
+        if wanted not in self.found:
+            self.found[wanted] = keys.spellings(self.table.keys, self.rules, relative=wanted[0], least=least)
+        return self.found[wanted]
 
     def stated_spellings(self, possible: list[Spelling]) -> list[Spelling]:
         """The spellings that agree with what the user has stated."""
@@ -218,17 +201,25 @@ class _Search:
         fixed = next((spelling for spelling in complete if not spelling.turn), None)
         if fixed is None or not fixed.lost:
             return [way for way in complete if way.lost == complete[0].lost]
-        # Where games went on after their end, stones may be one's own instead: what is rare must fit better.
+        # Where games went on after their end, stones may be one's own instead.
         for own in complete:
-            is_better = own.lost < fixed.lost
-            is_rival = own.turn and own.differs(fixed) and (is_better or not own.is_unusual)
-            if is_rival and any(map(self.readable, (own, fixed))):
-                ways: list[Mapping[str, str]] = [{"mine": stone} for stone in self.own_stones(own)]
-                is_likelier = is_better or own.rarity <= fixed.rarity
-                ways = [*ways, fixed.facets] if is_likelier else [fixed.facets, *ways]
-                raise UndecidedError(questions.between(ways)[:1], self.where, self.options)
+            if own.turn and self.may_be_meant(own, fixed):
+                raise UndecidedError([self.about_stones(own, fixed)], self.where, self.options)
         few = fixed.lost + FEW_PLAYED_ON * len(self.table.keys)
         return [way for way in complete if not way.turn or way.lost <= few]
+
+    def may_be_meant(self, own: Spelling, fixed: Spelling) -> bool:
+        """Whether stones may be one's own: in a spelling that is not unusual, or that leaves out fewer keys
+        than where one side always moves first."""
+        is_likely = own.lost < fixed.lost or not own.is_unusual
+        return is_likely and own.differs(fixed) and any(map(self.readable, (own, fixed)))
+
+    def about_stones(self, own: Spelling, fixed: Spelling) -> Question:
+        """The question whose stones are whose, the likelier answers first."""
+        ways: list[Mapping[str, str]] = [{"mine": stone} for stone in self.own_stones(own)]
+        is_likelier = own.lost < fixed.lost or own.rarity <= fixed.rarity
+        ways = [*ways, fixed.facets] if is_likelier else [fixed.facets, *ways]
+        return questions.between(ways)[0]
 
     def own_stones(self, own: Spelling) -> list[str]:
         """The stones that its author may call the program's own, the likelier first: those of whoever is to
@@ -284,13 +275,15 @@ class _Search:
         possible = keys.representatives(boards)
         for symmetry, folding in self.foldings(boards, possible).items():
             ways = [] if symmetry == UNTURNED else self.policy_readings(table, boards, folding)
-            if not ways:
-                values = collect(table.values, table.keys, self.rules, self.where)
-                ways = [*readings(boards, values, folding, self.any_order)]
+            ways = ways or [*readings(boards, self.collected(table), folding, self.any_order)]
             if ways:
                 stands_for = self.symmetries_asked(symmetry, possible)
                 return [replace(reading, spelling=spelling, stands_for=stands_for) for reading in ways]
-        raise _unfit(table, boards, values, self.where)
+        raise _unfit(table, boards, self.collected(table), self.where)
+
+    def collected(self, table: Candidate) -> Values:
+        """The numbers of a table; raises InvalidFileError if one is unlike the others."""
+        return collect(table.values, table.keys, self.rules, self.where)
 
     def foldings(self, boards: Spelling, possible: Mapping[str, Int64s]) -> dict[str, Folding | None]:
         """How the keys may stand for their images, by the name of the symmetry, the likelier first."""

@@ -34,12 +34,12 @@ _AMOUNT_FIELDS = {*VALUE_FIELDS, "count"}
 
 _CELL = re.compile(r"[(\[]?\s*[0-9A-Da-d]\s*(?:[,;]\s*)?(?:[0-9]\s*)?[)\]]?")
 _NAME_PART = re.compile(r"[0-9]+|[A-Za-z]")
-TURNED = "column and row"
+TRANSPOSED = "column and row"
 MARKED = "the marked one of all"
 _NAMINGS: dict[tuple[bool, ...], tuple[tuple[str, int, int], ...]] = {
     (False,): (("{}", 0, 0),),
     (True,): (("{}", 0, 0),),
-    (False, False): (("row and column from {}", 0, 1), (f"{TURNED} from {{}}", 1, 0)),
+    (False, False): (("row and column from {}", 0, 1), (f"{TRANSPOSED} from {{}}", 1, 0)),
     (True, False): (("A{} with A a row", 0, 1), ("A{} with A a column", 1, 0)),
     (False, True): (("{}A with A a column", 0, 1),),
 }

@@ -35,8 +35,8 @@ FORMATS = {
     "dot": ".position_graph:Dot",
     "svg": ".position_graph:Svg",
 }
-"""The classes by name. The first that recognises a file reads it: formats that look at its beginning only
-come before those that parse it, and of these the one that takes any file is last."""
+"""The classes by name. The first that recognises a file reads it, so the more specific come first; the one
+that takes any file is the last that reads."""
 
 
 @cache

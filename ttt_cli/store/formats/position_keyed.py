@@ -129,7 +129,7 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: FileOp
 def _read_table(table: Candidate, source: Source, options: FileOptions) -> ForeignTable:
     """The entries of a table's reading, with what is left out and what the user should know."""
     rules = options.rules or STANDARD
-    table = _learned(table, rules, source.where)
+    table = _checked(table, rules, source.where)
     reading, assumed = search(table, options, rules, source.where)
     is_policy = reading.values.are_decisions
     unknown = options.stated.get("unknown", RANDOM if is_policy else table.unknown or 0.0)
@@ -172,8 +172,8 @@ def _read_table(table: Candidate, source: Source, options: FileOptions) -> Forei
     return ForeignTable(learner, entries, "default", rules, plays=rule, rejected=rejected, notes=notes)
 
 
-def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:
-    """A table without boards never seen.
+def _checked(table: Candidate, rules: Rules, where: str) -> Candidate:
+    """A table of a plausible size, without boards never seen.
 
     :raises InvalidFileError: if it has too many keys, or none that was learned, or one that is too long.
     """
@@ -197,11 +197,14 @@ def _learned(table: Candidate, rules: Rules, where: str) -> Candidate:
 def _left_out(reading: Reading, table: Candidate) -> list[Rejected]:
     """What is left out: keys that are not positions, and values that are not numbers."""
     spelling, values = reading.spelling, reading.values
-    places = [f"key {quoted_key(key)}" for key in table.keys]
+
+    def place(row: int) -> str:
+        return f"key {quoted_key(table.keys[row])}"
+
     own = "the stones are the mover's own and the opponent's (spelling.mine)"
     played_on = f"the game goes on after a win, or {own}"
     rejected = [
-        Rejected(places[row], played_on if spelling.played_on[row] else "not a position in this spelling")
+        Rejected(place(row), played_on if spelling.played_on[row] else "not a position in this spelling")
         for row in np.flatnonzero(spelling.left_out).tolist()
     ]
     kept = np.flatnonzero(~spelling.left_out)
@@ -213,8 +216,8 @@ def _left_out(reading: Reading, table: Candidate) -> list[Rejected]:
             why = "not a finite number"
         else:
             why = "its player is not to move (in games that X began)"
-        place = f", cell {cell + 1}" if reading.of_moves else ""
-        rejected.append(Rejected(places[kept[values.rows[at]]] + place, why))
+        of_cell = f", cell {cell + 1}" if reading.of_moves else ""
+        rejected.append(Rejected(place(kept[values.rows[at]]) + of_cell, why))
     return rejected
 
 

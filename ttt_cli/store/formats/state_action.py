@@ -61,6 +61,21 @@ def _join_roots(nodes: dict[str, Any]) -> list[str]:
     return [f"the root had no board; it is the empty one, and key '{twin}', the same board, has joined it"]
 
 
+def _fault_of(node: dict[str, Any], text: str, keys: Mapping[str, str]) -> str:
+    """What is wrong with a node, given its board and the keys of the boards before it; empty: nothing."""
+    space = StateSpace.of(STANDARD)
+    if text not in space.index_of:
+        return Position.unchecked(text, STANDARD).fault()
+    if text in keys:
+        return f"the same board as key {quoted(keys[text])}"
+    if not keys and node["state"] != _EMPTY:
+        return "the first node must be the empty board"
+    winner = _SYMBOLS[int(space.results[space.index_of[text]])].replace(".", "nobody")
+    if node["end"] != (winner != "nobody"):
+        return f"end is {str(node['end']).lower()}, but {winner} has won"
+    return ""
+
+
 def _entries(nodes: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
     """The native entries of the nodes, checked against the rules of the game."""
     space = StateSpace.of(STANDARD)
@@ -68,20 +83,9 @@ def _entries(nodes: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     keys: dict[str, str] = {}
     for (key, node), text in zip(nodes.items(), texts.values(), strict=True):
-        row = space.index_of.get(text, -1)
-        winner = _SYMBOLS[int(space.results[row])].replace(".", "nobody")
-        if row < 0:
-            why = Position.unchecked(text, STANDARD).fault()
-        elif text in keys:
-            why = f"the same board as key {quoted(keys[text])}"
-        elif not keys and node["state"] != _EMPTY:
-            why = "the first node must be the empty board"
-        elif node["end"] != (winner != "nobody"):
-            why = f"end is {str(node['end']).lower()}, but {winner} has won"
-        else:
-            keys[text] = key
-            continue
-        raise InvalidFileError(why, where=f"{where}, key {quoted(key)}")
+        if why := _fault_of(node, text, keys):
+            raise InvalidFileError(why, where=f"{where}, key {quoted(key)}")
+        keys[text] = key
     for rank, (text, key) in enumerate(keys.items()):
         successors = space.successors[space.index_of[text]].tolist()
         place = f"{where}, key {quoted(key)}"
