@@ -150,6 +150,7 @@ def _introduce(env: Environment, agents: Sequence[Agent], players: Sequence[Play
             env.say(f"{share}; with the option epsilon=0 it plays as evaluate judges it")
         if learn and not loaded.native:
             what = f"{loaded.path} is a {loaded.format} file, which is read-only here"
-            stated = ",".join(f"{name}={value}" for name, value in loaded.options.stated.items())
+            kept = {name: agent.options[name] for name in ("choice", "ties") if name in agent.options}
+            stated = ",".join(f"{name}={value}" for name, value in {**loaded.options.stated, **kept}.items())
             file = f"{loaded.path}:{stated}" if stated else loaded.path
             env.say(f"{what}; to teach it, first:", command_line("ttt", "import", file))
