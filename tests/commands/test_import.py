@@ -37,8 +37,8 @@ def test_an_existing_state_is_not_replaced(ttt, tmp_path):
 
 def test_what_a_file_leaves_open_is_laid_out_at_a_terminal(ttt):
     asked = ttt("show", CORPUS / "ternary.csv", terminal=True).err
-    assert "\nin which order do the cells of a board come?\n" in asked
-    assert asked.endswith(f"\n  ttt show {CORPUS}/ternary.csv:spelling.order=rows\n")
+    last = f"\n  ttt show {CORPUS}/ternary.csv:spelling.order=rows\n"
+    assert "\nin which order do the cells of a board come?\n" in asked and asked.endswith(last)
 
 
 def test_importing_is_deterministic_and_the_same_file_adds_nothing_in_a_merge(ttt, tmp_path):

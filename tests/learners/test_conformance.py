@@ -47,6 +47,7 @@ def fewer_games(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_every_learner_conforms(check: Callable[[Learner], None], learner: Learner):
     check(learner)
+    assert learner.title.lower() == LEARNERS[learner.name].lower()  # as help and lists call it
 
 
 def test_the_uncompiled_kernel_gives_the_same_bytes(learner: Learner):

@@ -144,9 +144,8 @@ def _otherwise(agent: Agent, form: Format, written: Source) -> Iterator[str]:
     try:
         loaded = form.load(written, DEFAULTS)
     except InvalidFileError as error:
-        _, command = error.lines()
-        if command:  # it is not empty
-            yield f"so small a {form.name} file leaves open how it is meant: {command}"
+        if error.lines()[1]:  # questions, unless it is empty
+            yield f"so little was learned that a {form.name} file leaves open how it is meant"
         return
     assert isinstance(loaded, Loaded)
     again = loaded.state.policy

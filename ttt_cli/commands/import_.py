@@ -9,7 +9,8 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.documents import Count, Document
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.shell.common import locked, method_named, output_file, refuse_sources
+from ttt_cli.learners import offer_file
+from ttt_cli.shell.common import locked, output_file, refuse_sources
 from ttt_cli.shell.options import Out, argument, file_help, flag, given_rules, option
 from ttt_cli.shell.ties import about_ties
 from ttt_cli.store import library
@@ -67,7 +68,7 @@ def import_(
     """
     name, reading = file_and_reading(file, given_rules(env))
     source = library.existing(env.store, name, what="file")
-    learner = method_named(learner).name if learner is not None else None
+    learner = offer_file(learner).name if learner and ":" in learner else learner
     loaded = library.load(source, replace(reading, strict=strict, learner=learner))
     if loaded.native:
         message = "is already a ttt state: there is nothing to import"

@@ -19,10 +19,10 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.evaluation.walk import OutgrownError
-from ttt_cli.learners import LEARNERS, learner_class, learner_options
-from ttt_cli.shell.common import method_named
+from ttt_cli.learners import LEARNERS, learner_class, learner_options, offer_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, argument, flag, given_rules, number, option
 from ttt_cli.signals import graceful
+from ttt_cli.store import library
 from ttt_cli.store.files import try_writing, write_bytes
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import State, learner_of
@@ -181,7 +181,7 @@ def study(
     rules = given_rules(env) or STANDARD
     planned = Planned()
     seeds = seeds or (10 if learners else 1)
-    names = [method_named(name).name for name in learners or LEARNERS]
+    names = [*map(_method, learners or LEARNERS)]
     varied = {name: variations(learner_class(name), vary or ()) for name in names}
     asked: Agent | None = None  # the opponent: a program is asked once for all methods
     for name, values in varied.items():
@@ -203,6 +203,19 @@ def study(
     remedy = "wait for it, or write to another file with -o"
     with lock(out, "filled by a study", remedy=remedy) if out else nullcontext():
         return _fill(env, rules, empty, planned, out, keep, workers or cpu_count() or 1)
+
+
+def _method(name: str) -> str:
+    """The name of a method that is built in, a plug-in, or ``FILE.py:CLASS``."""
+    if ":" in name:
+        return offer_file(name).name
+    if "=" in name:
+        raise UsageError("is not a method", where=name, hint=f"--vary {name} varies a parameter")
+    state = library.StateName.parse(name)
+    if state is not None and name != state.learner:
+        hint = "--presets studies both presets, --board another board"
+        raise UsageError("is a state, not a method", where=name, hint=f"ttt study {state.learner}; {hint}")
+    return name
 
 
 def more_help(arguments: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from typer.core import TyperCommand, TyperGroup
 
 from ttt_cli.agents.grammar import file_and_reading, is_program
+from ttt_cli.agents.registry import ALIASES, BUILT_IN
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
@@ -20,10 +21,10 @@ from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
-from ttt_cli.learners import LEARNERS, given_as, learner_options, offer, offer_file
+from ttt_cli.learners import LEARNERS, given_as, learner_class, learner_options, offer, offer_file
 from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
-from ttt_cli.shell.common import locked, method_named, output_file
+from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, flag, given_rules, number, option
 from ttt_cli.signals import graceful
 from ttt_cli.store import library
@@ -185,13 +186,18 @@ def load(arguments: list[str], *, completing: bool) -> tuple[str, Any, list[str]
         group.options_metavar = ""
         group.subcommand_metavar = "LEARNER [OPTIONS]"
         return "train", group, arguments or ["--help"]
+    state = None if name in LEARNERS else library.StateName.parse(name)
+    if state is not None:
+        raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")
+    if name in BUILT_IN or name in ALIASES:
+        raise UsageError("is a player that needs no training", where=name, hint=f"ttt play {name}")
     # Learners must be known before the options are parsed: each learner has its own.
     for word, following in zip_longest(arguments, arguments[1:]):
         if word == "--learner" and following is not None:
             offer_file(following)
         elif word.startswith("--learner="):
             offer_file(word.removeprefix("--learner="))
-    kind = method_named(name)
+    kind = offer_file(name) if ":" in name else learner_class(name)
     if name not in LEARNERS:
         offer(kind)
     return f"train {name}", make_subcommand(name, kind), arguments[1:]

@@ -93,7 +93,7 @@ class Learner(ABC, Generic[T]):
     """Games in each shard of a block that is split: well under a second of work, but enough for the cost of
     merging not to matter."""
     article: ClassVar[Mapping[str, Any]] = {}
-    """The parameters of the method's author, ``choice`` included."""
+    """The parameters of the method's author, ``choice`` included; the author's rule has no others."""
     article_games: ClassVar[int] = 0
     article_opponent: ClassVar[str] = "self"
     """The agent that the author trained against."""
@@ -154,7 +154,7 @@ class Learner(ABC, Generic[T]):
             values = [run[name] for run in parameters if name in run]
             if values and values.count(values[0]) == len(values):
                 agreed[name] = values[0]
-        return self.with_params(**agreed)
+        return self.from_params(**{**self.parameters(), "choice": self.choice, **agreed})
 
     @abstractmethod
     def train(self, table: T, shard: Shard) -> Int64s:
@@ -241,7 +241,7 @@ class Learner(ABC, Generic[T]):
         """
         current = self.parameters()
         if self.choice == "article":
-            for name in parameters.keys() & current.keys() - self.article.keys():
+            for name in sorted(parameters.keys() & current.keys() - self.article.keys()):
                 if parameters[name] != current[name]:
                     hint = f"it has {', '.join(sorted(self.article.keys() - {'choice'}))}"
                     raise UsageError(f"{self.name}: the article's rule has no {name}", hint=hint)

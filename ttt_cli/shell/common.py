@@ -6,14 +6,11 @@ from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from ttt_cli.agents.grammar import Agent, resolve_all
-from ttt_cli.agents.registry import ALIASES, BUILT_IN
+from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import UsageError
-from ttt_cli.learners import learner_class, offer_file
-from ttt_cli.learners.base import Learner
 from ttt_cli.shell.options import given_rules
 from ttt_cli.store import library
 from ttt_cli.store.files import try_writing, write_bytes
@@ -34,21 +31,6 @@ def resolved(env: Environment, *names: str, fresh: bool = False, estimated: bool
             ties = about_ties(agent.loaded, agent.options, "random", Uniform(agent.rules))
             env.remark(f"{agent.source}: {text}" for text in islice(ties, 1))  # without the rates
     return agents
-
-
-def method_named(name: str) -> type[Learner[Any]]:
-    """Return the learner of a method: built in, a plug-in's, or ``FILE.py:CLASS``.
-
-    :raises UsageError: if there is none, or the name is that of a state or a player.
-    """
-    if ":" in name:
-        return offer_file(name)
-    state = library.StateName.parse(name)
-    if state is not None and name != state.learner:
-        raise UsageError("is a state, not a method", where=name, hint=f"{state.command()} trains it")
-    if name in BUILT_IN or name in ALIASES:
-        raise UsageError("is a player that needs no training", where=name, hint=f"ttt play {name}")
-    return learner_class(name)
 
 
 def output_file(env: Environment, out: str) -> Path:

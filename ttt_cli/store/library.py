@@ -125,16 +125,17 @@ def not_found(
         trained = trained._replace(rules=trained.rules or rules)
         is_misere = trained.rules is not None and trained.rules.misere
         hint = "" if is_misere else f"{trained.command(*store_option(store))} makes it"
-        others = sorted(
-            path.stem for path in store.glob(f"{trained.learner}.*-[0-9]*") if path.suffix in SUFFIXES
+        others = [StateName.parse(path.stem) for path in store.glob(f"{trained.learner}.*")]
+        boards = sorted(
+            {other.name for other in others if other and other.rules and other.article == trained.article}
         )
-        if trained.rules and others:
-            hint = f"there is {', '.join(others)}; {hint}"
+        if trained.rules and boards:
+            hint = f"there is {', '.join(boards)}; {hint}"
         return UsageError(f"there is no state {trained.name!r} in {store.absolute()}", hint=hint)
     files = filter(os.path.isfile, store.glob("*.*"))
     names = [*known, *(path.stem for path in files if path.suffix in SUFFIXES)]
     siblings = [Path(name).with_suffix(suffix) for suffix in SUFFIXES] if Path(name).name else []
-    names += [str(path) for path in siblings if path.is_file()]
+    names += map(str, filter(os.path.isfile, siblings))
     similar = did_you_mean(name, names) or did_you_mean(Path(name).stem, names)  # q.jsn
     kind = InvalidFileError if is_path(name) else UsageError
     return kind(f"there is no such {what}", where=name or "''", hint=similar or hint)

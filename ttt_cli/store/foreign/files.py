@@ -200,7 +200,7 @@ def tables_of_rows(
     :raises InvalidFileError: naming the line that has another number of fields.
     """
     rows = [row for _, row in numbered]
-    if not names:
+    if rows and not names:
         are_fields = len(rows[-1]) > 1 and _parse(rows[-1][-1]) is not None
         separators = _ARROWS if are_fields else _SEPARATORS
         lines = [",".join(map(str, row)) for row in rows]

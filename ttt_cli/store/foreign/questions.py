@@ -5,6 +5,7 @@ by which a user states it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from ttt_cli.environment import board_options, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean, printable
@@ -73,7 +74,7 @@ class UndecidedError(InvalidFileError):
     """A file that can be read in several ways: the questions that would decide, and a command to paste, which
     repeats what the user has stated.
 
-    :ivar answered: the file with what the user has stated and the first answers.
+    :ivar answers: the first answers, as options.
     :ivar fits: whether some way fits all keys, so that no other part of the file need be tried.
     """
 
@@ -89,9 +90,10 @@ class UndecidedError(InvalidFileError):
         """:param later: questions that the first answers to those ``asked`` do not raise, but others do."""
         self.asked, self.later, self.fits = asked, later, fits
         stated = [f"{name}={value}" for name, value in {**options.stated, **options.playing}.items()]
-        self.answered = f"{where}:{','.join([*stated, *(next(iter(answers)) for _, answers in asked)])}"
+        self.answers = ",".join(next(iter(answers)) for _, answers in asked)
         board = board_options(options.rules) if options.rules else []
-        self.command = command_line("ttt", "evaluate", self.answered, *board)
+        file = f"{where}:{','.join([*stated, self.answers])}"
+        self.command = command_line("ttt", "evaluate", file, *board)
         texts = []
         for text, answers in (*asked, *later):
             ways = [f"{words} ({option})" for option, words in _named(answers)]
@@ -107,10 +109,14 @@ class UndecidedError(InvalidFileError):
             named = _named(answers)
             width = max(len(option) for option, _ in named)
             lines += [f"{text}?", *(f"  {option:{width}}  {words}" for option, words in named)]
-        names_file = [word == self.where or word.startswith(f"{self.where}:") for word in call]
-        words = [self.answered if is_file else word for is_file, word in zip(names_file, call, strict=True)]
-        command = command_line("ttt", *words) if any(names_file) else self.command
+        words = [self._answered(word) for word in call]
+        command = command_line("ttt", *words) if words != [*call] else self.command
         return [*map(printable, lines), "answer after the colon, as in"], command
+
+    def _answered(self, word: str) -> str:
+        """A word of a call, with the first answers if it names the file."""
+        name, mark, _ = word.partition(":")
+        return f"{word}{',' if mark else ':'}{self.answers}" if Path(name) == Path(self.where) else word
 
 
 def _named(answers: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -175,7 +181,8 @@ def raised(
     for remaining in (together, *after.values()):
         for text, answers in remaining.items():
             if text.partition(",")[0] not in known:
-                every.setdefault(text, {}).update(answers)
+                named = every.setdefault(text, {})
+                named |= {option: words for option, words in answers.items() if option not in named}
 
     def condition(text: str) -> str:
         for _, answers in asked:
