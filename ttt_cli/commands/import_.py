@@ -79,7 +79,8 @@ def import_(
     refuse_sources(env, path, source)
     with locked(env, path, "imported"):
         if out is None and path.exists():
-            hint = "-o FILE saves elsewhere; ttt merge joins files"
+            replaces = command_line("-o", path)
+            hint = f"-o FILE saves elsewhere, {replaces} replaces it; ttt merge joins files"
             raise UsageError("already exists", where=str(path), hint=hint)
         library.try_saving(state, path)
         library.save(state, path)
