@@ -178,6 +178,8 @@ class SoundGames:
             if self.fault and holds_games(self.path):
                 raise self.fault
             hint = "expected one game per line, as in games.jsonl"
+            if self.fault and b'"moves"' in Source(self.path).start:
+                hint += f"; {self.fault}"
             raise InvalidFileError("holds no games", where=str(self.path), hint=hint)
 
 
