@@ -123,6 +123,7 @@ class Program:
             if len(rest) > LONGEST_LINE:
                 raise NoAnswerError(f"wrote no end of line within {LONGEST_LINE:,} bytes", hint=ONE_LINE)
             left = max(0.0, deadline - monotonic())
+            # Whether the program writes, and whether it reads.
             writes, reads, _ = select([stdout], [stdin] if questions else [], [], left)
             if reads:
                 try:
