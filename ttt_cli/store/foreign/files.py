@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from ttt_cli.engine.rules import Rules
@@ -69,7 +70,7 @@ class Candidate:
 def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     """The tables that a JSON value may be: an object; the objects in it or in a list, joined; or records, by
     themselves or in an object, which are read as rows of CSV."""
-    columns, records = _records(value)
+    columns, records = _records(value, rules)
     table = _by_board(value, rules)
     if isinstance(table, dict):
         yield Candidate([*table], [*table.values()])
@@ -77,16 +78,18 @@ def tables_of_json(value: Any, where: str, rules: Rules) -> Iterator[Candidate]:
     elif isinstance(value, list) and not records:
         yield from _tables_inside({str(number): part for number, part in enumerate(value, 1)}, rules)
     if isinstance(value, dict) and not records:
-        columns, records = _records_inside(value)
+        columns, records = _records_inside(value, rules)
     if records:
         yield from tables_of_rows([*enumerate(records, 1)], where, rules, unit="record", names=columns)
 
 
-def _records(value: Any) -> tuple[list[str], list[list[Any]]]:
-    """The names of columns, if any, and the rows of a list of records or lists, or an object of columns."""
+def _records(value: Any, rules: Rules) -> tuple[list[str], list[list[Any]]]:
+    """The names of columns, if any, and the rows of a list of records or lists, or of an object of columns,
+    unless its lists have a number for each cell."""
     if isinstance(value, dict) and len(value) > 1 and {*map(type, value.values())} == {list}:
         columns = [*value.values()]
-        rows = zip(*columns, strict=True) if len({*map(len, columns)}) == 1 else ()
+        are_values = {*map(type, chain(*columns))} <= {int, float} and len(columns[0]) == rules.cells
+        rows = zip(*columns, strict=True) if len({*map(len, columns)}) == 1 and not are_values else ()
         return [*value], [[*row] for row in rows]
     if not isinstance(value, list):
         return [], []
@@ -99,9 +102,9 @@ def _records(value: Any) -> tuple[list[str], list[list[Any]]]:
     return [], value if lists else []
 
 
-def _records_inside(value: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+def _records_inside(value: dict[str, Any], rules: Rules) -> tuple[list[str], list[list[Any]]]:
     """As ``_records``, for those in an object; several of the same columns are joined, behind their names."""
-    parts = {name: _records(part) for name, part in value.items()}
+    parts = {name: _records(part, rules) for name, part in value.items()}
     tables = {name: (columns, rows) for name, (columns, rows) in parts.items() if rows}
     if len({str(columns) for columns, _ in tables.values()}) != 1:
         return [], []
