@@ -209,12 +209,11 @@ class Table:
         return {**vars(self), "_rows": self.rows, "_moves": self.moves}
 
     def _make_room(self, rows: int, moves: int) -> None:
-        """Make room for so many rows and moves in all. Room in the records takes no memory until it is used;
-        the hash table is at most two thirds full."""
+        """Make room for so many rows and moves in all; the hash table is at most two thirds full."""
         if rows > len(self._rows):
-            self._rows = enlarged(self.rows, max(rows, 4 * len(self.rows)))
+            self._rows = with_more_room(self.rows, rows)
         if moves > len(self._moves):
-            self._moves = enlarged(self.moves, max(moves, 4 * len(self.moves)))
+            self._moves = with_more_room(self.moves, moves)
         size = 1 << (3 * rows // 2).bit_length()
         if size > len(self.slots):
             self.slots = np.zeros(size, np.uint64)
@@ -393,6 +392,15 @@ def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:
     larger = np.zeros((max(room, len(array)), *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+def with_more_room(array: NDArray[Any], needed: int) -> NDArray[Any]:
+    """A copy with room for four times as much, which takes no memory until it is used; or, where the system
+    refuses that, for little more than is needed."""
+    try:
+        return enlarged(array, max(needed, 4 * len(array)))
+    except MemoryError:
+        return enlarged(array, max(needed, len(array) * 5 // 4))
 
 
 def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column]) -> np.dtype[Any]:
