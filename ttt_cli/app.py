@@ -162,9 +162,10 @@ def _report(error: BaseException, arguments: Sequence[str], env: Environment) ->
         if reported.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
             env.stderr.write("\n")  # the terminal shows ^C
         if reported.exit_code is not ExitCode.CLOSED_PIPE:
-            text = f"Error: {Error.of(reported)}"
+            document = Error.of(reported)
+            text = f"Error: {document}"
             if env.json:
-                text = dumped(Error.of(reported), indent=env.stderr.isatty())
+                text = dumped(document, indent=env.stderr.isatty())
             elif env.bounded(env.stderr) and len(text) > env.width:
                 text = _in_lines(reported, arguments, env)
             env.stderr.write(text + "\n")

@@ -1,4 +1,5 @@
-"""The errors of the program and their exit codes; ``app.run`` prints an error as a line on stderr.
+"""The errors of the program and their exit codes; ``app.run`` prints an error on stderr, in one line if it
+fits.
 
 Notices, which a command shows on stderr as well, are log messages of ``notices``.
 """

@@ -20,6 +20,7 @@ from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, output_file, refuse_sources, resolved, try_report, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store import library
+from ttt_cli.store.foreign.questions import UndecidedError
 from ttt_cli.store.formats import FORMATS, all_formats, checked_format
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, ExportSource, Format, Loaded
 from ttt_cli.store.source import Source
@@ -143,9 +144,10 @@ def _otherwise(agent: Agent, form: Format, written: Source) -> Iterator[str]:
     """Remark on a table that is not read back without answers, or then plays differently, with figures."""
     try:
         loaded = form.load(written, DEFAULTS)
-    except InvalidFileError as error:
-        if error.lines()[1]:  # questions, unless it is empty
-            yield f"so little was learned that a {form.name} file leaves open how it is meant"
+    except UndecidedError:
+        yield f"so little was learned that a {form.name} file leaves open how it is meant"
+        return
+    except InvalidFileError:  # an empty table
         return
     assert isinstance(loaded, Loaded)
     again = loaded.state.policy

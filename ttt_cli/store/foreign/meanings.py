@@ -131,7 +131,7 @@ def _meanings(spelling: Spelling, values: Values) -> Iterator[_Meaning]:
         for columns, cells in _cell_columns(spelling):
             names, ids = np.unique(cells, return_inverse=True)
             of_cells = replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows])
-            at_open = np.unique(ids[~spelling.space.terminal[spelling.indexes]])  # else there is no move
+            at_open = np.unique(ids[~spelling.space.terminal[spelling.indexes]])  # an ended game has no move
             if any(namings(names[at_open].tolist(), spelling.space.rules)):
                 ways.append((columns, of_cells))
     for columns, meant in ways:
