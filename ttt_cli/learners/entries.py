@@ -26,9 +26,9 @@ MAX_FAULTS = 100
 """The most faults that ``all_faults`` lists."""
 _faults: ContextVar[list[TttError] | None] = ContextVar("_faults", default=None)
 
-MAX_COUNT = 2**53
-"""The largest count in a file: no program reaches it, and floats are exact up to it. A thousand files of such
-counts can be merged before 63 bits overflow."""
+MAX_COUNT = 2**53 - 1
+"""The largest count in a file: no program reaches it, and any parser reads it exactly. A thousand files of
+such counts can be merged before 63 bits overflow."""
 
 MAX_VALUE = 1e150
 """The largest value in a file, so that no weighted mean overflows."""

@@ -210,10 +210,8 @@ class Table:
 
     def _make_room(self, rows: int, moves: int) -> None:
         """Make room for so many rows and moves in all; the hash table is at most two thirds full."""
-        if rows > len(self._rows):
-            self._rows = with_more_room(self.rows, rows)
-        if moves > len(self._moves):
-            self._moves = with_more_room(self.moves, moves)
+        make_room(vars(self), "_rows", rows)
+        make_room(vars(self), "_moves", moves)
         size = 1 << (3 * rows // 2).bit_length()
         if size > len(self.slots):
             self.slots = np.zeros(size, np.uint64)
@@ -390,17 +388,19 @@ def chunks(rows: Int64s) -> Iterator[Int64s]:
 def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:
     """A copy with room for more, which takes no memory until it is used."""
     larger = np.zeros((max(room, len(array)), *array.shape[1:]), array.dtype)
-    larger[: len(array)] = array
+    larger[: len(array)].view(np.uint8)[:] = array.view(np.uint8)  # records are copied field by field, slowly
     return larger
 
 
-def with_more_room(array: NDArray[Any], needed: int) -> NDArray[Any]:
-    """A copy with room for four times as much, which takes no memory until it is used; or, where the system
-    refuses that, for little more than is needed."""
-    try:
-        return enlarged(array, max(needed, 4 * len(array)))
-    except MemoryError:
-        return enlarged(array, max(needed, len(array) * 5 // 4))
+def make_room(arrays: dict[str, Any], name: str, needed: int) -> None:
+    """Give the array of this name room for so many items and at least a sixteenth more than before: in place,
+    or as a copy if something else refers to it."""
+    if needed > len(arrays[name]):
+        room = max(needed, len(arrays[name]) * 17 // 16)
+        try:
+            arrays[name].resize((room, *arrays[name].shape[1:]))
+        except ValueError:
+            arrays[name] = enlarged(arrays[name], room)
 
 
 def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column]) -> np.dtype[Any]:

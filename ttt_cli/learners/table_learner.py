@@ -138,22 +138,21 @@ class TableLearner(BatchLearner[AnyTable]):
         their counts, ``{"5": [value, visits]}``, or of counts, ``{"1": 12, "5": -2}``."""
         names = [str(cell + 1) for cell in range(table.rules.cells)] if table.by_move else ["x", "o"]
         for rows in table.chunks_by_text():
-            positions = table.positions(rows)
             if table.by_move:
                 at, moves = table.moves_of(rows)
-                _, slots = np.nonzero(table.legal(positions))
+                counted = table.moves[table.learned[-1]][moves] != 0
+                at, moves = at[counted], moves[counted]
+                slots = table.moves["cell"][moves]
                 learned = [table.moves[name][moves] for name in table.learned]
             else:
-                at, slots = np.divmod(np.arange(2 * len(rows)), 2)
-                learned = [table.rows[name][rows].reshape(-1) for name in table.learned]
-            (kept,) = np.nonzero(learned[-1])
-            at, slots = at[kept], slots[kept]
-            columns = [(column[kept] + 0).tolist() for column in learned]  # + 0: no -0.0
+                at, slots = np.nonzero(table.rows[table.learned[-1]][rows])
+                learned = [table.rows[name][rows][at, slots] for name in table.learned]
+            columns = [(column + 0).tolist() for column in learned]  # + 0: no -0.0
             values = columns[0] if len(columns) == 1 else map(list, zip(*columns, strict=True))
             members = zip(map(names.__getitem__, slots.tolist()), values, strict=True)
             lengths = np.bincount(at, minlength=len(rows))
             seen = lengths > 0
-            for text, length in zip(positions[seen].texts(), lengths[seen].tolist(), strict=True):
+            for text, length in zip(table.positions(rows[seen]).texts(), lengths[seen].tolist(), strict=True):
                 yield text, dict(islice(members, length))
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> AnyTable:

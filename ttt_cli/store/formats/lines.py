@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from ttt_cli.errors import InvalidFileError
+from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners.base import Entry
 from ttt_cli.store.system import LIMIT, scaled
 from ttt_cli.store.text import decode, load_json, refuse_costly
@@ -27,6 +27,10 @@ class OtherLayoutError(Exception):
     """A file is cut off, damaged, or not laid out as this program writes it."""
 
 
+def unsavable(why: str) -> TttError:
+    return TttError(f"cannot be saved: {why}", hint="the old file is kept")
+
+
 def text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
     """The lines of a text, without their ends, and their numbers."""
     number = 1
@@ -36,20 +40,22 @@ def text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]
             number += 1
 
 
-def as_lines(members: Iterable[Entry], *, sort: bool = False) -> bytes:
-    """The members of an object, one per line; ``sort`` sorts the keys within their values."""
+def as_lines(members: Iterable[Entry], option: int = 0) -> bytes:
+    """The members of an object, one per line; ``option`` is orjson's, for their values."""
     dumps = orjson.dumps
-    option = orjson.OPT_SORT_KEYS if sort else 0
     return b",\n".join([dumps(name) + b":" + dumps(value, option=option) for name, value in members])
 
 
-def written(head: bytes, entries: Iterable[Entry], *, sort: bool = False) -> Iterator[bytes]:
+def written(head: bytes, entries: Iterable[Entry], option: int = 0) -> Iterator[bytes]:
     """The chunks of an object: ``head``, up to the line that opens the last member, and then the entries."""
     yield head
     remaining = iter(entries)
     separator = b""
     while batch := list(islice(remaining, BATCH)):
-        yield separator + as_lines(batch, sort=sort)
+        try:
+            yield separator + as_lines(batch, option)
+        except orjson.JSONEncodeError as error:  # a count has grown beyond 53 bits, say
+            raise unsavable(str(error)) from None
         separator = b",\n"
     yield b"\n}}\n"
 

@@ -45,7 +45,15 @@ from ttt_cli.store.formats.format import (
     Rejected,
     Verification,
 )
-from ttt_cli.store.formats.lines import BATCH, OtherLayoutError, as_lines, split, text_lines, written
+from ttt_cli.store.formats.lines import (
+    BATCH,
+    OtherLayoutError,
+    as_lines,
+    split,
+    text_lines,
+    unsavable,
+    written,
+)
 from ttt_cli.store.plays import PlayRule
 from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
@@ -63,7 +71,6 @@ _NO_DIGEST = b'"digest":""'
 _STATED_DIGEST = b'"digest":"%s"'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
-_LONG_INTEGER = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
 _ROW = "([^,]*),([0-9]{1,19}),([0-9]{1,19}),([^,]*)"  # position, move, plies and result in a row of a book
 _RUN, _COUNT = ",([^,]*)", ",([0-9]{1,19})"
 
@@ -126,7 +133,8 @@ def write_sealed(chunks: Iterable[bytes], file: BinaryIO) -> None:
     counted = map(digest.add, chunks)
     first = next(counted)
     file.write(first.replace(_NO_DIGEST, _STATED_DIGEST % (b" " * len(str(digest))), 1))
-    file.writelines(counted)
+    with no_collection():
+        file.writelines(counted)
     file.seek(first.index(_NO_DIGEST))
     file.write(_STATED_DIGEST % str(digest).encode())
 
@@ -311,13 +319,12 @@ class StateJson(NativeFormat):
         return not source.start.startswith(MARKS) and source.says(b"format", b"ttt-state")
 
     def chunks(self, state: State) -> Iterator[bytes]:
-        head = as_lines(_header(state).items(), sort=True)
+        head = as_lines(_header(state).items(), orjson.OPT_SORT_KEYS)
         entries = state.learner.to_entries(state.table)
-        for number, chunk in enumerate(written(b"{" + head + b',\n"entries":{\n', entries, sort=True)):
+        option = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
+        for number, chunk in enumerate(written(b"{" + head + b',\n"entries":{\n', entries, option)):
             if number and b"null" in chunk:  # orjson writes NaN and infinity as null
-                raise _unsavable("a value is not finite")
-            if number and any(abs(int(match[1])) > MAX_COUNT for match in _LONG_INTEGER.finditer(chunk)):
-                raise _unsavable(f"a count has grown beyond {MAX_COUNT:,}")
+                raise unsavable("a value is not finite")
             yield chunk
 
     def parsed(self, blocks: Iterator[bytes], where: str, *, whole: bool) -> Parsed:
@@ -345,7 +352,7 @@ class StateCsv(NativeFormat):
         entries = state.learner.to_entries(state.table)
         while batch := list(islice(entries, BATCH)):
             if any(row[-1] > MAX_COUNT for _, rows in batch for row in rows):
-                raise _unsavable(f"a count has grown beyond {MAX_COUNT:,}")
+                raise unsavable(f"a count has grown beyond {MAX_COUNT:,}")
             lines = [",".join([key, *map(str, row)]) for key, rows in batch for row in rows]
             yield "".join(f"{line}\n" for line in lines).encode()
 
@@ -374,10 +381,6 @@ class StateCsv(NativeFormat):
         records = [{**unknown, "id": run, "games": games[run] or None} for run in sorted(games)]
         runs = read_runs(records, learner, STANDARD, False, where)
         return State(learner, STANDARD, False, None, runs), digest, _by_position(listed, True)
-
-
-def _unsavable(why: str) -> TttError:
-    return TttError(f"cannot be saved: {why}", hint="the old file is kept")
 
 
 def _rows(
