@@ -194,6 +194,8 @@ class TableLearner(BatchLearner[AnyTable]):
             if column.span:
                 least, most = column.span
                 values = table.entries[column.name]
+                if values.min(initial=most) >= least and values.max(initial=least) <= most:
+                    continue  # found without a copy of a large table's size
                 rows = table.rows_with((values < least) | (values > most))
                 for text in table.positions(rows).texts():
                     fault = f"a {column.name} beyond what learning gives, {least:g} to {most:g}"
