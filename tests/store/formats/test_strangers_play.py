@@ -56,7 +56,6 @@ NUMBERED = Spell(stones="120")
 CORPUS = Path(__file__).parent / "corpus"
 """Files written by hand from descriptions."""
 
-
 MOVED = {text: v if mover(text) == "O" else -v for text, v in POSITIONS.items() if text != EMPTY}
 """What positions are worth to whoever has moved."""
 LONGER = position_values(1000, 1)
@@ -470,10 +469,11 @@ def test_the_best_moves_may_be_listed_as_rows_and_columns():
     reads_as("\n".join(lines), lambda board: picked(dict.fromkeys(answers.get(board) or free(board), 1.0)))
 
 
-@pytest.mark.parametrize("number", [lambda board: 9 - len(free(board)), lambda board: -1])
-def test_a_redundant_number_is_neither_a_move_nor_a_value(number):
-    boards = [{"player": mover(board), "board": board, "depth": number(board)} for board in [*ROWS][:200]]
-    refused(boards, "only say how many stones are on the board")
+def test_a_redundant_number_is_neither_a_move_nor_a_value():
+    measures = {"only say how many": lambda board: 9 - len(free(board)), "one value for": lambda board: -1}
+    for said, depth in measures.items():
+        boards = [{"player": mover(text), "board": text, "depth": depth(text)} for text in [*ROWS][:200]]
+        refused(boards, said)
 
 
 # An author who lets a coin decide who begins keeps boards on which X is ahead and boards on which O is. Whose
@@ -552,7 +552,7 @@ def test_a_row_for_each_board_is_read_where_something_was_learned():
     program = looks_up({**POSITIONS, EMPTY: 0.0})
     reads_as("\n".join(known), program, values="x", spelling={"order": "rows"})
     refused("\n".join(lines[:5478]), "not positions")
-    refused({"".join(map(str, board)): 0.5 for board in EVERY}, "one value for all boards")
+    refused({numbers(board): dict.fromkeys("012345678", 0) for board in EVERY}, "one value for all boards")
 
 
 @pytest.mark.long

@@ -17,6 +17,7 @@ from ttt_cli.store.foreign.keys import FEW_BOARDS, MIN_BOARDS, spellings
 from ttt_cli.store.foreign.values import COUNT_FIELDS, POLICY_NAMES, VALUE_FIELDS, namings
 from ttt_cli.store.text import load_json, number_in, quoted
 
+MIN_VALUES = 20  # fewer may all be equal by chance
 MAX_PARTS = 100  # objects inside a file's object that are tried as tables
 _ARROWS = ("->", "=>", ":", "\t")  # between a key and its value, whatever the key holds
 _SEPARATORS = (*_ARROWS, "=", " ")  # the same in lines whose commas do not end in a value
@@ -47,6 +48,16 @@ class Candidate:
     notes: tuple[str, ...] = ()
     unknown: float | None = None
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether the boards, if they are not few, have one number."""
+        lists = (
+            value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+            for value in self.values
+        )
+        numbers = {*map(repr, chain.from_iterable(lists))}
+        return len(self.values) >= MIN_VALUES and len(numbers) == 1 and number_in(*numbers) is not None
+
     def select(self, rows: Sequence[int]) -> "Candidate":
         """The table with these rows only."""
         return Candidate([self.keys[row] for row in rows], [self.values[row] for row in rows])
@@ -60,7 +71,7 @@ class Candidate:
             return self
         values = [str(value) for value in self.values]
         ((filler, many),) = Counter(values).most_common(1)
-        if many < len(values) / 2:
+        if many < len(values) / 2 or many == len(values):
             return self
         seen = self.select([row for row, value in enumerate(values) if value != filler])
         note = f"{many:,} rows with the most frequent value count as boards never seen"

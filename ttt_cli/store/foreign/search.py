@@ -164,10 +164,13 @@ class _Search:
         """The spellings of the keys that are worth trying with the values.
 
         :raises UndecidedError: if two common conventions explain the keys.
-        :raises InvalidFileError: if in no spelling keys are positions.
+        :raises InvalidFileError: if in no spelling keys are positions, or all have one value.
         """
         has_all_boards = len(self.table.keys) == 3**self.rules.cells
         possible = self.spelled(keys.FEW_BOARDS if self.is_relative or has_all_boards else keys.MIN_BOARDS)
+        if possible and self.table.is_constant:
+            message = "holds one value for all boards, so nothing has been learned"
+            raise InvalidFileError(message, where=self.where, hint=questions.UNTRAINED)
         complete = [way for way in possible if not way.misfits.any() and way.no_board.mean() <= STRANGE]
         if self.stated_of_keys:
             return self.stated_spellings(possible)
