@@ -94,7 +94,7 @@ class Td(TableLearner[Table]):
     epsilon_end: float = parameter(0.1, "exploration rate that it decays to", least=0, most=1)
     draw: float = parameter(0.5, "reward of a draw; a win is 1, a loss 0", least=0, most=1)
     gamma: float = parameter(0.85, "discount factor, per move of the same side", least=0, most=1)
-    slips: float = parameter(0.2, "assumed probability of a random reply", least=0, most=1)
+    slips: float = parameter(0.2, "assumed probability of a random reply, for target=best", least=0, most=1)
     target: str = parameter(
         "best", "learn from the best next position or the one played", choices=("best", "next")
     )
