@@ -170,7 +170,7 @@ class _Search:
         possible = self.spelled(keys.FEW_BOARDS if self.is_relative or has_all_boards else keys.MIN_BOARDS)
         if possible and self.table.is_constant:
             message = "holds one value for all boards, so nothing has been learned"
-            raise InvalidFileError(message, where=self.where, hint=questions.UNTRAINED)
+            raise NoPositionsError(message, where=self.where, hint=questions.UNTRAINED)
         complete = [way for way in possible if not way.misfits.any() and way.no_board.mean() <= STRANGE]
         if self.stated_of_keys:
             return self.stated_spellings(possible)
