@@ -21,7 +21,13 @@ import numpy as np
 
 from ttt_cli.agents.grammar import Agent, file_and_reading, resolve_all
 from ttt_cli.agents.python_object import player_of
-from ttt_cli.agents.registry import OPPONENTS, AgentType as AgentType, default_opponents, one_of as one_of
+from ttt_cli.agents.registry import (
+    OPPONENTS,
+    AgentType as AgentType,
+    Option as Option,
+    default_opponents,
+    one_of as one_of,
+)
 from ttt_cli.engine.game import Game as Game
 from ttt_cli.engine.policy import Policy as Policy
 from ttt_cli.engine.position import Position as Position
@@ -30,7 +36,13 @@ from ttt_cli.engine.rules import STANDARD, Rules as Rules
 from ttt_cli.engine.side import Result as Result, Side as Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import DEFAULT_STORE
-from ttt_cli.errors import TttError as TttError, UsageError, expect, notices
+from ttt_cli.errors import (
+    InvalidFileError as InvalidFileError,
+    TttError as TttError,
+    UsageError,
+    expect,
+    notices,
+)
 from ttt_cli.evaluation import verdict as verdicts
 from ttt_cli.evaluation.match import GAMES, Match as Match, play_match as match_of
 from ttt_cli.evaluation.walk import BUDGET
@@ -46,6 +58,7 @@ from ttt_cli.store.formats.format import (
     ForeignTable as ForeignTable,
     Format as Format,
     Loaded,
+    Rejected as Rejected,
 )
 from ttt_cli.store.games import GameRecord as GameRecord
 from ttt_cli.store.locks import lock
@@ -113,7 +126,8 @@ def positions(rules: Rules = STANDARD) -> Positions:
 def policy(
     player: Player, *, rules: Rules | None = None, store: str | PathLike[str] = DEFAULT_STORE
 ) -> Policy:
-    """Return the policy of a player.
+    """Return the policy of a player. A warning reports what had to be assumed about its file, here as in all
+    functions whose result has no ``notes``.
 
     >>> policy("minimax").probabilities(Positions.parse(["XX.OO...."], Rules()))[0].tolist()
     [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
@@ -139,7 +153,7 @@ def move(
 
     :raises TttError: if the game is over, or no game leads to the position.
     """
-    own = policy(player, rules=rules, store=store).memoised()
+    own = _agents([player], rules, store)[0].policy.memoised()
     here = position if isinstance(position, Position) else Position.parse(position, own.rules)
     if here.terminal:
         raise UsageError(f"the game is over in {here.text!r}")
@@ -171,7 +185,7 @@ def evaluate(
     :param budget: how many positions may be visited for each side.
     :raises TttError: if more positions can be reached, or the choices of a function or a program vary.
     """
-    own, *others = _agents([player, *(opponents or OPPONENTS)], rules, store)
+    own, *others = _agents([player, *(opponents or OPPONENTS)], rules, store, warns=False)
     if not opponents:
         others = [other for other in others if other.name in default_opponents(own.rules)]
     budget = _whole("budget", budget, 1) or BUDGET
@@ -229,7 +243,7 @@ def play_match(
     """
     games = _whole("games", games, 1) or GAMES
     seed = _whole("seed", seed, 0)
-    own, other = _agents([player, opponent], rules, store)
+    own, other = _agents([player, opponent], rules, store, warns=False)
     match = match_of(own.policy, other.policy, games, seed, name=other.name)
     for remark in [*own.remarks, *other.remarks]:
         warn(remark, stacklevel=2)
@@ -273,6 +287,9 @@ def train(
     :param parameters: the parameters of the method, as ``ttt train LEARNER --help`` lists them.
     :raises TttError: if a name or a parameter is unknown.
     """
+    expect(bool, symmetry, curve)
+    if preset not in (None, "article") or "choice" in parameters:
+        raise UsageError("training goes by the method's own rule, or with preset='article' by its author's")
     given = {name: _plain(value) for name, value in parameters.items()}
     if isinstance(learner, State):
         if preset or rules or symmetry:
@@ -282,11 +299,13 @@ def train(
     else:
         named = learner if isinstance(learner, str) else checked(learner, "learner")
         kind = learner_of(named, preset or "default")
-        start = State.empty(kind.with_params(**given), _game(rules) or STANDARD, symmetric=bool(symmetry))
+        start = State.empty(kind.with_params(**given), _game(rules) or STANDARD, symmetric=symmetry)
     games = _whole("games", games, 1)
     seed = _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
     other = _opponent(opponent, start, Path(_path(store)))
+    for remark in other.loaded.remarks if other and other.loaded else ():
+        warn(remark, stacklevel=2)
     run = new_run(Path(), start, seed=seed, games=games, opponent=other)  # nothing is saved
     if curve:
         run.watch()
@@ -374,6 +393,7 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
     if not states:
         raise UsageError("there is nothing to merge", where="merge")
     expect(State, *states)
+    expect(bool, allow_overlap)
     named = [
         Loaded(state, Path(f"state {number}"), FORMAT, library.digest(state))
         for number, state in enumerate(states, 1)
@@ -384,8 +404,14 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
     return merged.state
 
 
-def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:
-    return resolve_all([_agent(player) for player in players], Path(_path(store)), _game(rules))
+def _agents(
+    players: Sequence[Player], rules: Rules | None, store: str | PathLike[str], *, warns: bool = True
+) -> list[Agent]:
+    agents = resolve_all([_agent(player) for player in players], Path(_path(store)), _game(rules))
+    for file in [agent.loaded for agent in agents if agent.loaded and warns]:
+        for remark in file.remarks:
+            warn(remark, stacklevel=3)  # in the caller of the public function
+    return agents
 
 
 def _agent(player: Player) -> str | Agent:

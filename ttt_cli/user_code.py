@@ -53,6 +53,8 @@ def place_at_fault(error: BaseException) -> tuple[Path, int | None] | None:
 
 def describe_error(error: BaseException) -> str:
     """Describe an error in one line, with its place in other people's code."""
+    if isinstance(error.__cause__, StopIteration):  # of a ``next`` that found nothing, inside our generator
+        error = error.__cause__
     try:
         text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
     except Exception:  # __str__ is other people's code too

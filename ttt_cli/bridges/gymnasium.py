@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ttt_cli.api import Game, Player, Positions, Rules, Side, policy
+from ttt_cli.api import Game, Player, Positions, Rules, Side, TttError, policy
 
 Board = NDArray[np.int8]
 BoardAndInfo = tuple[Board, dict[str, Any]]
@@ -27,7 +27,11 @@ class KInARow(gymnasium.Env):  # type: ignore[misc]
         self, opponent: Player = "random", side: Side | str | None = None, rules: Rules | None = None
     ) -> None:
         self._opponent = policy(opponent, rules=rules)
-        self._side = Side[side.upper()] if isinstance(side, str) else side
+        if side is not None and not isinstance(side, Side):
+            if str(side).upper() not in Side.__members__:
+                raise TttError(f'side is {side!r}, not "x" or "o"', where="KInARow")
+            side = Side[str(side).upper()]
+        self._side = side
         self._rules = self._opponent.rules
         self.observation_space = spaces.Box(-1, 1, (self._rules.rows, self._rules.cols), np.int8)
         self.action_space = spaces.Discrete(self._rules.cells)

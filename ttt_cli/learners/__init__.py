@@ -5,7 +5,7 @@ Besides the built-in learners there are those of plug-ins, and of Python files n
 """
 
 import re
-from dataclasses import Field
+from dataclasses import Field, fields, is_dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,9 @@ def learner_class(name: str) -> "type[Learner[Any]]":
     if learner is None:
         near = did_you_mean(name, LEARNERS)
         built_in = f"built in: {', '.join(LEARNERS)}"
-        hint = near or f"{built_in}; for a learner of your own, add learner=CLASS"
+        hint = (
+            near or f"{built_in}; load(FILE) reads a state, load(FILE, learner=CLASS) one of your own class"
+        )
         flags = near or f"{built_in}; for a learner of your own, add --learner FILE.py:CLASS"
         if name.endswith(".py") and not near:
             flags = f"{name}:CLASS names a class in a file"
@@ -77,13 +79,18 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
     from ttt_cli.learners.base import Learner
 
     if not (isinstance(kind, type) and issubclass(kind, Learner)):
-        raise UsageError("is not a Learner class", where=where, hint="subclass ttt_cli.PlainLearner")
+        hint = "its class is meant" if isinstance(kind, Learner) else "subclass ttt_cli.PlainLearner"
+        raise UsageError("is not a Learner class", where=where, hint=hint)
     missing = sorted(getattr(kind, "__abstractmethods__", ()))
     if missing:
         raise UsageError(f"does not define {', '.join(missing)}", where=where)
     bare_fields = [name for name, value in vars(kind).items() if isinstance(value, Field)]
     if bare_fields:
         fault = f"the parameter {bare_fields[0]} needs @dataclass(frozen=True) above the class"
+        raise UsageError(fault, where=where)
+    declared: tuple[Field[Any], ...] = fields(kind) if is_dataclass(kind) else ()
+    if other := [item.name for item in declared if not isinstance(item.default, float | int | str)]:
+        fault = f"the parameter {other[0]} needs a default: a number, true or false, or a text"
         raise UsageError(fault, where=where)
     name = getattr(kind, "name", None)
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", str(name)) or name in RESERVED or name in LEARNERS:

@@ -5,7 +5,7 @@ A learner is a frozen dataclass of its parameters; ``empty`` makes a table. Each
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import Field, asdict, dataclass, field, fields
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import UsageError, did_you_mean
 
 Entry = tuple[str, Any]
 """A key and a JSON value from the ``entries`` of a state file. Most learners' keys are positions, sorted by
@@ -258,15 +258,15 @@ class Learner(ABC, Generic[T]):
         declared = {item.name: item for item in fields(cls)}  # type: ignore[arg-type]
         for name, value in parameters.items():
             if name not in declared:
-                hint = f"it has {', '.join(declared)}"
+                hint = did_you_mean(name, declared) or f"it has {', '.join(cls().parameters())}"
                 raise UsageError(f"{cls.name} has no parameter {name!r}", hint=hint)
-            _check(cls.name, name, value, declared[name].default, declared[name].metadata)
+            _check(cls.name, value, declared[name])
         return cls(**parameters)
 
 
-def _check(learner: str, name: str, value: Any, default: Any, limits: Mapping[str, Any]) -> None:
-    least, most, choices = (limits.get(key) for key in ("min", "max", "choices"))
-    kind = type(value) if default is MISSING else type(default)
+def _check(learner: str, value: Any, declared: "Field[Any]") -> None:
+    least, most, choices = (declared.metadata.get(key) for key in ("min", "max", "choices"))
+    kind = float if declared.type in (float, "float") else type(declared.default)
     fits = type(value) in ((int, float) if kind is float else (kind,))
     fits = fits and (not choices or value in choices)
     if fits and kind in (int, float):  # all comparisons are false for NaN
@@ -276,4 +276,4 @@ def _check(learner: str, name: str, value: Any, default: Any, limits: Mapping[st
         wanted += f" from {least:g}" if least is not None else ""
         wanted += f" to {most:g}" if most is not None else ""
         wanted = f"one of {', '.join(choices)}" if choices else wanted
-        raise UsageError(f"{learner}: {name} must be {wanted}, not {value!r}")
+        raise UsageError(f"{learner}: {declared.name} must be {wanted}, not {value!r}")

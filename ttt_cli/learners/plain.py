@@ -84,6 +84,11 @@ class PlainLearner(Learner[Table]):
     choice: str = parameter("default", "the only one", choices=choices)
     epsilon: float = parameter(0.1, "probability of a random move in training", least=0, most=1)
 
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if cls.numbers not in ("sums", "means"):
+            raise UsageError(f"numbers is {cls.numbers!r}, not 'sums' or 'means'", where=cls.__name__)
+
     @abstractmethod
     def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
         """Learn from the moves of these sides in a finished game, changing ``table``.
@@ -211,7 +216,8 @@ class PlainLearner(Learner[Table]):
             parse_keys(texts, rules)
             for key, text in zip(keys, texts, strict=True):
                 free = {str(cell) for cell, symbol in enumerate(text, 1) if symbol == "."}
-                require(key == text or key[len(text) + 1 :] in free)
+                if key != text and key[len(text) + 1 :] not in free:
+                    raise InvalidFileError("is neither a position nor one and a free cell, counted from 1")
             listed = [entry if isinstance(entry, list) else [entry] for entry in values]
             require(all(listed))
             numbers = flatten(listed)
@@ -221,8 +227,8 @@ class PlainLearner(Learner[Table]):
                 as_counts(columns_of(listed, 2)[1])
             table.update(zip(keys, values, strict=True))
 
-        number = "[value, visits]" if self.numbers == "means" else "a number, or a list of numbers,"
-        read_batches(entries, read, f"{number} for a position, or a position and one of its free cells")
+        number = "[value, visits]" if self.numbers == "means" else "a number, or a list of numbers"
+        read_batches(entries, read, number)
         return table
 
     def size(self, table: Table) -> tuple[int, int]:

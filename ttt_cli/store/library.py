@@ -246,8 +246,9 @@ def load(path: Path, options: FileOptions = DEFAULTS) -> Loaded:
     loaded = read_file(path, options)
     rules = options.rules
     if isinstance(loaded, Policy):
-        hint = f"{command_line('ttt', 'evaluate', path)} and other commands take it as a player"
-        raise InvalidFileError("holds a policy, not learned values", where=str(path), hint=hint)
+        hint = "it is a player, as evaluate takes it"
+        flags = f"{command_line('ttt', 'evaluate', path)} and other commands take it as a player"
+        raise InvalidFileError("holds a policy, not learned values", where=str(path), hint=hint, flags=flags)
     if rules not in (None, loaded.state.rules):
         played = f"plays {loaded.state.rules.describe()}, not {rules.describe()}"
         raise InvalidFileError(played, where=str(path), flags="--board and --line say which game is meant")

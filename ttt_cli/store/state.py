@@ -79,10 +79,11 @@ class State:
     def policy(self) -> Policy:
         if self.plays is not None:
             return policy_by(self.rules, self._values, self.plays)
-        if is_ours(self.learner):
-            return self.learner.policy(self.table)
-        with guarded(self.learner.name, "policy raised "):
-            return Checked(self.rules, self.learner.name, self.learner.policy(self.table))
+        learner = self.continuing_learner  # as it is read from a file
+        if is_ours(learner):
+            return learner.policy(self.table)
+        with guarded(learner.name, "policy raised "):
+            return Checked(self.rules, learner.name, learner.policy(self.table))
 
     def _values(self, positions: Positions) -> Floats:
         """float64[k, cells], the values of moves to the mover in an imported table, NaN where it has none."""

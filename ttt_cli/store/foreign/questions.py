@@ -101,7 +101,8 @@ class UndecidedError(InvalidFileError):
             listed = "; ".join([*ways[:-1], f"or {ways[-1]}"] if len(ways) > 1 else ways)
             texts.append(f"{text}: {listed}?")
         message = f"the file does not say: {' And '.join(texts)}"
-        super().__init__(message, where=where, hint=f"answer after the colon, as in {self.command}")
+        how = "answer after the colon, as in"
+        super().__init__(message, where=where, hint=f"{how} {file!r}", flags=f"{how} {self.command}")
 
     def lines(self, call: Sequence[str] = ()) -> tuple[Sequence[str], str]:
         """A line for each question and each answer; then the same call with the first answers."""

@@ -4,12 +4,11 @@
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.errors import InvalidFileError, TttError, notices
 from ttt_cli.store.formats.format import DEFAULTS, FileOptions, Format
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import scaled, too_large
@@ -86,7 +85,10 @@ def recognise(source: Source, options: FileOptions = DEFAULTS) -> Format:
 def _recognised_by_plugin(source: Source, options: FileOptions) -> Format | None:
     """The format of the first plug-in that recognises a file; None if none does."""
     for form in plugins(FORMAT_PLUGINS, checked_format):
-        with suppress(TttError), guarded(source.where, ""):  # a plug-in that fails does not recognise it
-            if form.recognises(source, options):
-                return form
+        try:
+            with guarded(source.where, f"the format {form.name} raised "):
+                if form.recognises(source, options):
+                    return form
+        except TttError as error:
+            notices.warning("%s", error)
     return None

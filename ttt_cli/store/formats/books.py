@@ -101,7 +101,7 @@ class MovesCsv(Format):
             else:
                 repaired.append(note)
         return ForeignTable(
-            "book", _entries(rows), repaired=repaired, rejected=rejected, notes=notes, odd=odd
+            "book", _entries(rows), "article", repaired=repaired, rejected=rejected, notes=notes, odd=odd
         )
 
     def write(self, player: ExportSource) -> Iterable[bytes]:

@@ -127,7 +127,7 @@ class ForeignTable:
 
     learner: str
     entries: Mapping[str, Any]
-    choice: str = "article"
+    choice: str = "default"
     rules: Rules = STANDARD
     results: Mapping[str, int] | None = None
     plays: PlayRule | None = None
@@ -257,8 +257,8 @@ class Format:
         failed = f"{self.name} raised "
         with nullcontext() if is_ours(self) else guarded(source.where, failed, InvalidFileError):
             found = self.read(source, options)
-        if isinstance(found, ForeignTable):
-            return _as_state(found, self.name, source, options)
+            if isinstance(found, ForeignTable):
+                return _as_state(found, self.name, source, options)
         if not isinstance(found, Loaded | Policy):
             what = f"the format {self.name} reads {type(found).__name__}, not ForeignTable, Loaded or Policy"
             raise TttError(what, where=source.where)

@@ -168,7 +168,7 @@ class StateAction(Format):
             repaired.append(f"{stale} of {len(entries)} scores were stale and have been recomputed")
         if not repaired and to_bytes(entries, spelled) != source.data.removesuffix(b"\n").removesuffix(b"\r"):
             repaired.append("laid out differently from the format")
-        return ForeignTable("graph", entries, spelled=spelled, repaired=repaired)
+        return ForeignTable("graph", entries, "article", spelled=spelled, repaired=repaired)
 
     def fits(self, state: State | None) -> bool:
         return super().fits(state) and state is not None and not state.symmetric

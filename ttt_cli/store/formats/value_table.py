@@ -92,7 +92,7 @@ class ValueTable(Format):
         notes = ["values that equal the starting values count as not visited"]
         unreachable = np.setdiff1d(np.flatnonzero(learned.any(axis=0)), indexes).tolist()
         rejected = [Rejected(f"index {index}", "no game reaches this board") for index in unreachable]
-        return ForeignTable("td", entries, rejected=rejected, notes=notes)
+        return ForeignTable("td", entries, "article", rejected=rejected, notes=notes)
 
     def write(self, player: ExportSource) -> Iterable[bytes]:
         assert player.state is not None
