@@ -201,8 +201,8 @@ class Environment:
     def progress(
         self, total: int | None, *, title: str, done: int = 0, unit: str = "games"
     ) -> Iterator[Callable[[int], None]]:
-        """Show work done and time left during the body, if stderr is free for it. Yield a function that takes
-        the work done so far.
+        """Show work done and the time left, or else spent, during the body, if stderr is free for it. Yield a
+        function that takes the work done so far.
 
         :param total: None if it is unknown.
         :param done: work done before.
@@ -210,11 +210,18 @@ class Environment:
         if not self.animated:
             yield lambda done: None
             return
-        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            ProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
         columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn()]
         if total is None:
-            columns.append(TextColumn(f"{{task.completed:,}} {unit}"))
+            columns += [TextColumn(f"{{task.completed:,}} {unit}"), TimeElapsedColumn()]
         else:
             columns.append(TextColumn(f"{{task.completed:,}}/{{task.total:,}} {unit}"))
             columns.append(TimeRemainingColumn())

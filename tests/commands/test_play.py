@@ -94,7 +94,7 @@ def test_b_shows_the_best_response_to_this_player(ttt, monkeypatch):
     assert f"to beat {easy}, play" in result.out and "you then win 100 % of the games" in result.out
     assert re.search(r"│ +win 100 % +│", result.out) and "(draw)" in result.out
     result = ttt("play", "minimax", "--as", "x", stdin="b\n")
-    assert "minimax cannot be beaten from here; any cell saves the draw\n" in result.out
+    assert "minimax cannot be beaten from here; any cell draws\n" in result.out
     monkeypatch.setattr("ttt_cli.views.advice.MAX_MOVES", 1000)
     result = ttt("play", "random", "--as", "x", stdin="b\n")
     assert "too many continuations against random" in result.out

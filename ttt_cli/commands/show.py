@@ -23,10 +23,11 @@ from ttt_cli.learners import checked_learner
 from ttt_cli.shell.options import flag, given_rules, named, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, checked_format
-from ttt_cli.store.formats.format import Loaded
+from ttt_cli.store.formats.format import FileOptions, Loaded
 from ttt_cli.store.plays import PlayRule
 from ttt_cli.store.runs import Run, differing
 from ttt_cli.store.state import learner_of
+from ttt_cli.store.system import LARGE
 from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugins
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.tables import draw_table, print_facts, table
@@ -137,14 +138,14 @@ class StoredState:
         status = path.stat() if path.exists() else path.lstat()
         written = datetime.fromtimestamp(status.st_mtime).astimezone().isoformat(timespec="seconds")
         try:
-            state = library.load(path).state
-            if enumerated(state.rules) is None:
-                unbeatable = is_unbeatable(state.policy, budget=20_000)
-                worst = None
-            else:
-                verdict = judge(state.policy)
+            state = library.load(path, FileOptions(table=False)).state
+            unbeatable = worst = None
+            if enumerated(state.rules) is not None:
+                verdict = judge(library.load(path).state.policy)
                 unbeatable = verdict.unbeatable
                 worst = {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss}
+            elif status.st_size <= LARGE:  # others take seconds to read
+                unbeatable = is_unbeatable(library.load(path).state.policy, budget=20_000)
         except TttError as error:
             return cls(path.stem, "", None, None, None, None, written, fault=str(Error.of(error)))
         return cls(

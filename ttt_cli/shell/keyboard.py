@@ -45,6 +45,9 @@ class Lines:
         """Show a drawing on the whole screen, or below what is there."""
         self.env.draw(drawing)
 
+    def forget(self) -> None:
+        """Drop what has been typed too early: lines are kept."""
+
     def tell(self, text: str) -> None:
         """Answer wrong input; unlike a notice, ``--quiet`` does not suppress it."""
         self.env.stderr.write(self.env.folded(text, self.env.stderr) + "\n")
@@ -89,6 +92,11 @@ class Keys(Lines):
         mode[6][termios.VSUSP] = b"\0"  # Ctrl-Z is a key: no signal comes while something is being written
         termios.tcsetattr(self._number, termios.TCSADRAIN, mode)
         self._screen.start(refresh=True)
+
+    def forget(self) -> None:
+        """Drop what has been typed while nothing was shown to answer."""
+        termios.tcflush(self._number, termios.TCIFLUSH)
+        self._typed.clear()
 
     def leave(self) -> None:
         """Give the terminal back as it was."""
@@ -217,6 +225,8 @@ def _menu(
     mark, only as many around it as fit, and a line ``below``."""
     room = len(options) if at is None else max(env.console.height - 3, 1)
     first = max(0, min((at or 0) - room // 2, len(options) - room))
+    if room < len(options):
+        below = f"{first + 1} to {first + room} of {len(options)}; {below}"
     table = Table.grid(padding=(0, 2, 0, 1))
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)

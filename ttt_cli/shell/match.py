@@ -38,6 +38,8 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
     with holding(leave), leaving(""):
         while session.score.games != games and (last is None or _again(env, session, last)):
             with keyboard(screen) as keys:
+                if last is None:
+                    keys.forget()  # what was typed while the players were read, trained or compiled
                 person = Person(screen, session, keys)
                 with env.speaking(person.tell) if keys.by_keys else nullcontext():
                     if not person.play():

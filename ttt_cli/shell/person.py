@@ -22,7 +22,7 @@ a number  plays that cell{enter}
 q         leaves, and so does Ctrl-D"""
 """The keys, short enough for a window of 40 columns and 12 lines."""
 
-USUAL = "number, or arrows and Enter; h hint, {beat}u take back, ? keys, q leave"
+USUAL = "number, or arrows and Enter; ? keys, h hint, {beat}u take back, q leave"
 
 _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 

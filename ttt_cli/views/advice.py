@@ -87,7 +87,7 @@ def beat(position: Position, policy: Policy, name: str) -> Advice:
     moves = _analysis(position).moves
     notes = {
         move.cell: [
-            _chance(response.win[move.cell], response.save[move.cell]),
+            _chance(response.win[move.cell], response.save[move.cell], best=move.cell in response.best),
             Text(f"({worth(move.value).plain})", "dim"),
         ]
         for move in moves
@@ -98,7 +98,7 @@ def beat(position: Position, policy: Policy, name: str) -> Advice:
         best = f"to beat {name}, play {cells}: you then win {percent(win, 1)} of the games"
     elif save:
         share = "" if save == 1 else f" in {percent(save, 1)} of the games"
-        best = f"{name} cannot be beaten from here; {cells} saves the draw{share}"
+        best = f"{name} cannot be beaten from here; {cells} draws{share}"
     else:
         best = f"{name} wins from here, whatever you play"
     return Advice(notes, best, f"cells: your best against {name} (in brackets: against perfect play)")
@@ -109,10 +109,10 @@ def _analysis(position: Position) -> Analysis:
     return analyse(here, nodes=HINT_NODES // len(position.legal))[0]
 
 
-def _chance(win: float, save: float) -> Text:
-    """Say how often a move can win, or else how often it can draw."""
+def _chance(win: float, save: float, *, best: bool) -> Text:
+    """Say how often a move can win, or else how often it can draw; only the ``best`` wins are green."""
     if win:
-        return Text(f"win {percent(win, 1)}", WORTH[1])
+        return Text(f"win {percent(win, 1)}", WORTH[1] if best else "")
     if save:
         return Text("draw" if save == 1 else f"draw {percent(save, 1)}", WORTH[0])
     return Text("loss", WORTH[-1])

@@ -11,7 +11,7 @@ from rich.text import Text
 from ttt_cli.documents import WORDS
 from ttt_cli.engine.position import Cell, Position
 
-STONES = {"X": "bold cyan", "O": "bold yellow"}
+STONES = {"X": "bold", "O": "bold magenta"}
 WORTH = {1: "green", 0: "", -1: "red"}
 
 

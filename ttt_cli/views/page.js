@@ -234,7 +234,7 @@
     const good = cellsInWords(moves.filter((move) => prospects.get(move.cell)[key] > best - 1e-9), moves, "any cell");
     const often = best > 0.99999 ? "" : ` in ${percent(best)} of the games`;
     const text = key === "win" ? `To beat ${name}, play ${good}: you then win ${percent(best)} of the games.`
-      : `${name} cannot be beaten from here; ${good} saves the draw${often}.`;
+      : `${name} cannot be beaten from here; ${good} draws${often}.`;
     return `${text} In brackets: against perfect play.`;
   }
   function analysis(moves) {
@@ -294,7 +294,7 @@
     };
     byId("accuracy").textContent = `Accuracy where it mattered: you ${accuracy(state.me)}; ${name} ${accuracy(other())}.`;
     byId("reviewed").replaceChildren(...moves.map((move) => {
-      let text = move.choice && move.kept.length === 1 ? "the only move" : word(move.result);
+      let text = word(move.result) + (move.choice && move.kept.length === 1 ? ", the only move" : "");
       if (move.lost) text = fault(move);
       const label = make("b", {}, `${move.side} ${move.cell + 1}`);
       const link = make("a", { href: "#" + trail(state.path)[move.ply] }, label, make("span", {}, text));
@@ -390,7 +390,7 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const focused = buttons.indexOf(document.activeElement), { key } = event;
     if (arrows[key]) {
-      if (focused < 0 && document.activeElement !== document.body) return;
+      if (focused < 0 && document.activeElement.closest("a")) return; // there they scroll
       const from = buttons.findIndex((button) => button.tabIndex === 0);
       buttons[focused < 0 ? from : step(focused, ...arrows[key])].focus();
     } else if (/^[0-9]$/.test(key)) {
