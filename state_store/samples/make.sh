@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes every sample anew; run it here. The same bytes each time.
+# Makes every sample anew; run it here.
 set -eu
 rm -f q.json td.json graph.json menace.json ntuple.json book.csv games.jsonl
 ttt train q --games 20 --seed 1 -o q.json --quiet

@@ -158,7 +158,7 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
 
 HELP = """{title}.
 
-Continues from the file if it exists; --fresh starts over. Plays {games:,} games unless --games is given.
+Continues from the file if it exists; --fresh starts over. Plays {games} unless --games is given.
 
 Examples:
   ttt train {name}
@@ -218,7 +218,8 @@ def make_subcommand(name: str, kind: Any) -> Any:
         return train(env, kind.name, given, TrainOptions(**values))
 
     title = kind.title[0].upper() + kind.title[1:]
-    about = {"title": title, "games": kind.default_games, "suffix": kind.suffix}
+    authors = f" ({kind.article_games:,} with --preset article)" if "article" in kind.choices else ""
+    about = {"title": title, "games": f"{kind.default_games:,} games{authors}", "suffix": kind.suffix}
     run.__doc__ = HELP.format(name=given_as(kind.name), **about)
     run.__signature__ = Signature([*options_of(TrainOptions), *parameters])  # type: ignore[attr-defined]
     return make_command(name, run, hidden=() if "article" in kind.choices else ("preset",))

@@ -97,7 +97,7 @@ class FilePolicy(Policy):
         try:
             rows = [self._rows[text] for text in positions[still_open].texts()]
         except KeyError as error:
-            hint = "it may hold only the positions that its player can face"
+            hint = "it holds only some positions, such as those that its player has seen"
             raise TttError(f"holds no move for {error.args[0]!r}", where=self._where, hint=hint) from None
         answers[still_open] = numbers[rows]
         return answers
