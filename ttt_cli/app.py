@@ -194,7 +194,8 @@ def _translate(error: BaseException) -> TttError:
         case OSError():
             return _file_error(error)
         case MemoryError():
-            return TttError("not enough memory", hint="a smaller --board needs less")
+            hint = "fewer games or a smaller --board need less; ttt train --resume goes on from its last save"
+            return TttError("not enough memory", hint=hint)
     if place_at_fault(error) is not None:
         return TttError(describe_error(error), hint=debug)
     if OFFERED:

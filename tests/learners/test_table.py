@@ -35,6 +35,7 @@ def growing(complete: tables.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator
     with monkeypatch.context() as patch:
         patch.setattr(tables, "enumerated", lambda rules: None)
         patch.setattr(tables, "KNOWN_SIZES", counted)
+        patch.setattr(tables, "IN_PLACE", 0)
         yield
 
 

@@ -420,6 +420,11 @@ def _result(path: Path, state: State, run: TrainingRun | None = None, budget: in
     visit."""
     games, seconds = (run.games, run.seconds) if run else (0, 0.0)
     won = run.results if run else dict.fromkeys(ENDS, 0)
+    try:
+        positions = state.positions
+        unbeatable = (run is not None and run.enough) or is_unbeatable(state.policy, budget=budget)
+    except MemoryError:  # the file is saved all the same
+        positions, unbeatable = state.entries[0], None
     return Training(
         learner=state.learner.name,
         games=games,
@@ -430,9 +435,9 @@ def _result(path: Path, state: State, run: TrainingRun | None = None, budget: in
         x_wins=won["x"],
         o_wins=won["o"],
         draws=won["draw"],
-        positions=state.positions,
+        positions=positions,
         file=str(path),
-        unbeatable=(run is not None and run.enough) or is_unbeatable(state.policy, budget=budget),
+        unbeatable=unbeatable,
     )
 
 

@@ -51,7 +51,7 @@ from ttt_cli.learners.entries import (
 )
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.loop import Chance, Chosen, Played, choose_best
-from ttt_cli.learners.table import Column, Table, chunks, make_room
+from ttt_cli.learners.table import Column, Table, chunks, enlarged
 from ttt_cli.learners.table_learner import TableLearner
 
 LATEST = 100.0
@@ -97,7 +97,8 @@ class BookTable(Table):
             self.sightings = np.zeros((len(self._moves), self.stages), np.int64)
             for keys, counts in self.runs.values():
                 self.sightings.reshape(-1)[keys] += counts
-        make_room(vars(self), "sightings", len(self._moves))
+        if len(self.sightings) < len(self._moves):  # most of it stays 0, so that it takes little memory
+            self.sightings = enlarged(self.sightings, 2 * len(self._moves))
         return self.sightings
 
     def rows_by_run(self) -> dict[str, Rows]:

@@ -33,6 +33,9 @@ MOVE = [("after", np.uint32), ("cell", np.int8), ("shared_by", np.int8)]
 CHUNK = 1 << 14
 """Rows processed at a time."""
 
+IN_PLACE = 1 << 28
+"""Bytes from which on an array grows in place, its new part filled with zeros at once."""
+
 FEW_ROWS = 500
 """Up to this many rows are linked without compiling, in at most a tenth of a second."""
 
@@ -393,10 +396,13 @@ def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:
 
 
 def make_room(arrays: dict[str, Any], name: str, needed: int) -> None:
-    """Give the array of this name room for so many items and at least a sixteenth more than before: in place,
-    or as a copy if something else refers to it."""
-    if needed > len(arrays[name]):
-        room = max(needed, len(arrays[name]) * 17 // 16)
+    """Give the array of this name room for so many items. A small one is copied, with room for much more; a
+    large one grows by a little, in place unless something else refers to it."""
+    many = len(arrays[name])
+    if needed > many and arrays[name].nbytes < IN_PLACE:
+        arrays[name] = enlarged(arrays[name], max(needed, 4 * many))
+    elif needed > many:
+        room = max(needed, many * 17 // 16)
         try:
             arrays[name].resize((room, *arrays[name].shape[1:]))
         except ValueError:
