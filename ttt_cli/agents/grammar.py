@@ -68,6 +68,11 @@ class Agent:
         return self.make(self.rules)
 
     @property
+    def short_name(self) -> str:
+        """Its name without folders: what it is called on a page or a board, for others to see."""
+        return re.sub(r"""[^\s:'"]*/""", "", self.name)
+
+    @property
     def games(self) -> int | None:
         """The number of games it has learned from; None if unknown."""
         return self.loaded.state.games if self.loaded else None

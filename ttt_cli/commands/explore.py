@@ -62,7 +62,7 @@ def explore(
         env.say("proving the value of every move that can occur in its games, which may take minutes")
     positions = covered(policy)
     verdict = judge(policy)
-    content = page(policy, as_text(player.name), facts_of(rules, verdict, player.games), positions)
+    content = page(policy, as_text(player.short_name), facts_of(rules, verdict, player.games), positions)
     if not write_report(env, out, content):
         return None
     address = Path(out).resolve().as_uri()

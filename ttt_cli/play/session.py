@@ -211,7 +211,7 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
             continue
         loaded = agent.loaded
         if loaded is None:
-            players.append(Player(agent.name, agent.policy, printable(agent.name)))
+            players.append(Player(agent.name, agent.policy, printable(agent.short_name)))
             continue
         name = library.display_name(store, loaded.path)
         options = ",".join(f"{key}={value}" for key, value in agent.options.items())
