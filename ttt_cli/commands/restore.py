@@ -32,7 +32,8 @@ class Backups(Document, name="backups"):
         for backup in self.backups:
             env.out(f"{backup.file}: {counted(backup.games, 'game')}")
         if self.backups:
-            env.say("to bring one back:", command_line("ttt", "restore", self.backups[0].file))
+            richest = max(self.backups, key=lambda backup: backup.games or 0)
+            env.say("to bring one back:", command_line("ttt", "restore", richest.file))
         else:
             env.say("no backups: no save has replaced any experience")
 
