@@ -22,8 +22,8 @@ def test_without_a_position_it_is_the_empty_board(ttt: Run):
 
 def test_a_draw_on_the_screen_and_an_ended_game(ttt: Run):
     lines = ttt("solve", "X........").out.splitlines()
-    assert lines[-2].startswith("O to move draws: proved (")
-    assert lines[-1].startswith("best play: 5 ")
+    assert lines[-2].startswith("O to move draws: proved (") and lines[-1].startswith("best play: 5 ")
+    assert ttt("solve", ".XXO..OXO...", "--board", "3x4").out.endswith("best play: 1\n"), "a win at once"
     assert ttt("solve", "XXXOO....").out.splitlines()[-1] == "X has won"
     document = ttt("solve", "XOXXOOOXX", "--json").json
     assert (document["to_move"], document["proven"], document["line"]) == (None, True, [])

@@ -109,7 +109,7 @@ def test_a_study_may_mix_methods_fix_values_and_keep_states(ttt):
     call += ("--vary", "gamma=0.9", "--vary", "alpha=0.3")
     assert ttt(*call, "--keep", "states").code == 0
     again = ttt(*call, "--keep", "others")
-    assert "no states are kept of the 2 trainings that both.csv already holds" in again.err
+    assert "the 2 trainings that both.csv already holds are not repeated" in again.err
     assert "td gamma=0.9, alpha=0.3" in again.out and "0 of 2 trainings" in again.err
     kept = [ttt("show", path, "--json").json for path in Path("states").glob("*.json")]
     assert [(state["games"], state["runs"][0]["params"]["alpha"]) for state in kept] == [(100, 0.3)] * 2

@@ -245,7 +245,7 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[str, FileOptions]:
     if not colon or {"/", "\\"} & {*tail} or os.access(text, os.F_OK):  # where a Path may raise
         path, options = text, None
     accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS
-    return path, _reading(parse_options(text, "a file", options, accepted), rules)
+    return path, _reading(parse_options(text, "reading a file", options, accepted), rules)
 
 
 def _reading(values: Mapping[str, Any], rules: Rules | None) -> FileOptions:

@@ -116,8 +116,8 @@ def _positions(env: Environment, agents: Sequence[Agent]) -> Positions:
     seen = [positions for positions in loaded if positions is not None]
     if not seen:
         raise UsageError(
-            f"{rules.describe()} has too many positions to compare all, and neither player has seen any",
-            hint="compare a learned state",
+            f"{rules.describe()} has too many positions to compare all, and neither player keeps any",
+            hint="compare a state with a table; ntuple has none",
         )
     positions = Positions.concatenate(seen).distinct()
     seen_only = f"compared in the {len(positions):,} positions seen, as the board has too many"

@@ -244,7 +244,9 @@ def _fill(
     judged = "" if enumerated(rules) else "; judging takes longer than the games"
     env.say(f"{len(planned) - done:,} of {counted(len(planned), 'training')} to do{judged}")
     if keep is not None and done:
-        env.say(f"no states are kept of the {counted(done, 'training')} that {out} already holds")
+        env.say(
+            f"the {counted(done, 'training')} that {out} already holds are not repeated to keep their states"
+        )
     with (
         graceful(env.say, "stopping (Ctrl-C again: at once)") as stopping,
         env.progress(len(planned), done=done, title="study", unit="trainings") as tick,

@@ -18,7 +18,7 @@ from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line, store_option
-from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
+from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import LEARNERS, given_as, learner_class, learner_options, offer, offer_file
@@ -331,11 +331,15 @@ def _taught(env: Environment, path: Path, state: State, games_from: str | None) 
     lesson = teach(lesson.state, games, name)
     report = [f"learned from {counted(lesson.learned, 'game')} in {games_from}"]
     if lesson.skipped:
-        report.append(f"{counted(lesson.skipped, 'game')} that teach it nothing")
+        report.append(
+            f"{counted(lesson.skipped, 'game')} of other boards, or resigned, that teach it nothing"
+        )
     if lesson.repeated:
         report.append(f"{lesson.repeated:,} were known already")
     if games.fault:
         report.append(f"{counted(games.left_out, 'line')} cannot be read, the first: {games.fault}")
+    if lesson.skipped and not (lesson.learned or lesson.repeated):
+        raise TttError("; ".join(report[1:]), where=games_from, hint="--board and --line name another game")
     env.say("; ".join(report))
     return lesson.state
 
@@ -358,6 +362,8 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
                 if run.enough or stopping():
                     break
             finish(run, env.store)
+        if run.curve and run.curve.file and not run.curve.rows:
+            env.say(f"{run.curve.file} is not written: at no point could the player be judged exactly")
         stopped = None if run.finished else stopping.exit_code
         # All is saved: only a second signal ends the proof. It may be as long as those along the way were.
         if stopped is not None:

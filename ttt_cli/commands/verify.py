@@ -8,7 +8,7 @@ from typing import Annotated
 from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.documents import Document, optional
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, InvalidFileError
+from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.shell.options import FileNames, flag, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Rejected, Verification
@@ -69,7 +69,11 @@ def verify(
         path = Path(name) if library.is_path(name) else library.existing(env.store, name, rules, what="file")
         try:
             accepted = library.accept(path) if accept else None
-        except InvalidFileError as error:  # the other files are checked nevertheless
+            found = library.verify(path, options)
+        except (InvalidFileError, UsageError) as error:
+            if isinstance(error, UsageError) and len(files) == 1:
+                raise
+            # The other files are checked nevertheless.
             yield Check(path, Verification("", rejected=[Rejected.by(error, str(path))], unfit=True))
         else:
-            yield Check(path, library.verify(path, options), accepted)
+            yield Check(path, found, accepted)

@@ -173,6 +173,9 @@ class Solver:
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
         cells = np.array(sorted(position.legal, key=lambda cell: -weights[cell]))
         after = here.play(np.zeros(len(cells), np.int64), cells)
+        wins = after.results * here.movers > 0
+        if wins.any():
+            return int(cells[np.argmax(wins)])
         in_table = self.values(after, nodes=1, questions=question)[0] == -value  # from the proof
         if in_table.any():
             return int(cells[np.argmax(in_table)])
