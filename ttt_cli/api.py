@@ -287,6 +287,7 @@ def train(
     :param parameters: the parameters of the method, as ``ttt train LEARNER --help`` lists them.
     :raises TttError: if a name or a parameter is unknown.
     """
+    symmetry, curve = _plain(symmetry), _plain(curve)
     expect(bool, symmetry, curve)
     if preset not in (None, "article") or "choice" in parameters:
         raise UsageError("training goes by the method's own rule, or with preset='article' by its author's")

@@ -194,8 +194,7 @@ def _translate(error: BaseException) -> TttError:
         case OSError():
             return _file_error(error)
         case MemoryError():
-            hint = "fewer games or a smaller --board need less; ttt train --resume goes on from its last save"
-            return TttError("not enough memory", hint=hint)
+            return TttError("not enough memory", hint="fewer games or a smaller --board need less")
     if place_at_fault(error) is not None:
         return TttError(describe_error(error), hint=debug)
     if OFFERED:

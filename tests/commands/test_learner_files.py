@@ -116,6 +116,8 @@ FAULTS = [
     (CLASS + "def value(self, t, p, c): return float('nan')", "its value of cell 1 in '......' is nan (a"),
     (CLASS + "def learn(self, t, game, sides): t['hello'] = 1", "no file can hold its table: "),
     (CLASS + "def explore(self, t, p, r): return 0", "explore chose 0: move 2: cell 1 cannot be"),
+    (CLASS + "numbers = 'mean'", "numbers is 'mean', not 'sums' or 'means'"),
+    (f"\n@dataclass(frozen=True){CLASS}deep: tuple = parameter((1, 2), 'x')", "deep needs a default: a"),
     (CLASS + "kernel_version = 1.5", "Wrong.kernel_version must be a positive integer"),
     (CLASS + "rate: float = parameter(0.1, 'x')", "the parameter rate needs @dataclass(frozen=True) above"),
     (f"\n@dataclass(frozen=True){CLASS}line: int = parameter(3, 'x')", "line cannot be an option of ttt tra"),

@@ -69,8 +69,10 @@ class Agent:
 
     @property
     def short_name(self) -> str:
-        """Its name without folders: what it is called on a page or a board, for others to see."""
-        return re.sub(r"""[^\s:'"]*/""", "", self.name)
+        """Its name without absolute folders: what it is called on a page or a board, which others see."""
+        if self.source is not None:
+            return self.name.replace(f"{self.source.parent}/", "", 1)
+        return re.sub(r"""(?<![^\s:'"])/([^\s:'"/]+/)+""", "", self.name)
 
     @property
     def games(self) -> int | None:

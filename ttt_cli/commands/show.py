@@ -184,6 +184,8 @@ class Store(Document, name="store"):
                 if state.fault:
                     env.out(f"{state.name}: {state.fault}", indent=2)
             env.out("", f"in {self.store}", "")
+            if any(state.unbeatable is None and not state.fault for state in self.states):
+                env.say("not known: ttt evaluate judges it; here no file of more than 8 MB is read")
         else:
             game = f" for {rules.describe()}" if (rules := given_rules(env)) else ""
             env.out(f"no states{game} in {self.store}", "")

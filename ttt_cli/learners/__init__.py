@@ -89,8 +89,9 @@ def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
         fault = f"the parameter {bare_fields[0]} needs @dataclass(frozen=True) above the class"
         raise UsageError(fault, where=where)
     declared: tuple[Field[Any], ...] = fields(kind) if is_dataclass(kind) else ()
-    if other := [item.name for item in declared if not isinstance(item.default, float | int | str)]:
-        fault = f"the parameter {other[0]} needs a default: a number, true or false, or a text"
+    plain = float | int | str | None
+    if other := [item.name for item in declared if item.init and not isinstance(item.default, plain)]:
+        fault = f"the parameter {other[0]} needs a default: a number, true or false, a text, or None"
         raise UsageError(fault, where=where)
     name = getattr(kind, "name", None)
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", str(name)) or name in RESERVED or name in LEARNERS:

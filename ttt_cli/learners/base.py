@@ -266,7 +266,9 @@ class Learner(ABC, Generic[T]):
 
 def _check(learner: str, value: Any, declared: "Field[Any]") -> None:
     least, most, choices = (declared.metadata.get(key) for key in ("min", "max", "choices"))
-    kind = float if declared.type in (float, "float") else type(declared.default)
+    kind = type(value) if declared.default is None else type(declared.default)
+    if kind is int and "float" in str(declared.type):
+        kind = float
     fits = type(value) in ((int, float) if kind is float else (kind,))
     fits = fits and (not choices or value in choices)
     if fits and kind in (int, float):  # all comparisons are false for NaN

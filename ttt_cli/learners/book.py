@@ -97,8 +97,8 @@ class BookTable(Table):
             self.sightings = np.zeros((len(self._moves), self.stages), np.int64)
             for keys, counts in self.runs.values():
                 self.sightings.reshape(-1)[keys] += counts
-        if len(self.sightings) < len(self._moves):  # most of it stays 0, so that it takes little memory
-            self.sightings = enlarged(self.sightings, 2 * len(self._moves))
+        if len(self.sightings) < len(self._moves):  # only what is used is copied: the rest takes no memory
+            self.sightings = enlarged(self.sightings[: len(self.moves)], 2 * len(self._moves))
         return self.sightings
 
     def rows_by_run(self) -> dict[str, Rows]:

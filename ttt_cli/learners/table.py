@@ -396,11 +396,11 @@ def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:
 
 
 def make_room(arrays: dict[str, Any], name: str, needed: int) -> None:
-    """Give the array of this name room for so many items. A small one is copied, with room for much more; a
-    large one grows by a little, in place unless something else refers to it."""
+    """Give the array of this name room for so many items. A small one is copied, with room for twice as
+    many; a large one grows by a little, in place unless something else refers to it."""
     many = len(arrays[name])
     if needed > many and arrays[name].nbytes < IN_PLACE:
-        arrays[name] = enlarged(arrays[name], max(needed, 4 * many))
+        arrays[name] = enlarged(arrays[name], max(needed, 2 * many))
     elif needed > many:
         room = max(needed, many * 17 // 16)
         try:

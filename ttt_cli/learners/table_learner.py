@@ -181,7 +181,7 @@ class TableLearner(BatchLearner[AnyTable]):
             learned = [as_floats(means), as_counts(counts, 1)]
         else:
             require(all(values))
-            learned = [as_counts(values, 1 - MAX_COUNT, MAX_COUNT - 1)]
+            learned = [as_counts(values, -MAX_COUNT)]
         rows = table.include(positions)
         for name, column in zip(table.learned, learned, strict=True):
             if table.by_move:

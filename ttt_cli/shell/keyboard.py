@@ -46,7 +46,7 @@ class Lines:
         self.env.draw(drawing)
 
     def forget(self) -> None:
-        """Drop what has been typed too early: lines are kept."""
+        """Drop keys that were typed while nothing was shown to answer; lines are kept."""
 
     def tell(self, text: str) -> None:
         """Answer wrong input; unlike a notice, ``--quiet`` does not suppress it."""
@@ -86,7 +86,7 @@ class Keys(Lines):
         self._mode = termios.tcgetattr(self._number)
 
     def enter(self) -> None:
-        """Take the terminal, without the shell's treatment of lines, and what has been typed already."""
+        """Take the terminal, without the shell's treatment of lines."""
         tty.setcbreak(self._number, termios.TCSADRAIN)
         mode = termios.tcgetattr(self._number)
         mode[6][termios.VSUSP] = b"\0"  # Ctrl-Z is a key: no signal comes while something is being written
@@ -94,7 +94,6 @@ class Keys(Lines):
         self._screen.start(refresh=True)
 
     def forget(self) -> None:
-        """Drop what has been typed while nothing was shown to answer."""
         termios.tcflush(self._number, termios.TCIFLUSH)
         self._typed.clear()
 

@@ -79,7 +79,7 @@ class State:
     def policy(self) -> Policy:
         if self.plays is not None:
             return policy_by(self.rules, self._values, self.plays)
-        learner = self.continuing_learner  # as it is read from a file
+        learner = self.continuing_learner if self.runs else self.learner  # as it is read from a file
         if is_ours(learner):
             return learner.policy(self.table)
         with guarded(learner.name, "policy raised "):

@@ -543,7 +543,6 @@ EVERY = {board: ROWS.get("".join(map(".XO".__getitem__, board))) for board in pr
 
 @pytest.mark.long
 def test_a_row_for_each_board_is_read_where_something_was_learned():
-    """As ``numpy.savetxt`` writes an array."""
     lines = [str(row or [0.0] * 9)[1:-1] for row in EVERY.values()]
     counted = [f"{number}, {line}" for number, line in enumerate(lines)]  # as pandas writes it
     for written in (lines, counted, [line.replace(",", "") for line in lines]):
@@ -552,7 +551,8 @@ def test_a_row_for_each_board_is_read_where_something_was_learned():
     program = looks_up({**POSITIONS, EMPTY: 0.0})
     reads_as("\n".join(known), program, values="x", spelling={"order": "rows"})
     refused("\n".join(lines[:5478]), "not positions")
-    refused({numbers(board): dict.fromkeys("012345678", 0) for board in EVERY}, "one value for all boards")
+    for untrained in (0.5, dict.fromkeys("012345678", 0)):
+        refused({numbers(board): untrained for board in EVERY}, "one value for all boards")
 
 
 @pytest.mark.long

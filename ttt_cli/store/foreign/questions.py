@@ -68,7 +68,7 @@ UNTRAINED = "was it saved before its training?"
 
 
 class NoPositionsError(InvalidFileError):
-    """The keys are nothing like positions, or all have one value: another part of a file may be the table."""
+    """The keys are nothing like positions."""
 
 
 class UndecidedError(InvalidFileError):

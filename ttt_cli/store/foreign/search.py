@@ -144,7 +144,10 @@ class _Search:
 
     def readings(self) -> list[Reading]:
         """The readings of the table; if it may be a policy, of moves or their probabilities, only those,
-        unless others explain more keys."""
+        unless others explain more keys.
+
+        :raises InvalidFileError: if there are none, or all boards have one value.
+        """
         result: list[Reading] = []
         errors: list[InvalidFileError] = []
         for spelling in self.spellings():
@@ -156,6 +159,9 @@ class _Search:
             raise errors[0]
         played = [reading for reading in result if reading.values.are_decisions]
         played = played or [reading for reading in result if reading.drawn_by == "probabilities"]
+        if self.table.is_constant and not played:
+            message = "holds one value for all boards, so nothing has been learned"
+            raise InvalidFileError(message, where=self.where, hint=questions.UNTRAINED)
         fewest = min(reading.spelling.misfits.sum() for reading in result)
         fits_as_well = any(reading.spelling.misfits.sum() == fewest for reading in played)
         return played if fits_as_well else result
@@ -164,13 +170,10 @@ class _Search:
         """The spellings of the keys that are worth trying with the values.
 
         :raises UndecidedError: if two common conventions explain the keys.
-        :raises InvalidFileError: if in no spelling keys are positions, or all have one value.
+        :raises InvalidFileError: if in no spelling keys are positions.
         """
         has_all_boards = len(self.table.keys) == 3**self.rules.cells
         possible = self.spelled(keys.FEW_BOARDS if self.is_relative or has_all_boards else keys.MIN_BOARDS)
-        if possible and self.table.is_constant:
-            message = "holds one value for all boards, so nothing has been learned"
-            raise NoPositionsError(message, where=self.where, hint=questions.UNTRAINED)
         complete = [way for way in possible if not way.misfits.any() and way.no_board.mean() <= STRANGE]
         if self.stated_of_keys:
             return self.stated_spellings(possible)

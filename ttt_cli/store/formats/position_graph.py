@@ -216,10 +216,10 @@ class Svg(Format):
 def _before_boards(rules: Rules, heading: str, meaning: str, width: int, height: int) -> str:
     """The title, the legend of colours, and the definitions of grid and stones."""
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="ttt" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" font-family="system-ui, sans-serif" role="img">\n<title>{heading}</title>\n'
         "<desc>Blue (+, X): good for X; orange (-, O): for O; white: even; grey (?): no opinion.</desc>\n"
-        "<style>g text{paint-order:stroke;stroke:#fff;stroke-width:3px}</style>\n"  # values above edges
+        "<style>.ttt g text{paint-order:stroke;stroke:#fff;stroke-width:3px}</style>\n"  # values above edges
         '<rect width="100%" height="100%" fill="#ffffff"/>\n'
         f'<text x="{MARGIN}" y="22" font-size="13" font-weight="600" fill="#10161d">{heading}</text>\n'
         f'<text x="{MARGIN + 142}" y="45" font-size="11" fill="#10161d">{meaning}</text>\n'
