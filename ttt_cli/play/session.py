@@ -14,6 +14,7 @@ The caller drives it::
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,10 @@ import numpy as np
 from ttt_cli.agents.grammar import Agent
 from ttt_cli.agents.state_player import play_by
 from ttt_cli.documents import Count
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.position import Cell
+from ttt_cli.engine.policy import Policy, draw_cells, thresholds
+from ttt_cli.engine.position import Cell, Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Result, Side
@@ -145,8 +147,12 @@ class Session:
         """
         policy = self.to_move.policy
         assert policy is not None, "a person's move is pushed"
-        here = Positions.batch([self.game.position], self.rules)
-        cell = int(policy.choose(here, np.zeros(1, np.int64), self._rng.random(1))[0])
+        uniform = self._rng.random(1)
+        if policy.external or self.to_move.learner:
+            here = Positions.batch([self.game.position], self.rules)
+            cell = int(policy.choose(here, np.zeros(1, np.int64), uniform)[0])
+        else:
+            cell = int(draw_cells(_thresholds(self.to_move, self.game.position), uniform)[0])
         if cell < 0:
             self.game.resign()
             self._settle()
@@ -194,6 +200,13 @@ class Session:
     def learners(self) -> list[OnlineLearner]:
         """The distinct learners of the players."""
         return list(dict.fromkeys(player.learner for player in self.players if player.learner))
+
+
+@lru_cache(maxsize=1 << 14)
+def _thresholds(player: Player, position: Position) -> Floats:
+    """The ``thresholds`` of a player that does not learn, looked up once for each position."""
+    assert player.policy is not None
+    return thresholds(player.policy.probabilities(Positions.batch([position], position.rules)))
 
 
 def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Player]:
