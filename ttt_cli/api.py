@@ -14,7 +14,7 @@ from logging import NullHandler
 from os import PathLike, fsencode, fspath
 from pathlib import Path
 from secrets import randbits, token_hex
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, SupportsIndex
 from warnings import warn
 
 import numpy as np
@@ -78,7 +78,7 @@ class Answers(Protocol):
         """Return float64[k, cells], the probability of each cell in k open positions."""
 
 
-Player = str | PathLike[str] | State | Policy | Answers | Callable[[str], int | str]
+Player = str | PathLike[str] | State | Policy | Answers | Callable[[str], SupportsIndex | str]
 """A player: a name, a file, what ``train`` or ``policy`` returns, or your own object or function."""
 
 

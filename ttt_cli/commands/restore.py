@@ -7,7 +7,7 @@ from typing import Annotated
 from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, InvalidFileError
-from ttt_cli.shell.options import given_rules, named, stored_files
+from ttt_cli.shell.options import complete_state, given_rules, named, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.files import Backup, backups, original
 from ttt_cli.views.numbers import counted
@@ -40,7 +40,9 @@ class Backups(Document, name="backups"):
 
 def restore(
     env: Environment,
-    file: Annotated[str | None, named("[FILE]", "A state, a log, or a backup of one.")] = None,
+    file: Annotated[
+        str | None, named("[FILE]", "A state, a log, or a backup of one.", complete_state)
+    ] = None,
 ) -> Backups:
     """List the backups of a state or log (without FILE, of all in the store), or bring one back.
 

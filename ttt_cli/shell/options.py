@@ -57,21 +57,27 @@ def stored_files(store: Path, endings: str = "json|csv") -> list[Path]:
 
 def complete(context: typer.Context, incomplete: str) -> list[str]:
     """Complete the name of a player or a state; if none fits, the shell completes file names."""
+    built_in = [name for name in (*BUILT_IN, *ALIASES) if name.startswith(incomplete)]
+    return [*dict.fromkeys(built_in + complete_state(context, incomplete))]
+
+
+def complete_state(context: typer.Context, incomplete: str) -> list[str]:
+    """The same for the name of a state."""
     stored = list[Path]()
     with suppress(TttError):
         stored = stored_files(Path(context.params.get("store") or DEFAULT_STORE))
-    names = dict.fromkeys([*BUILT_IN, *ALIASES, *(path.stem for path in stored)])
+    names = [path.stem for path in stored if path.stem.startswith(incomplete)]
     # Others may have named the files, and zsh evaluates what it is offered.
-    return [name for name in names if name.startswith(incomplete) and re.fullmatch(r"[\w.,:=@%+/ ~-]*", name)]
+    return [name for name in names if re.fullmatch(r"[\w.,:=@%+/ ~-]*", name)]
 
 
 def argument(metavar: str, help: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=help, readable=False, **more)
 
 
-def named(metavar: str, help: str) -> Any:
+def named(metavar: str, help: str, completes: Any = complete) -> Any:
     """Return an argument that names players or states, which the shell completes."""
-    return argument(metavar, help, autocompletion=complete)
+    return argument(metavar, help, autocompletion=completes)
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
@@ -90,7 +96,7 @@ def flag(name: str, help: str) -> Any:
 
 
 AgentName = Annotated[str, named("AGENT", "A player: a name, a file or a program.")]
-FileNames = Annotated[list[str], named("FILE...", "States, or any files that ttt reads.")]
+FileNames = Annotated[list[str], named("FILE...", "States, or any files that ttt reads.", complete_state)]
 PositionGiven = Annotated[
     str, argument("POSITION", "Such as X...O....; - reads stdin; put -- before a leading dash.")
 ]
