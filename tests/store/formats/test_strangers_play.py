@@ -474,6 +474,7 @@ def test_a_redundant_number_is_neither_a_move_nor_a_value():
     for said, depth in measures.items():
         boards = [{"player": mover(text), "board": text, "depth": depth(text)} for text in [*ROWS][:200]]
         refused(boards, said)
+    reads_as("\n".join(f"{text},{cell},1.0" for text, cell in BEST.items()), follows(BEST))  # but chances are
 
 
 # An author who lets a coin decide who begins keeps boards on which X is ahead and boards on which O is. Whose
