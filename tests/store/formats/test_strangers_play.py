@@ -553,7 +553,7 @@ def test_a_row_for_each_board_is_read_where_something_was_learned():
     reads_as("\n".join(known), program, values="x", spelling={"order": "rows"})
     refused("\n".join(lines[:5478]), "not positions")
     for untrained in (0.5, dict.fromkeys("012345678", 0)):
-        refused({numbers(board): untrained for board in EVERY}, "one value for all boards")
+        refused({"".join(map(str, board)): untrained for board in EVERY}, "one value for all boards")
 
 
 @pytest.mark.long
