@@ -69,10 +69,11 @@ class Agent:
 
     @property
     def short_name(self) -> str:
-        """Its name without absolute folders: what it is called on a page or a board, which others see."""
+        """Its name on a page or a board, which others see: a file's without folders, a program's without
+        absolute ones."""
         if self.source is not None:
-            return self.name.replace(f"{self.source.parent}/", "", 1)
-        return re.sub(r"""(?<![^\s:'"])/([^\s:'"/]+/)+""", "", self.name)
+            return self.name.rpartition("/")[2]
+        return re.sub(r"""(?<![^\s:'"=,(])/+([^\s:'"/]+/+)+""", "", self.name)
 
     @property
     def games(self) -> int | None:
@@ -247,7 +248,7 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[str, FileOptions]:
     if not colon or {"/", "\\"} & {*tail} or os.access(text, os.F_OK):  # where a Path may raise
         path, options = text, None
     accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS
-    return path, _reading(parse_options(text, "reading a file", options, accepted), rules)
+    return path, _reading(parse_options(text, "the reading of a file", options, accepted), rules)
 
 
 def _reading(values: Mapping[str, Any], rules: Rules | None) -> FileOptions:

@@ -10,7 +10,7 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import given_as
 from ttt_cli.shell.common import refuse_sources, try_report, write_report
-from ttt_cli.shell.options import given_rules, named, option
+from ttt_cli.shell.options import complete_state, given_rules, named, option
 from ttt_cli.store import library
 from ttt_cli.store.curves import read
 from ttt_cli.store.formats.format import DEFAULTS, FileOptions
@@ -37,7 +37,7 @@ class Curves(Document, name="curves"):
 
 def curve(
     env: Environment,
-    files: Annotated[list[str], named("FILE...", "States, curves or a study.")],
+    files: Annotated[list[str], named("FILE...", "States, curves or a study.", complete_state)],
     out: Annotated[
         str | None, option("FILE", "Write a picture, .svg or .png; - is stdout.", "--out", "-o")
     ] = None,

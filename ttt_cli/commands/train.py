@@ -339,7 +339,9 @@ def _taught(env: Environment, path: Path, state: State, games_from: str | None) 
     if games.fault:
         report.append(f"{counted(games.left_out, 'line')} cannot be read, the first: {games.fault}")
     if lesson.skipped and not (lesson.learned or lesson.repeated):
-        raise TttError("; ".join(report[1:]), where=games_from, hint="--board and --line name another game")
+        raise TttError(
+            "; ".join(report[1:]), where=games_from, hint="are they of another game (--board, --line)?"
+        )
     env.say("; ".join(report))
     return lesson.state
 

@@ -23,7 +23,7 @@ their texts."""
 
 
 def parameter(
-    default: float | int | bool | str,
+    default: float | int | bool | str | None,
     text: str,
     *,
     least: float | None = None,
@@ -266,7 +266,11 @@ class Learner(ABC, Generic[T]):
 
 def _check(learner: str, value: Any, declared: "Field[Any]") -> None:
     least, most, choices = (declared.metadata.get(key) for key in ("min", "max", "choices"))
-    kind = type(value) if declared.default is None else type(declared.default)
+    kind = type(declared.default)
+    if declared.default is None:
+        if value is None:
+            return
+        kind = type(value) if isinstance(value, float | int | str) else str
     if kind is int and "float" in str(declared.type):
         kind = float
     fits = type(value) in ((int, float) if kind is float else (kind,))

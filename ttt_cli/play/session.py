@@ -24,6 +24,7 @@ from ttt_cli.agents.grammar import Agent
 from ttt_cli.agents.state_player import play_by
 from ttt_cli.documents import Count
 from ttt_cli.engine.arrays import Floats
+from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, draw_cells, thresholds
 from ttt_cli.engine.position import Cell, Position
@@ -102,6 +103,7 @@ class Session:
         self.players = (players[0], players[1])
         self.score = Score(players=tuple(PlayerScore(player.name) for player in self.players))
         self._seed = np.random.SeedSequence(seed).entropy
+        self._thresholds = lru_cache(maxsize=1 << 14)(_thresholds)  # of players that do not learn
         self.next_game()
 
     def next_game(self) -> None:
@@ -148,11 +150,11 @@ class Session:
         policy = self.to_move.policy
         assert policy is not None, "a person's move is pushed"
         uniform = self._rng.random(1)
-        if policy.external or self.to_move.learner:
+        if policy.external or isinstance(policy, Checked) or self.to_move.learner:  # its answers may vary
             here = Positions.batch([self.game.position], self.rules)
             cell = int(policy.choose(here, np.zeros(1, np.int64), uniform)[0])
         else:
-            cell = int(draw_cells(_thresholds(self.to_move, self.game.position), uniform)[0])
+            cell = int(draw_cells(self._thresholds(self.to_move, self.game.position), uniform)[0])
         if cell < 0:
             self.game.resign()
             self._settle()
@@ -202,9 +204,7 @@ class Session:
         return list(dict.fromkeys(player.learner for player in self.players if player.learner))
 
 
-@lru_cache(maxsize=1 << 14)
 def _thresholds(player: Player, position: Position) -> Floats:
-    """The ``thresholds`` of a player that does not learn, looked up once for each position."""
     assert player.policy is not None
     return thresholds(player.policy.probabilities(Positions.batch([position], position.rules)))
 

@@ -50,15 +50,12 @@ class Candidate:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the boards, if they are not few, have one number, or 0 for each of their cells."""
+        """Whether the boards, if they are not few, or all of their cells have one number."""
         parts = [[*value.values()] if isinstance(value, dict) else value for value in self.values]
         numbers = {
             *map(repr, chain.from_iterable(part if isinstance(part, list) else [part] for part in parts))
         }
-        if len(self.values) < MIN_VALUES or len(numbers) != 1:
-            return False
-        number = number_in(*numbers)
-        return number == 0 or (number is not None and {*map(type, self.values)} <= {int, float})
+        return len(parts) >= MIN_VALUES and len(numbers) == 1 and number_in(*numbers) is not None
 
     def select(self, rows: Sequence[int]) -> "Candidate":
         """The table with these rows only."""

@@ -86,6 +86,12 @@ class Reading:
         return len(np.unique(self.indexes))
 
     @property
+    def lacks_moves(self) -> bool:
+        """Whether moves of its positions have no number, as in a policy that lists its choices alone."""
+        legal = self.spelling.space.legal[np.unique(self.indexes)]
+        return self.of_moves and len(self.indexes) < int(legal.sum())
+
+    @property
     def tables(self) -> str:
         """``own`` or ``shared``, as in ``PlayRule.tables``."""
         return "own" if not self.of_moves and self.positions < len(self.indexes) else "shared"

@@ -159,7 +159,7 @@ class _Search:
             raise errors[0]
         played = [reading for reading in result if reading.values.are_decisions]
         played = played or [reading for reading in result if reading.drawn_by == "probabilities"]
-        if self.table.is_constant and not played:
+        if self.table.is_constant and not played and not any(reading.lacks_moves for reading in result):
             message = "holds one value for all boards, so nothing has been learned"
             raise InvalidFileError(message, where=self.where, hint=questions.UNTRAINED)
         fewest = min(reading.spelling.misfits.sum() for reading in result)
