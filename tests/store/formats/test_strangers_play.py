@@ -470,7 +470,7 @@ def test_the_best_moves_may_be_listed_as_rows_and_columns():
 
 
 def test_a_redundant_number_is_neither_a_move_nor_a_value():
-    measures = {"only say how many": lambda board: 9 - len(free(board)), "one value for": lambda board: -1}
+    measures = {"only say how many": lambda board: 9 - len(free(board)), "the same of all": lambda board: -1}
     for said, depth in measures.items():
         boards = [{"player": mover(text), "board": text, "depth": depth(text)} for text in [*ROWS][:200]]
         refused(boards, said)
@@ -553,7 +553,7 @@ def test_a_row_for_each_board_is_read_where_something_was_learned():
     reads_as("\n".join(known), program, values="x", spelling={"order": "rows"})
     refused("\n".join(lines[:5478]), "not positions")
     for untrained in (0.5, dict.fromkeys("012345678", 0)):
-        refused({"".join(map(str, board)): untrained for board in EVERY}, "one value for all boards")
+        refused({"".join(map(str, board)): untrained for board in EVERY}, "say the same of all boards")
 
 
 @pytest.mark.long

@@ -17,7 +17,6 @@ from ttt_cli.store.foreign.keys import FEW_BOARDS, MIN_BOARDS, spellings
 from ttt_cli.store.foreign.values import COUNT_FIELDS, POLICY_NAMES, VALUE_FIELDS, namings
 from ttt_cli.store.text import load_json, number_in, quoted
 
-MIN_VALUES = 20  # fewer may all be equal by chance
 MAX_PARTS = 100  # objects inside a file's object that are tried as tables
 _ARROWS = ("->", "=>", ":", "\t")  # between a key and its value, whatever the key holds
 _SEPARATORS = (*_ARROWS, "=", " ")  # the same in lines whose commas do not end in a value
@@ -47,15 +46,6 @@ class Candidate:
     values: list[Any]
     notes: tuple[str, ...] = ()
     unknown: float | None = None
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether the boards, if they are not few, or all of their cells have one number."""
-        parts = [[*value.values()] if isinstance(value, dict) else value for value in self.values]
-        numbers = {
-            *map(repr, chain.from_iterable(part if isinstance(part, list) else [part] for part in parts))
-        }
-        return len(parts) >= MIN_VALUES and len(numbers) == 1 and number_in(*numbers) is not None
 
     def select(self, rows: Sequence[int]) -> "Candidate":
         """The table with these rows only."""

@@ -64,7 +64,6 @@ OTHERWISE = {
     "flags": "--board and --line name another game; ttt import --help says how a spelling is stated",
 }
 """The hints where keys are not positions."""
-UNTRAINED = "was it saved before its training?"
 
 
 class NoPositionsError(InvalidFileError):

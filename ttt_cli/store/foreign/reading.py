@@ -86,12 +86,6 @@ class Reading:
         return len(np.unique(self.indexes))
 
     @property
-    def lacks_moves(self) -> bool:
-        """Whether moves of its positions have no number, as in a policy that lists its choices alone."""
-        legal = self.spelling.space.legal[np.unique(self.indexes)]
-        return self.of_moves and len(self.indexes) < int(legal.sum())
-
-    @property
     def tables(self) -> str:
         """``own`` or ``shared``, as in ``PlayRule.tables``."""
         return "own" if not self.of_moves and self.positions < len(self.indexes) else "shared"
@@ -260,8 +254,17 @@ class Reading:
         return int((are_large & (gained < 0)).sum())
 
     @property
+    def lists_choices(self) -> bool:
+        """Whether numbers are those of chosen moves alone, as in a policy: other free cells have none."""
+        legal = self.spelling.space.legal[np.unique(self.indexes)]
+        return self.of_moves and len(self.indexes) < int(legal.sum())
+
+    @property
     def says_only(self) -> str:
         """What the numbers say instead of values, in words; empty if they are values."""
+        numbers = self.values.numbers
+        if len(numbers) >= MIN_MAPPED and (numbers == numbers[0]).all() and not self.lists_choices:
+            return "the same of all boards"
         if self.of_moves:
             of_boards = self.spelling.space.cells * len(np.unique(self.values.rows)) == len(self.values.rows)
             is_stones = len(np.unique(self.values.numbers)) <= 3 and not self.values.are_decisions

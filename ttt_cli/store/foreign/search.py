@@ -144,10 +144,7 @@ class _Search:
 
     def readings(self) -> list[Reading]:
         """The readings of the table; if it may be a policy, of moves or their probabilities, only those,
-        unless others explain more keys.
-
-        :raises InvalidFileError: if there are none, or all boards have one value.
-        """
+        unless others explain more keys."""
         result: list[Reading] = []
         errors: list[InvalidFileError] = []
         for spelling in self.spellings():
@@ -159,9 +156,6 @@ class _Search:
             raise errors[0]
         played = [reading for reading in result if reading.values.are_decisions]
         played = played or [reading for reading in result if reading.drawn_by == "probabilities"]
-        if self.table.is_constant and not played and not any(reading.lacks_moves for reading in result):
-            message = "holds one value for all boards, so nothing has been learned"
-            raise InvalidFileError(message, where=self.where, hint=questions.UNTRAINED)
         fewest = min(reading.spelling.misfits.sum() for reading in result)
         fits_as_well = any(reading.spelling.misfits.sum() == fewest for reading in played)
         return played if fits_as_well else result

@@ -16,7 +16,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
-from ttt_cli.store.foreign.questions import OTHERWISE, UNTRAINED, NoPositionsError, UndecidedError
+from ttt_cli.store.foreign.questions import OTHERWISE, NoPositionsError, UndecidedError
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import search
 from ttt_cli.store.foreign.values import quoted_key
@@ -28,6 +28,7 @@ from ttt_cli.store.text import quoted
 
 MAX_KEY_LENGTH = 1000  # characters of a key
 _DIGITS = str.maketrans(".XO", "012")
+UNTRAINED = "was it saved before its training?"
 
 
 class PositionKeyed(Format):
