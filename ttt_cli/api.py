@@ -394,7 +394,7 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
     if not states:
         raise UsageError("there is nothing to merge", where="merge")
     expect(State, *states)
-    expect(bool, allow_overlap)
+    expect(bool, _plain(allow_overlap))
     named = [
         Loaded(state, Path(f"state {number}"), FORMAT, library.digest(state))
         for number, state in enumerate(states, 1)

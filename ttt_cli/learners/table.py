@@ -213,12 +213,26 @@ class Table:
 
     def _make_room(self, rows: int, moves: int) -> None:
         """Make room for so many rows and moves in all; the hash table is at most two thirds full."""
-        make_room(vars(self), "_rows", rows)
-        make_room(vars(self), "_moves", moves)
+        self._enlarge("_rows", rows)
+        self._enlarge("_moves", moves)
         size = 1 << (3 * rows // 2).bit_length()
         if size > len(self.slots):
             self.slots = np.zeros(size, np.uint64)
             self._enter(FIRST)
+
+    def _enlarge(self, name: str, needed: int) -> None:
+        """Make room in an array. A small one is copied, with room for twice as many; a large one grows by a
+        little, in place: NumPy refuses that where anything else, such as a local name, refers to it."""
+        arrays = vars(self)
+        many = len(arrays[name])
+        if needed > many and arrays[name].nbytes < IN_PLACE:
+            arrays[name] = enlarged(arrays[name], max(needed, 2 * many))
+        elif needed > many:
+            room = max(needed, many * 17 // 16)
+            try:
+                arrays[name].resize(room)
+            except ValueError:
+                arrays[name] = enlarged(arrays[name], room)
 
     def _add(self, positions: Positions) -> None:
         """Add rows for these positions, which have none yet, without links."""
@@ -393,20 +407,6 @@ def enlarged(array: NDArray[Any], room: int) -> NDArray[Any]:
     larger = np.zeros((max(room, len(array)), *array.shape[1:]), array.dtype)
     larger[: len(array)].view(np.uint8)[:] = array.view(np.uint8)  # records are copied field by field, slowly
     return larger
-
-
-def make_room(arrays: dict[str, Any], name: str, needed: int) -> None:
-    """Give the array of this name room for so many items. A small one is copied, with room for twice as
-    many; a large one grows by a little, in place unless something else refers to it."""
-    many = len(arrays[name])
-    if needed > many and arrays[name].nbytes < IN_PLACE:
-        arrays[name] = enlarged(arrays[name], max(needed, 2 * many))
-    elif needed > many:
-        room = max(needed, many * 17 // 16)
-        try:
-            arrays[name].resize((room, *arrays[name].shape[1:]))
-        except ValueError:
-            arrays[name] = enlarged(arrays[name], room)
 
 
 def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column]) -> np.dtype[Any]:
