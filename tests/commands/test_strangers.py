@@ -19,11 +19,11 @@ def values(tmp_path) -> Path:
 
 def test_options_after_the_colon_are_obeyed(ttt, values):
     """The author's program looks up ``values.get(board, 0)``: it plays 6, not seeing a win."""
-    assert ttt("move", f"{values}:values=x", "XX.OO....").out == "6\n"
+    assert ttt("move", f"{values}:values=x,wins=unknown", "XX.OO....").out == "6\n"
     assert ttt("move", f"{values}:values=x,wins=known", "XX.OO....").out == "3\n"
-    assert ttt("move", f"{values}:values=x,unknown=0.9,ties=last", "XX.OO....").out == "9\n"
-    assert ttt("move", f"{values}:values=x,unknown=random", "XX.OO....").out == "6\n"
-    assert ttt("import", f"{values}:values=x,unknown=0.9,ties=last").code == 0
+    assert ttt("move", f"{values}:values=x,wins=unknown,unknown=0.9,ties=last", "XX.OO....").out == "9\n"
+    assert ttt("move", f"{values}:values=x,wins=unknown,unknown=random", "XX.OO....").out == "6\n"
+    assert ttt("import", f"{values}:values=x,wins=unknown,unknown=0.9,ties=last").code == 0
     assert ttt("move", "./state_store/values.json", "XX.OO....").out == "9\n"
     header = json.loads(Path("state_store/values.json").read_bytes())
     assert header["plays"] == {
@@ -35,7 +35,7 @@ def test_options_after_the_colon_are_obeyed(ttt, values):
 @pytest.mark.parametrize("command", ["show", "verify", "merge --dry-run"])
 def test_commands_on_files_take_readings_too(ttt, values, command):
     name, *options = command.split()
-    assert ttt(name, f"{values}:values=x", *options).code == 0
+    assert ttt(name, f"{values}:values=x,wins=known", *options).code == 0
     assert ttt(name, f"{values}:values=z", *options).code == 2
 
 
@@ -44,7 +44,7 @@ def test_commands_on_files_take_readings_too(ttt, values, command):
     [
         ("unknown=much", 2, "unknown takes NUMBER|random"),
         ("spelling.colour=red", 2, "has no 'colour'"),
-        ("values=x,choice=draw", 2, "neither beads nor"),
+        ("values=x,wins=known,choice=draw", 2, "neither beads nor"),
     ],
 )
 def test_stated_options_hold_or_are_refused(ttt, values, options, code, told):
@@ -68,14 +68,14 @@ def test_ties_of_native_players(ttt, store):
 
 
 def test_every_use_of_a_file_notes_what_was_assumed(ttt, values):
-    agent = f"{values}:values=x"
+    agent = f"{values}:values=x,wins=unknown"
     train = ["train", "td", "--opponent", agent, "--games", "9", "-o", "td.json"]
     uses = [["evaluate", agent, "random"], ["move", agent, "XX.OO...."], ["diff", agent, "random"], train]
     for words in (*uses, ["study", *train[1:-2], "--seeds", "1"]):
         told = ttt(*words, "--json")
         assert told.code == 0
         assert any("even one that wins at once" in note for note in told.json["notes"])
-        assert "even one that wins at once (unknown= and wins=" in told.err
+        assert "even one that wins at once (unknown= may" in told.err
     assert ttt("evaluate", agent, "random", "--quiet").err == ""
     assert "notes" not in ttt("evaluate", "random", "random", "--json").json
 
@@ -100,13 +100,14 @@ def test_what_depends_on_ties_is_noted(ttt, tmp_path):
     assert not any("equal values" in note for found in rates.values() for note in found["notes"])
 
 
-def test_a_player_that_draws_beads_has_no_note_on_ties(ttt):
+def test_beads_have_ties_only_where_the_largest_number_is_taken(ttt):
     judged = ttt("evaluate", f"{BEADS}:spelling.first=X", "random")
     assert judged.code in (0, 1) and "beads" in judged.err and "ties" not in judged.err
+    assert "with ties=last" in ttt("evaluate", f"{BEADS}:spelling.first=X,choice=most", "random").err
 
 
 def test_players_that_use_their_tables_differently_are_not_merged(ttt, values):
     for name, said in (("one", "unknown=0.9"), ("other", "unknown=0.1")):
-        assert ttt("import", f"{values}:values=x,{said}", "-o", f"{name}.json").code == 0
+        assert ttt("import", f"{values}:values=x,wins=known,{said}", "-o", f"{name}.json").code == 0
     refused = ttt("merge", "one.json", "other.json", "-o", "both.json")
     assert refused.code == 3 and "way to play" in refused.err and not Path("both.json").exists()

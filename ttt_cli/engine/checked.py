@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import ROUNDING, Policy, are_sound
+from ttt_cli.engine.policy import DECIMALS, ROUNDING, Policy, are_sound
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError
@@ -29,7 +29,7 @@ class Checked(Policy):
     def probabilities(self, positions: Positions) -> Floats:
         answer: Floats = self._ask("probabilities", positions, (self.rules.cells,), ended=0.0)
         expected = "numbers from 0 that sum to 1, on free cells alone; all 0 to resign"
-        sound = are_sound(answer, positions.legal, 1e-4)  # enough for single precision
+        sound = are_sound(answer, positions.legal, DECIMALS)
         self._expect(sound, "probabilities", positions, answer, expected)
         sums = answer.sum(axis=1)
         inexact = (np.abs(sums - 1) > ROUNDING) & (sums > 0)

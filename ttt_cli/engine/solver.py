@@ -47,9 +47,11 @@ from ttt_cli.engine.arrays import Int8s
 from ttt_cli.engine.board import board_of
 from ttt_cli.engine.kernel import UNLIMITED, run_until
 from ttt_cli.engine.position import Cell, Position
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import Positions, completing
 from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.scores import move_scores
+from ttt_cli.engine.state_space import enumerated
 
 LINE_NODES = 100_000
 """Nodes that the line of best play may take beyond those of the proof, if there is no limit."""
@@ -63,8 +65,8 @@ class Proof:
 
     :ivar value: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it loses;
         None if the limits were too low.
-    :ivar line: moves that all keep the value, to the end or as far as the limits allowed. The loser does not
-        necessarily hold out as long as possible.
+    :ivar line: moves that all keep the value, to the end or as far as the limits allowed. On a small board
+        the loser holds out as long as possible; on others it only blocks what would end the game at once.
     :ivar nodes: the number of positions visited to prove the value.
     :ivar seconds: processor time; it includes finding the line, but not loading compiled code.
     :ivar win_ruled_out: if nothing was proved, whether a win for the mover was ruled out.
@@ -167,12 +169,18 @@ class Solver:
         """A move that keeps the position's value; None if it takes too many nodes to find one."""
         state = self._state
         here = Positions.batch([position], self.rules)
+        if enumerated(self.rules) is not None:
+            return int(move_scores(here)[0].argmax())
         question = search.DOES_OPPONENT_WIN if value > 0 else search.DOES_MOVER_WIN
         # It visits one node, which leaves its weights in the state.
         self.values(here, nodes=1, questions=question)
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
         cells = np.array(sorted(position.legal, key=lambda cell: -weights[cell]))
         after = here.play(np.zeros(len(cells), np.int64), cells)
+        own, other = after.stones_by_turn
+        if not self.rules.misere:  # a loser first tries what does not let the winner end the game at once
+            order = np.argsort(completing(self.rules, own) & ~other > 0, kind="stable")
+            cells, after = cells[order], after[order]
         wins = after.results * here.movers > 0
         if wins.any():
             return int(cells[np.argmax(wins)])

@@ -12,7 +12,7 @@ from ttt_cli.agents.asked import RESIGNS
 from ttt_cli.documents import Count
 from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.perfect import FEW_NODES, NODES, UNPROVEN, game_value, negated, values_of
-from ttt_cli.engine.policy import Policy, PolicyTable
+from ttt_cli.engine.policy import ROUNDING, Policy, PolicyTable
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -125,7 +125,8 @@ class Verdict:
     @property
     def nash_conv(self) -> float:
         """The gains of best responses to the policy, summed over both sides (Lanctot et al., 2017)."""
-        return self.as_x.gain + self.as_o.gain
+        gains = self.as_x.gain + self.as_o.gain
+        return gains if gains > ROUNDING else 0.0
 
     @property
     def exploitability(self) -> float:

@@ -19,8 +19,8 @@ def about_ties(loaded: Loaded, options: Mapping[str, Any], opponent: str, policy
         return
     stated = options.keys() & {"ties", "search", "epsilon"} or options.get("choice", "most") != "most"
     without_ties = not state.learner.values_of or state.learner.choice in state.learner.without_ties
-    draws_beads = state.plays is not None and state.plays.choice == "draw"
-    if stated or without_ties or draws_beads:
+    draws = state.plays is not None and state.plays.choice == "draw" and "choice" not in options
+    if stated or without_ties or draws:
         return
     ties_by_rates: dict[str, str] = {}  # names equal rates once
     for ties in TIES:

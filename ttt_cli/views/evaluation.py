@@ -212,7 +212,7 @@ def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[
             _, cell, probability, before, after = move
             yield [
                 text,
-                "resigns" if cell == RESIGNS else cell + 1,
+                "resign" if cell == RESIGNS else cell + 1,
                 probability,
                 WORDS[before],
                 WORDS[after],

@@ -247,7 +247,7 @@
     }
     const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
     if (!slips) return text;
-    return `${text} ${name} ${slips > 0.9995 ? "always goes wrong here" : `goes wrong here ${percent(slips)} of the time`}.`;
+    return `${text} ${name} ${slips > 1 - 1e-9 ? "always goes wrong here" : `goes wrong here ${percent(slips)} of the time`}.`;
   }
   function drawPath() {
     const passed = trail(state.path);

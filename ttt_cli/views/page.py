@@ -155,7 +155,7 @@ def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[tuple[st
         roles = [f"as {side}" for side, case in cases if case.guaranteed >= 0]
         facts = [(f"unbeatable {' and '.join(roles)}", "win")]
     else:
-        losses = [(side, case.loss) for side, case in cases if case.line]
+        losses = [(side, case.loss) for side, case in cases if case.line is not None]
         worst = " and ".join(f"{percent(loss, 0)} as {side}" for side, loss in losses)
         facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "loss")]
     facts += [] if games is None else [(counted(games, "game"), "")]

@@ -116,7 +116,7 @@ def test_the_side_that_values_favour_is_found(meaning, ended):
     to_x = {text: 1 if mover(text) == "X" else -1 for text in table}
     signs = {text: {"x": 1, "o": -1, "mover": to_x[text], "moved": -to_x[text]}[meaning] for text in table}
     written = {text: value * signs[text] for text, value in table.items()}
-    found = reads_as(Spell("joined", "120").positions(written), looks_up(table))
+    found = reads_as(Spell("joined", "120").positions(written), looks_up(table), wins="unknown")
     assert f"values '{meaning}'" in found.notes[0]
 
 
@@ -127,8 +127,8 @@ def test_chances_need_no_scale():
     assert {text: entry["x"][0] for text, entry in entries(found).items()} == table
 
 
-@pytest.mark.parametrize("turn", [("|X", "|O"), (",1", ",-1"), ("1", "2"), (" O", " X")])
-def test_the_player_to_move_may_be_attached(turn):
+@pytest.mark.parametrize("turn", [("|X", "|O"), (",1", ",-1"), ("1", "2"), (" O", " X"), ("|O", "|X")])
+def test_who_moves_or_has_just_moved_may_be_attached(turn):
     stones = "OX." if turn == (" O", " X") else "XO."
     reads_as(Spell(stones=stones, turn=turn).objects(MOVES), goes_by(MOVES))
 
@@ -142,6 +142,19 @@ def test_each_player_may_have_a_table_of_its_own(kept):
     }
     reads_as(tables, looks_up(POSITIONS))
     reads_as({"p1": tables["X"], "p2": tables["O"]}, looks_up(POSITIONS), spelling={"player-x": "p1"})
+
+
+def test_cells_and_their_values_may_be_lists_side_by_side():
+    tables = by_cell(MOVES).items()
+    reads_as({text: {"q": [*row.values()], "moves": [*row]} for text, row in tables}, goes_by(MOVES))
+
+
+@pytest.mark.parametrize("mark", [":", " -> ", ";"])
+def test_a_line_may_list_the_best_cells(mark):
+    best = {board: sorted(free(board), key=row.__getitem__)[-3:] for board, row in ROWS.items()}
+    lines = [f"{board}{mark}{','.join(str(cell + 1) for cell in cells)}" for board, cells in best.items()]
+    program = goes_by({(board, cell): 1.0 for board, cells in best.items() for cell in cells})
+    reads_as("\n".join(lines), program)
 
 
 @pytest.mark.parametrize("filler", [None, -1.0, 1e300])
@@ -194,6 +207,8 @@ def test_keys_in_columns_may_have_values_in_rows():
     assert "columns" in reads_as(Spell("columns").lists(MOVES), goes_by(MOVES)).notes[0]
     stated = {"order": "columns from top left"}  # values of positions say nothing of the order
     reads_as(Spell("columns").positions(POSITIONS), looks_up(POSITIONS), spelling=stated)
+    named = {(board, cell % 3 * 3 + cell // 3): value for (board, cell), value in MOVES.items()}
+    reads_as(Spell("columns").objects(named), goes_by(MOVES), spelling=stated)  # cells in that order, too
 
 
 @pytest.mark.parametrize(

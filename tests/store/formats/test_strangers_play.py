@@ -72,7 +72,7 @@ def test_unknown_positions_are_valued_for_the_side_of_the_values(meaning, x, o):
 def test_what_all_values_have_in_common_does_not_tell_whose_good_they_measure():
     """Points of whoever has moved: 2 for a win, 1 for a draw; games that have ended are not in the table."""
     points = {text: value + 1 for text, value in WHILE_OPEN.items()}
-    judged(Spell().positions(points), looks_up(points, 1, 1, unknown=1.0), unknown=1.0)
+    judged(Spell().positions(points), looks_up(points, 1, 1, unknown=1.0), unknown=1.0, wins="unknown")
 
 
 def test_unknown_may_mean_never_unless_nothing_is_known():
@@ -345,9 +345,10 @@ def test_relative_stones_are_read_after_a_move_too():
 def test_whose_turn_it_is_does_not_tell_whose_stones_are_whose():
     table = averages()  # in which whoever has moved stands better than the other, on either side
     own = {numbers(text if mover(text) == "O" else swapped(text)): v for text, v in table.items()}
-    refused(own, r"'1' always moves first .*'1' are one's own stones", unknown=0.5)
-    judged(own, looks_up(table, 1, 1, unknown=0.5), unknown=0.5, values="moved", spelling={"mine": "1"})
-    reads_as(table, looks_up(table, 1, 1, unknown=0.5), unknown=0.5)
+    said = {"unknown": 0.5, "wins": "unknown"}
+    refused(own, r"'1' always moves first .*'1' are one's own stones", **said)
+    judged(own, looks_up(table, 1, 1, unknown=0.5), values="moved", spelling={"mine": "1"}, **said)
+    reads_as(table, looks_up(table, 1, 1, unknown=0.5), **said)
 
 
 def test_nothing_beside_a_board_is_ignored():

@@ -19,8 +19,9 @@ from ttt_cli.store.text import load_json, number_in, quoted
 
 MAX_PARTS = 100  # objects inside a file's object that are tried as tables
 _ARROWS = ("->", "=>", ":", "\t")  # between a key and its value, whatever the key holds
-_SEPARATORS = (*_ARROWS, "=", " ")  # the same in lines whose commas do not end in a value
+_SEPARATORS = (*_ARROWS, "=", ";", " ")  # the same in lines whose commas do not end in a value
 _CELL = re.compile(r"[A-Da-d][1-4]|0[0-9]|[0-9] ?, ?[0-9]")
+_CELLS = re.compile(r"[0-9]+(?: ?, ?[0-9]+){2,}")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 _BETWEEN = re.compile(r"\s*[,:;]\s*|\s+")
 _NOTHING = re.compile("-?|nan|none|null|[-+]?inf(inity)?", re.IGNORECASE)
@@ -205,7 +206,7 @@ def tables_of_rows(
     rows = [row for _, row in numbered]
     if rows and not names:
         are_fields = len(rows[-1]) > 1 and _parse(rows[-1][-1]) is not None
-        separators = _ARROWS if are_fields else _SEPARATORS
+        separators = _ARROWS if are_fields and len({*map(len, rows)}) == 1 else _SEPARATORS
         lines = [",".join(map(str, row)) for row in rows]
         rows = _matrix(rows, rules) or _listed(lines, rules) or _parted(lines, separators, rules) or rows
     for (number, _), row in zip(numbered, rows, strict=True):
@@ -264,6 +265,8 @@ def _parted(lines: Sequence[str], separators: Sequence[str], rules: Rules) -> li
     them; empty if any line but a header has another form."""
     for separator in separators:
         parts = [_halves(line.rstrip(), separator) for line in lines]
+        if any(_CELLS.fullmatch(value.strip()) for *_, value in parts):  # several best cells
+            parts = [(key, mark, f"[{value}]") for key, mark, value in parts]
         if all(mark for _, mark, _ in parts) and not any(_parse(value) is None for *_, value in parts[1:]):
             # A board may begin and end with empty cells.
             keys = [key.strip() if key[rules.cells :].strip() else key[: rules.cells] for key, *_ in parts]

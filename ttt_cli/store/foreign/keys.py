@@ -143,9 +143,10 @@ class Spelling:
         arrays = {name: getattr(self, name)[rows] for name in ("indexes", "played_on", "no_board")}
         return replace(self, extras=extras, **arrays)
 
-    def reoriented(self) -> "Iterator[Spelling]":
-        """The same keys with their cells in the other orders that turning or mirroring the board gives. The
-        keys alone cannot tell; it matters only where the cells of moves are numbered."""
+    def reoriented(self) -> "Iterator[tuple[Spelling, Int64s]]":
+        """The same keys with their cells in the other orders that turning or mirroring the board gives, and
+        int64[cells], the cells in that order. The keys alone cannot tell; it matters only where the cells of
+        moves are numbered."""
         space, rules = self.space, self.space.rules
         stones = space.stones[self.indexes].astype(np.int64)
         for image in rules.symmetries[1:]:
@@ -153,7 +154,7 @@ class Spelling:
             side = "right" if image[0] % rules.cols else "left"
             along = "rows" if abs(image[1] - image[0]) == 1 else "columns"
             indexes = space.find(stones @ space.powers[list(image)])
-            yield replace(self, order=f"{along} from {down} {side}", indexes=indexes)
+            yield replace(self, order=f"{along} from {down} {side}", indexes=indexes), np.array(image)
 
 
 def spellings(

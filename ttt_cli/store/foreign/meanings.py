@@ -82,14 +82,18 @@ def _combined(
 ) -> list[Reading]:
     """The readings of the keys themselves for one meaning, in every order of cells that is worth trying."""
     result = list[Reading]()
-    for oriented in chain([spelling], spelling.reoriented()):
+    usual_order = np.arange(spelling.space.cells)
+    for oriented, image in chain([(spelling, usual_order)], spelling.reoriented()):
         order_rarity = _order_rarity(oriented)
         # Rare orders are tried only if one is stated, or if moves would otherwise go to occupied cells.
         is_rare = order_rarity == ORDER_RARITY
         is_needed = any_order or (meaning.of_moves and all(reading.faults for reading in result))
         if is_rare and not is_needed:
             continue
-        ways = _of_moves(oriented, meaning, folding) if meaning.of_moves else _of_positions(oriented, meaning)
+        if meaning.of_moves:
+            ways = _of_moves(oriented, meaning, folding, image if any_order else usual_order)
+        else:
+            ways = _of_positions(oriented, meaning)
         for way in ways:
             rarity = spelling.rarity + order_rarity + _meaning_rarity(way, meaning)
             value_facets = {**way.facets, "values": _measure_in_file(way.measure, spelling)}
@@ -171,15 +175,18 @@ def _players(column: Sequence[str], spelling: Spelling) -> Iterator[tuple[dict[s
     labels = sorted(set(column))
     space = spelling.space
     movers = space.movers[spelling.indexes]
+    still_open = ~space.terminal[spelling.indexes]
     stones = ((spelling.first, 1), (spelling.second, -1))
     side_of = {(stone or "").rstrip(".").lower(): side for stone, side in stones}
     if all(label.lower() in side_of for label in labels) and spelling.turn != "moved":
         owners = np.array([side_of[label.lower()] for label in column], np.int64)
         relative = owners * movers if spelling.turn else owners  # "mine" belongs to whoever is to move
         yield {}, max(relative, owners, key=lambda sides: int((sides == movers).sum()))
+        if not (spelling.turn or (owners == movers)[still_open].any()):
+            yield {}, None  # they only say who has just moved
     elif len(labels) == 2:
         owners = np.array([1 if label == labels[0] else -1 for label in column], np.int64)
-        if len(set((owners * movers)[~space.terminal[spelling.indexes]].tolist())) == 1:
+        if len(set((owners * movers)[still_open].tolist())) == 1:
             yield {}, None  # the labels only say who is to move
         yield {"player-x": labels[0]}, owners
         yield {"player-x": labels[1]}, -owners
@@ -225,8 +232,13 @@ def _of_positions(spelling: Spelling, meaning: _Meaning) -> Iterator[_Measured]:
         yield _Measured(measure, usual or measure, {}, {**fields, "slots": slots, "signs": signs})
 
 
-def _of_moves(spelling: Spelling, meaning: _Meaning, folding: Folding | None) -> Iterator[_Measured]:
-    """Numbers as values of moves, for each way to place them and each side whose good they may measure."""
+def _of_moves(
+    spelling: Spelling, meaning: _Meaning, folding: Folding | None, order: Int64s
+) -> Iterator[_Measured]:
+    """Numbers as values of moves, for each way to place them and each side whose good they may measure.
+
+    :param order: int64[cells], in which the names of cells may come, if not row by row.
+    """
     values, owners, _ = meaning
     space = spelling.space
     every = spelling.indexes[values.rows]
@@ -236,7 +248,7 @@ def _of_moves(spelling: Spelling, meaning: _Meaning, folding: Folding | None) ->
     measures = {"mover": (1, 1)}
     if not (values.are_decisions or spelling.turn):
         measures |= {"x": (1, -1), "o": (-1, 1)}
-    for placement in _placements(every, values, space):
+    for placement in _placements(every, values, space, order):
         fields = _placed(placement, spelling, meaning, folding, goes_on)
         if fields:
             for measure, signs in measures.items():
@@ -294,8 +306,8 @@ def _placed(
     }
 
 
-def _placements(every: Int64s, values: Values, space: StateSpace) -> Iterator[_Placement]:
-    """The ways to place numbers whose positions are ``every``, int64[m]."""
+def _placements(every: Int64s, values: Values, space: StateSpace, order: Int64s) -> Iterator[_Placement]:
+    """The ways to place numbers whose positions are ``every``, int64[m]; for ``order`` see ``_of_moves``."""
     places = values.ids
     rows = np.arange(len(values.rows))
     if values.shape == "cells":
@@ -309,6 +321,9 @@ def _placements(every: Int64s, values: Values, space: StateSpace) -> Iterator[_P
                 if len(np.unique(signs)) > 1 and len(np.unique(signs * space.movers[every[goes_on]])) > 1:
                     continue
             yield _Placement({"cells": words}, cell_of[places], values.numbers, rows)
+            if (order[cells] != cells).any():
+                facets = {"cells": f"{words}, in the order of the board"}
+                yield _Placement(facets, order[cell_of[places]], values.numbers, rows)
         return
     free = space.legal[every].sum(axis=1)
     if np.all((np.bincount(values.rows)[values.rows] == free) | (free == 0)):

@@ -28,7 +28,6 @@ BEADS = "beads"  # the facet ``cells`` begins so where a list names a cell once 
 EMPTY_BOXES = 0.5  # the largest share of boards without beads; with more, numbers are values that begin at 0
 MAX_DRAWN = 10**9  # more beads for a move than the games of any program give it
 INEXACT = 0.02  # the largest rounding error of probabilities that add up to 1
-MIN_WON = 3  # of fewer won games it may be chance that all are worth 0
 ENOUGH = 4.0  # the standard score from which positions are evidence without the won ones
 MIN_UNEQUAL = 3  # on fewer boards with unequal numbers these may add up to 1 by chance
 PROBABILITIES_SHARE = 0.95  # the least share of boards on which probabilities must add up
@@ -197,9 +196,12 @@ class Reading:
         return others | (not says_enough)
 
     @property
-    def undervalues_wins(self) -> bool:
-        """Whether won games, all worth 0, are worth less to the winner than some open position."""
-        if self.tells.all() or np.count_nonzero(self.winners) < MIN_WON:
+    def says_nothing_of_wins(self) -> bool:
+        """Whether the values are of positions but not of won games, as if the program saw wins by itself:
+        there are none, or all are worth 0, less to the winner than some open position."""
+        if self.of_moves or not self.winners.any():
+            return not self.of_moves
+        if self.tells.all():
             return False
         undecided = self.worth[self.still_open]
         wins = ((side, self.worth[self.winners == side]) for side in (1, -1))

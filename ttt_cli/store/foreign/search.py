@@ -41,9 +41,9 @@ BEADS_BELOW_0: Question = (
     "are the numbers beads, though some are below 0",
     {"choice=draw": "yes, a move is drawn by them", "choice=most": "no, the largest is taken"},
 )
-WINS_AT_0: Question = (
-    "does its program see by itself that a move wins (all won games are worth 0 here)",
-    {"wins=known": "yes, and makes it", "wins=unknown": "no, it goes by that 0"},
+WINS_UNVALUED: Question = (
+    "does its program see by itself that a move wins (won games are not in the file, or all worth 0)",
+    {"wins=known": "yes, and makes it", "wins=unknown": "no, it goes by the table alone"},
 )
 SHOWN = 3  # keys that an error names
 
@@ -126,8 +126,8 @@ class _Search:
         if "unknown" not in stated and self.table.unknown is None:
             unknown = (_about_unknown(reading, self.options) for reading in (best, *rivals))
             yield from islice(filter(None, unknown), 1)
-        if "wins" not in stated and best.undervalues_wins:
-            yield WINS_AT_0
+        if "wins" not in stated and best.says_nothing_of_wins:
+            yield WINS_UNVALUED
         if "choice" not in stated and best.may_be_beads:
             yield BEADS_BELOW_0
 

@@ -27,7 +27,7 @@ POLICY_NAMES = {"policy", "policies", "pi"}  # of tables of moves
 VALUE_FIELDS = {"value", "values", "v", "q", "q_value", "qvalue", "q-value", "q_values", "score", "weight"}
 VALUE_FIELDS |= {"probability", "utility", "mean", "beads"}
 COUNT_FIELDS = {"visits", "visit_count", "num_visits", "count", "counts", "n"}  # of a value's updates
-COUNT_FIELDS |= {"games", "wins", "losses", "draws"}
+COUNT_FIELDS |= {"games", "wins", "losses", "draws", "updates", "tries", "trials", "plays", "times"}
 """The usual names of fields of records."""
 _ROW_AND_COLUMN_FIELDS = {"row", "col"}, {"row", "column"}, {"y", "x"}
 _AMOUNT_FIELDS = {*VALUE_FIELDS, "count"}
@@ -124,7 +124,19 @@ def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
     fields = records or [name for name in by_cell if name in called] or called or by_cell
     if len(fields) != 1 or not all(isinstance(value, dict) and fields[0] in value for value in values):
         return values
+    others = [name for name in by_cell if name not in fields and name.lower() not in COUNT_FIELDS]
+    if any(_are_parallel([(value[fields[0]], value.get(name)) for value in values]) for name in others):
+        return values  # the other list names the cells
     return [value[fields[0]] for value in values]
+
+
+def _are_parallel(pairs: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether all are a list of numbers and one of as many cells, but not always of all."""
+    if not all(isinstance(part, list) for pair in pairs for part in pair):
+        return False
+    are_cells = not any(_cell_name(item) is None for _, cells in pairs for item in cells)
+    lengths = {(len(numbers), len(cells)) for numbers, cells in pairs}
+    return are_cells and len(lengths) > 1 and all(one == other for one, other in lengths)
 
 
 def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:

@@ -27,7 +27,7 @@ import numpy as np
 import orjson
 
 from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.policy import Policy, are_sound
+from ttt_cli.engine.policy import DECIMALS, Policy, are_sound
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
@@ -43,7 +43,7 @@ from ttt_cli.store.typed import rules_of
 HEADER = b"position,move,probability,value"
 ARRAYS = ("positions", "probabilities", "values")
 CELLS = {str(cell + 1): cell for cell in range(64)}  # cells from 0 by their names in files
-TOLERANCE = 1e-9  # of the sum of probabilities
+TOLERANCE = 1e-9  # probabilities with a sum further from 1 have been rounded, and are scaled
 MANY = 100_000  # positions that take a second or more to compress
 BATCH = 1 << 12  # positions whose moves are objects in memory at a time
 
@@ -67,15 +67,18 @@ class FilePolicy(Policy):
         self._rows = {text: row for row, text in enumerate(positions.texts())}
         repeated = np.ones(len(positions), np.bool_)
         repeated[list(self._rows.values())] = False
-        unsound = ~are_sound(probabilities, positions.legal, TOLERANCE)
+        unsound = ~are_sound(probabilities, positions.legal, DECIMALS)
         for wrong, why in (
             (~positions.reachable | positions.terminal, "is not an open position that a game leads to"),
-            (unsound, "has numbers that are not probabilities of its free cells"),
+            (unsound, "has numbers that are not probabilities of its free cells with a sum of 1"),
             (repeated, "is in it twice"),
         ):
             if wrong.any():
                 text = positions.text(int(wrong.argmax()))
                 raise InvalidFileError(why, where=f"{where}, position {text!r}")
+        sums = probabilities.sum(axis=1)
+        rounded = (abs(sums - 1) > TOLERANCE) & (sums > 0)
+        probabilities[rounded] /= sums[rounded, None]
         # A policy without all open positions can be asked only about its own.
         space = enumerated(self.rules)
         self.external = space is None or len(self) < int(np.count_nonzero(~space.terminal))
