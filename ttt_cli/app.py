@@ -194,7 +194,9 @@ def _translate(error: BaseException) -> TttError:
         case OSError():
             return _file_error(error)
         case MemoryError():
-            return TttError("not enough memory", hint="fewer games or a smaller --board need less")
+            return TttError(
+                "not enough memory", hint="fewer games or positions, or a smaller --board, need less"
+            )
     if place_at_fault(error) is not None:
         return TttError(describe_error(error), hint=debug)
     if OFFERED:

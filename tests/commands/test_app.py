@@ -90,7 +90,8 @@ def test_help_shows_the_options_that_change_something(ttt: Run) -> None:
         (OSError(36, "File name too long", "q.json"), 3, "Error: q.json: file name too long"),
         (OSError(28, "No space left on device"), 1, "Error: standard output: cannot be written: "
          "no space left on device (free some space, or use a path on another disk)"),
-        (MemoryError(), 1, "Error: not enough memory (fewer games or a smaller --board need less)"),
+        (MemoryError(), 1, "Error: not enough memory (fewer games or "
+         "positions, or a smaller --board, need less)"),
         (KeyboardInterrupt(), 130, "Error: interrupted"),
         (ZeroDivisionError("by 0"), 1, "Error: internal error: ZeroDivisionError: by 0 "
          "(please report it; --debug shows the traceback)"),

@@ -69,10 +69,12 @@ def test_a_log_of_any_length_is_learned_a_game_at_a_time():
 
 def test_the_log_is_tried_before_the_first_move(ttt: Run):
     Path("state_store/games.jsonl").mkdir(parents=True)
-    for asked in (["minimax", "--as", "x"], ["minimax", "--no-learn"], []):
+    for asked in (["minimax", "--as", "x"], []):
         played = ttt("play", *asked, stdin="5\n", terminal=True, TERM="dumb", COLUMNS="200")
         assert played.code == 3 and not played.out
         assert played.err.startswith("Error: state_store") and played.err.count("\n") == 1
+    unrecorded = ttt("play", "minimax", "--no-learn", stdin="q\n")
+    assert unrecorded.code == 0 and "no game is recorded: " in unrecorded.err
     Path("state_store/games.jsonl").rmdir()
     Path("state_store/.locks").touch()
     assert "cannot be written: not a directory" in ttt("play", "easy", stdin="5\n", code=1).err

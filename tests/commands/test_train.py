@@ -70,7 +70,7 @@ def test_the_cost_of_a_table_on_a_large_board_is_said_once(ttt):
 
 def test_what_cannot_be_written_is_not_trained(ttt: Run) -> None:
     Path("loop.json").symlink_to("loop.json")
-    table = ",".join(["position", "value"]) + "\nX........,0.5\n.........,0.25\nX...O....,0.5\n"
+    table = ",".join(["position", "value"]) + "\nX........,0.5\n.........,0.25\nX...O....,0.5\nXXXOO....,1\n"
     Path("theirs.csv").write_text(table)
     assert ttt("train", "q", "--games", "9").code == 0
     for call, code, said in (

@@ -9,8 +9,10 @@ import typer
 
 from ttt_cli.agents.grammar import Agent
 from ttt_cli.documents import print_result
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, TttError, UsageError
+from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.play.session import Player, Session, players_of
 from ttt_cli.shell.common import resolved
 from ttt_cli.shell.keyboard import choose
@@ -67,9 +69,16 @@ def play(
         raise UsageError("--watch is for two machines", hint="name them: --x q --o random")
     if delay is not None and not watch:
         raise UsageError("needs --watch", where="--delay")
+    log = people or bool(learn)
+    try:
+        if log:
+            try_log(env.store)
+    except TttError as error:
+        if learn is not False:
+            raise
+        env.say(f"no game is recorded: {error.message}")
+        log = False
     learn = people if learn is None else learn
-    if people or learn:
-        try_log(env.store)
     if agent is None and not named and env.interactive:
         agent = _choose_opponent(env)
     pairing = _pairing(agent, side, x, o)
@@ -82,7 +91,7 @@ def play(
     _introduce(env, agents, players, learn)
     session = Session(agents[0].rules, players, seed=seed, alternate=not named)
     if people:
-        return play_with_people(env, session, games)
+        return play_with_people(env, session, games, log=log)
     delay = DELAY if delay is None else delay
     return play_machines(env, session, games, watch=watch, delay=delay, learn=learn)
 
@@ -124,8 +133,11 @@ def _train(env: Environment, loaded: Loaded) -> bool:
         return False
     from ttt_cli.commands.train import TrainOptions, train
 
-    options = [(f"train {name} first", f"{learner.usual_games:,} games"), ("play it untrained", "")]
-    if choose(env, f"{name} has learned nothing yet.", options) == 1:
+    size = f"{learner.usual_games:,} games"
+    options = [(f"train {name} first", size), ("play it untrained", "")]
+    if isinstance(learner, TableLearner) and enumerated(rules) is None:
+        options = [options[1], (options[0][0], f"{size}, and a large file; ntuple is made for such boards")]
+    if options[choose(env, f"{name} has learned nothing yet.", options)][0] == "play it untrained":
         return False
     board, line = f"{rules.rows}x{rules.cols}", rules.line
     on_stderr = replace(env, stdout=env.stderr, json=False, board=board, line=line)  # stdout is for games
@@ -143,7 +155,7 @@ def _introduce(env: Environment, agents: Sequence[Agent], players: Sequence[Play
             continue
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
         if loaded.path.exists():
-            size = counted(loaded.state.positions, loaded.state.learner.units[0])
+            size = counted(loaded.state.entries[0], loaded.state.learner.units[0])
             env.say(f"{agent.name} knows {size}{games}")
         if player.exploration:
             share = f"{percent(player.exploration, 0)} of its moves are random, as in its author's program"

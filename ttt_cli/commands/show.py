@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-import numpy as np
 from rich.text import Text
 
 from ttt_cli.agents.grammar import checked_player, file_and_reading, resolve
@@ -290,20 +289,7 @@ def _formats() -> Formats:
 
 def _summary(env: Environment, loaded: Loaded) -> StateSummary:
     state = loaded.state
-    imported = bool(state.runs) and all(run["kind"] == "import" for run in state.runs)
-    if imported or state.seen is None:
-        positions, moves = state.entries
-        units = state.learner.units
-    else:
-        positions = len(state.seen)
-        moves = 0
-        units = ("position", "move")
-        countable = enumerated(state.rules) or state.seen  # positions whose moves can be counted
-        if len(countable) > 500_000:  # a second or more
-            env.say(f"counting the moves of {len(countable):,} positions")
-        for part in countable.parts():
-            values = state.policy.values(part)
-            moves += 0 if values is None else int(np.isfinite(values).sum())
+    positions, moves = state.entries
     runs = [{key: value for key, value in run.items() if key != "curve"} for run in state.runs]
     return StateSummary(
         file=str(loaded.path),
@@ -317,5 +303,5 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
         moves=moves,
         runs=cast("list[Run]", runs),
         plays=state.plays,
-        units=units,
+        units=state.learner.units,
     )

@@ -429,10 +429,9 @@ def _result(path: Path, state: State, run: TrainingRun | None = None, budget: in
     games, seconds = (run.games, run.seconds) if run else (0, 0.0)
     won = run.results if run else dict.fromkeys(ENDS, 0)
     try:
-        positions = state.positions
         unbeatable = (run is not None and run.enough) or is_unbeatable(state.policy, budget=budget)
     except MemoryError:  # the file is saved all the same
-        positions, unbeatable = state.entries[0], None
+        unbeatable = None
     return Training(
         learner=state.learner.name,
         games=games,
@@ -443,7 +442,7 @@ def _result(path: Path, state: State, run: TrainingRun | None = None, budget: in
         x_wins=won["x"],
         o_wins=won["o"],
         draws=won["draw"],
-        positions=positions,
+        positions=state.entries[0],
         file=str(path),
         unbeatable=unbeatable,
     )

@@ -52,14 +52,19 @@ class OnlineLearner:
         """Its name in game records."""
         return library.taught_name(self.store, self.path)
 
-    def follow(self, record: GameRecord) -> None:
+    def follow(self, record: GameRecord) -> Learned:
         """Learn from a game in memory alone, so that the next game is played by it."""
+        known = self.state.entries[0]
         lesson = teach(self.state, [record], self.name, continued=self._followed)
         self.state = lesson.state
         self._followed = lesson.run or self._followed
+        return Learned(lesson.learned, self.state.entries[0] - known)
 
     def catch_up(self) -> Learned:
-        """Learn from the games that wait in the log, and save, if the file is free and can be written."""
+        """Learn from the games that wait in the log, and save, if the file is free and can be written.
+
+        A large file takes long: it is done once, at the end of a session.
+        """
         try:
             try_writing(self.path)
             locked = lock(self.path, "taught", remedy="finished games wait until it is free", parents=True)
@@ -70,13 +75,12 @@ class OnlineLearner:
                 before = library.load(self.path).state
             else:
                 before = State.empty(self.state.learner, self.state.rules, symmetric=self.state.symmetric)
-            self.state = before
             if before.unfinished is not None:
                 training = f"{self.name} is in the middle of a training run"
                 return Learned(waits=f"{training}; games wait until that has ended")
             lesson = teach_waiting(before, self.store, self.path, continued=self._run)
             if lesson.learned:
                 self._run = lesson.run
-                self.state = lesson.state
-                library.save(self.state, self.path)
-            return Learned(lesson.learned, self.state.positions - before.positions)
+                library.save(lesson.state, self.path)
+            self.state = lesson.state
+            return Learned(lesson.learned, self.state.entries[0] - before.entries[0])

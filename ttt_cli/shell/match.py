@@ -23,8 +23,8 @@ from ttt_cli.views.play_screen import PlayedGame, outcome, rates, score, watched
 from ttt_cli.views.review import moves_table, strip, summary
 
 
-def play_with_people(env: Environment, session: Session, games: int | None) -> int:
-    """Play ``games`` games, or until a person leaves."""
+def play_with_people(env: Environment, session: Session, games: int | None, *, log: bool) -> int:
+    """Play ``games`` games, or until a person leaves; ``log``: whether they are recorded."""
     screen = env.screen
     recorded = 0
     last: Review | None = None
@@ -34,6 +34,10 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             env.say("unfinished game: neither recorded nor learned from")
         if recorded:
             _say_kept(env, recorded)
+            for learner in session.learners:
+                learned = learner.catch_up()
+                if learned.waits or learned.games > recorded:
+                    env.say(what_was_learned(learner, learned))
 
     with holding(leave), leaving(""):
         while session.score.games != games and (last is None or _again(env, session, last)):
@@ -44,8 +48,9 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
                 with env.speaking(person.tell) if keys.by_keys else nullcontext():
                     if not person.play():
                         return ExitCode.DONE
-            _record(env, session)
-            recorded += 1
+            if log:
+                _record(env, session)
+                recorded += 1
             person.show_end()
             screen.draw(Text(outcome(session), "bold"))
             screen.out(score(session))
@@ -55,8 +60,9 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             names = {side: f"{side.name} ({session.player(side).screen_name})" for side in Side}
             screen.out(*summary(last, names))
             _document(env, session)
+            assert session.record is not None
             for learner in session.learners:
-                env.say(what_was_learned(learner, learner.catch_up(), session.record))
+                env.say(what_was_learned(learner, learner.follow(session.record), session.record))
     return ExitCode.DONE
 
 

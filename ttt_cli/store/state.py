@@ -115,13 +115,6 @@ class State:
         return earlier[self.policy.known(earlier)]
 
     @cached_property
-    def positions(self) -> int:
-        """The number of positions seen, or of entries if it is imported or does not say."""
-        if self.plays is not None or self.seen is None:
-            return self.entries[0]
-        return len(self.seen)
-
-    @cached_property
     def entries(self) -> tuple[int, int]:
         """The numbers of positions and of moves in the table, or of the learner's other ``units``."""
         return self.learner.size(self.table)
