@@ -21,7 +21,7 @@ MAX_PARTS = 100  # objects inside a file's object that are tried as tables
 _ARROWS = ("->", "=>", ":", "\t")  # between a key and its value, whatever the key holds
 _SEPARATORS = (*_ARROWS, "=", ";", " ")  # the same in lines whose commas do not end in a value
 _CELL = re.compile(r"[A-Da-d][1-4]|0[0-9]|[0-9] ?, ?[0-9]")
-_CELLS = re.compile(r"[0-9]+(?: ?, ?[0-9]+){2,}")
+_CELLS = re.compile(r"[0-9]+(?:[ ,]+[0-9]+){2,}")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 _BETWEEN = re.compile(r"\s*[,:;]\s*|\s+")
 _NOTHING = re.compile("-?|nan|none|null|[-+]?inf(inity)?", re.IGNORECASE)
@@ -39,6 +39,7 @@ class Candidate:
 
     :ivar keys: perhaps behind the name of a part of the table, such as a player's, and a tab.
     :ivar notes: what a user should know of how the table was found.
+    :ivar called: the name of the table in its file, if it is one of several objects there.
     :ivar unknown: the value of boards never seen, in a table of all boards; None: there is none, or it is no
         number.
     """
@@ -47,6 +48,7 @@ class Candidate:
     values: list[Any]
     notes: tuple[str, ...] = ()
     unknown: float | None = None
+    called: str = ""
 
     def select(self, rows: Sequence[int]) -> "Candidate":
         """The table with these rows only."""
@@ -163,7 +165,9 @@ def _joined(tables: list[Part], *, only: bool) -> Candidate:
     unused = dict.fromkeys(name for name, _ in tables if name not in names)
     notes += [f"left out: the table {quoted(name)}" for name in unused]
     keys = [f"{name}\t{key}" if len(names) > 1 else key for name, part in played for key in part]
-    return Candidate(keys, [value for _, part in played for value in part.values()], tuple(notes))
+    called = played[0][0] if len(names) == 1 else ""
+    values = [value for _, part in played for value in part.values()]
+    return Candidate(keys, values, tuple(notes), called=called)
 
 
 def _value_last(names: Sequence[str], rows: list[list[Any]], where: str) -> RowsAndNotes:

@@ -25,7 +25,7 @@ from ttt_cli.store.foreign.keys import Spelling
 from ttt_cli.store.foreign.meanings import policies, readings
 from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question, UndecidedError
 from ttt_cli.store.foreign.reading import Folding, Reading
-from ttt_cli.store.foreign.values import EXPECTED, Values, collect, namings, quoted_key
+from ttt_cli.store.foreign.values import COUNT_FIELDS, EXPECTED, Values, collect, namings, quoted_key
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.plays import PlayRule, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
@@ -37,9 +37,9 @@ MIN_NUMBERS = 200  # with fewer keys that are numbers it may be chance that some
 INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of the values equal it
 MIN_TIMES = 3  # of equal values, or of boards with no move worth making, fewer may be chance
 PASSED_OVER = 0.2  # if on a larger share of boards all known moves are below 0, it is asked what others are
-BEADS_BELOW_0: Question = (
-    "are the numbers beads, though some are below 0",
-    {"choice=draw": "yes, a move is drawn by them", "choice=most": "no, the largest is taken"},
+DRAWN: Question = (
+    "how is a move chosen by these numbers",
+    {"choice=draw": "it is drawn by them, as by beads", "choice=most": "the largest is taken"},
 )
 WINS_UNVALUED: Question = (
     "does its program see by itself that a move wins (won games are not in the file, or all worth 0)",
@@ -128,8 +128,9 @@ class _Search:
             yield from islice(filter(None, unknown), 1)
         if "wins" not in stated and best.says_nothing_of_wins:
             yield WINS_UNVALUED
-        if "choice" not in stated and best.may_be_beads:
-            yield BEADS_BELOW_0
+        are_visits = best.drawn_by and self.table.called.lower() in COUNT_FIELDS
+        if "choice" not in stated and (are_visits or best.may_be_beads):
+            yield DRAWN
 
     def refuse_unusable(self, best: Reading) -> None:
         """Raise InvalidFileError if the numbers are not values, or many keys are of another kind."""
