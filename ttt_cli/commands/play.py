@@ -136,7 +136,7 @@ def _train(env: Environment, loaded: Loaded) -> bool:
     size = f"{learner.usual_games:,} games"
     options = [(f"train {name} first", size), ("play it untrained", "")]
     if isinstance(learner, TableLearner) and enumerated(rules) is None:
-        options = [options[1], (options[0][0], f"{size}, and a large file; ntuple is made for such boards")]
+        options = [options[1], (options[0][0], f"{size}, hundreds of megabytes or more")]
     if options[choose(env, f"{name} has learned nothing yet.", options)][0] == "play it untrained":
         return False
     board, line = f"{rules.rows}x{rules.cols}", rules.line
