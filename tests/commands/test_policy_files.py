@@ -103,6 +103,11 @@ def test_the_rules_in_a_file_hold(ttt: Run) -> None:
     assert [ttt("export", "./exchanged.json", "-o", f"p.{end}").code for end in FORMATS.values()] == [2, 0, 2]
 
 
+def test_probabilities_may_be_rounded(ttt: Run) -> None:
+    Path("thirds.csv").write_text(HEADER + "".join(f".........,{cell},0.1111,\n" for cell in range(1, 10)))
+    assert ttt("move", "./thirds.csv", ".........").out == "1\n"
+
+
 ROW = ".........,5,1.0,\n"
 HEADER = "position,move,probability,value\n"
 RULES = '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions":{".........":'

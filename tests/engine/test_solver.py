@@ -98,17 +98,17 @@ def test_known_values_are_proven_with_few_nodes(rows: int, cols: int, line: int,
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(misere=True), Rules(3, 4, 4)], ids=str)
 def test_lines_of_small_boards_keep_the_value(rules: Rules):
-    """Every move keeps the value, and the game ends with it."""
+    """Every move keeps the value, and the game ends with it, a loss as late as possible."""
     space, solver = StateSpace.of(rules), Solver(rules)
     values = np.sign(solve(space))
     for seed in range(1, 13 if COMPILED else 4):
         position = random_position(rules, 4 + seed % 6, seed)
         proof = solver.solve(position)
-        value = proof.value
+        value, score = proof.value, abs(int(solve(space)[space.index_of[position.text]]))
         for cell in proof.line:
             position, value = position.play(cell), -value
             assert values[space.index_of[position.text]] == value
-        assert position.terminal
+        assert position.terminal and (score == 0 or position.text.count(".") == score - 1)
 
 
 @pytest.mark.compiled

@@ -55,6 +55,8 @@ def made(name: str) -> bytes:
 def test_the_data_agrees_with_evaluation_and_policy():
     for rules, held in ((Rules(), "unbeatable as X and as O"), (Rules(3, 4), "unbeatable as X")):
         assert facts_of(rules, judge(policy("minimax", rules=rules)), None)[0] == (held, "win")
+    resigns = PolicyTable(SPACE, np.zeros(RANDOM.played.shape))
+    assert facts_of(Rules(), judge(resigns), None)[0][0].endswith("to lose 100 % as X and 100 % as O")
     player = tables.heuristic(SPACE)
     found = page_data(player, "heuristic", OPEN)
     scores = move_scores(OPEN)[OPEN.legal]

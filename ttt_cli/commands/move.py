@@ -5,6 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
+from ttt_cli.agents.asked import Asked
 from ttt_cli.documents import Cell, Document, PositionText, Share
 from ttt_cli.engine.policy import draw_cells, thresholds
 from ttt_cli.engine.position import Position
@@ -60,7 +61,7 @@ def move(
             raise UsageError(f"the game is over in {over[0]!r}")
         batch = Positions.batch(positions, rules)
         numbers = np.arange(len(positions))
-        if policy.external:
+        if isinstance(policy, Asked):  # once, as in a game
             cells = policy.choose(batch, numbers, rng.random(len(numbers)))
             shares = [None] * len(numbers)
         else:
@@ -74,5 +75,5 @@ def move(
         return [Move(agent, at.text, None if cell < 0 else cell, share) for at, cell, share in chosen]
 
     if position == "-":
-        return answer_lines(env, rules, play, anew=sample or policy.external)
+        return answer_lines(env, rules, play, anew=sample or isinstance(policy, Asked))
     return play([read_position(position, rules)])[0]
