@@ -90,8 +90,10 @@ def _combined(
         is_needed = any_order or (meaning.of_moves and all(reading.faults for reading in result))
         if is_rare and not is_needed:
             continue
+        # In a stated order cells may be numbered too, unless it is that of a number's digits.
+        numbered = image if any_order and oriented.form not in NUMBERS else usual_order
         if meaning.of_moves:
-            ways = _of_moves(oriented, meaning, folding, image if any_order else usual_order)
+            ways = _of_moves(oriented, meaning, folding, numbered)
         else:
             ways = _of_positions(oriented, meaning)
         for way in ways:
@@ -322,7 +324,7 @@ def _placements(every: Int64s, values: Values, space: StateSpace, order: Int64s)
                     continue
             yield _Placement({"cells": words}, cell_of[places], values.numbers, rows)
             if (order[cells] != cells).any():
-                facets = {"cells": f"{words}, in the order of the board"}
+                facets = {"cells": f"{words} in the order of the board"}
                 yield _Placement(facets, order[cell_of[places]], values.numbers, rows)
         return
     free = space.legal[every].sum(axis=1)
