@@ -20,7 +20,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
-from ttt_cli.evaluation.walk import BUDGET
+from ttt_cli.evaluation.walk import BUDGET, UnfinishedError
 from ttt_cli.learners import LEARNERS, given_as, learner_class, learner_options, offer, offer_file
 from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
@@ -354,13 +354,20 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
         run.watch(options.curve, closely=options.curve is not None)
     warm_up(run.state)
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
+
+        def hear(positions: int) -> None:
+            if stopping():
+                raise UnfinishedError("stopped")
+
+        if run.curve:
+            run.curve.tick = hear
         with (
             _workers(env, options, run, stopping) as spread,
             env.progress(run.planned, done=run.resumed_at, title=learner.name) as tick,
         ):
             for games in advance(run, spread, checkpoint=options.checkpoint):
                 tick(games)
-                run.enough = bool(options.until and not stopping() and is_unbeatable(run.state.policy))
+                run.enough = bool(options.until and is_unbeatable(run.state.policy, tick=hear))
                 if run.enough or stopping():
                     break
             finish(run, env.store)

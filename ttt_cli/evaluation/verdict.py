@@ -20,7 +20,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.matchup import ExactGames, Rates, own_play
 from ttt_cli.evaluation.refutation import losing_line
-from ttt_cli.evaluation.walk import BUDGET, Layer, OutgrownError, Tick, layers_of, walk
+from ttt_cli.evaluation.walk import BUDGET, Layer, Tick, UnfinishedError, layers_of, walk
 from ttt_cli.evaluation.worst_case import WorstCase, worst_case
 
 MAX_PROVED = 20_000
@@ -214,7 +214,9 @@ def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
     return None if value is None else guaranteed >= side.sign * value
 
 
-def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
+def is_unbeatable(
+    policy: Policy, *, budget: int = BUDGET, tick: Tick = lambda positions: None
+) -> bool | None:
     """``Verdict.unbeatable`` alone: by a losing line if one is found quickly, else by a walk; None if
     the walk takes more than ``budget`` positions or the game's value is not known."""
     policy = policy.tabulated()
@@ -223,9 +225,9 @@ def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
     held: list[bool | None] = []
     for side in Side:
         try:
-            worst = worst_case(layers_of(policy, side, budget=budget), side)
+            worst = worst_case(layers_of(policy, side, budget=budget, tick=tick), side)
             held.append(holds(policy.rules, side, worst.guaranteed))
-        except OutgrownError:
+        except UnfinishedError:
             held.append(None)
         if held[-1] is False:
             return False

@@ -34,10 +34,14 @@ FORECAST_MARGIN = 4.0
 """A walk is given up when its forecast, which is rough, exceeds the budget by this factor."""
 
 Tick = Callable[[int], None]
-"""Called after each ply of a walk with the number of positions so far."""
+"""Called after each ply of a walk with the number of positions so far; may raise ``UnfinishedError``."""
 
 
-class OutgrownError(TttError):
+class UnfinishedError(TttError):
+    """A walk has not come to its end."""
+
+
+class OutgrownError(UnfinishedError):
     """A walk goes through more positions than its budget allows."""
 
     def __init__(self, plies: int, positions: int, budget: int) -> None:
@@ -151,11 +155,9 @@ def walk(
         positions = after
 
 
-def layers_of(
-    policy: Policy, side: Side, *, start: Position | None = None, budget: int = BUDGET
-) -> list[Layer]:
-    """The layers of a walk against every opponent."""
-    return [layer for _, layer in walk(policy, side, start=start, budget=budget)]
+def layers_of(policy: Policy, side: Side, **more: Any) -> list[Layer]:
+    """The layers of a ``walk`` against every opponent."""
+    return [layer for _, layer in walk(policy, side, **more)]
 
 
 def forecast(sizes: list[int], rules: Rules) -> float:

@@ -10,7 +10,7 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import Policy
 from ttt_cli.errors import InvalidFileError, notices
 from ttt_cli.evaluation.verdict import judge
-from ttt_cli.evaluation.walk import OutgrownError
+from ttt_cli.evaluation.walk import Tick, UnfinishedError
 from ttt_cli.store.curves import Point, read, to_csv
 from ttt_cli.store.files import write_bytes
 
@@ -34,7 +34,8 @@ class Curve:
     :ivar file: a CSV file, rewritten after each point so that it can be watched.
     :ivar strictly: whether a player that cannot be judged is an error; else it has no point.
     :ivar seen: the games at the last look; -1 before the first.
-    :ivar outgrown: whether the player could not be judged at some point.
+    :ivar unjudged: whether the player could not be judged at some point.
+    :ivar tick: called while it is judged.
     """
 
     due: Sequence[int]
@@ -42,26 +43,27 @@ class Curve:
     file: Path | None = None
     strictly: bool = False
     seen: int = -1
-    outgrown: bool = False
+    unjudged: bool = False
+    tick: Tick = lambda positions: None
 
     def look(self, games: int, policy: Policy, *, now: bool = False) -> bool:
         """Measure the player after ``games`` games if a point has been reached since the last look, or
         ``now``. Return whether the curve has grown.
 
-        :raises OutgrownError: if the player cannot be judged, and must be.
+        :raises UnfinishedError: if the player cannot be judged, and must be.
         """
         reached = bisect_right(self.due, games) > bisect_right(self.due, self.seen)
         if not reached and not (now and games > self.seen):
             return False
         self.seen = games
         try:
-            self.rows.append(measure(games, policy))
-        except OutgrownError as error:
+            self.rows.append(measure(games, policy, self.tick))
+        except UnfinishedError as error:
             if self.strictly:
                 raise
-            if not self.outgrown:
+            if not self.unjudged:
                 notices.warning("no point of the curve after %s games: %s", f"{games:,}", error.message)
-            self.outgrown = True
+            self.unjudged = True
             return False
         if self.file is not None:
             write_bytes(self.file, to_csv(self.rows))
@@ -80,9 +82,9 @@ def curve_so_far(path: Path) -> list[Point]:
         raise InvalidFileError(error.message, where=error.where, hint=hint) from None
 
 
-def measure(games: int, policy: Policy) -> Point:
+def measure(games: int, policy: Policy, tick: Tick = lambda positions: None) -> Point:
     """The strength of a policy, ``games`` games into a run."""
-    verdict = judge(policy, [("random", Uniform(policy.rules))])
+    verdict = judge(policy, [("random", Uniform(policy.rules))], tick=tick)
     (against_random,) = verdict.results
     as_x, as_o = against_random.as_x, against_random.as_o
     return Point(
