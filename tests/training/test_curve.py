@@ -11,9 +11,10 @@ from tests import tables
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.evaluation.walk import UnfinishedError
 from ttt_cli.store.curves import NAMES, read, to_csv
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.curve import measure, points
+from ttt_cli.training.curve import Curve, measure, points
 from ttt_cli.training.trainer import TrainingRun, new_run
 
 SPACE = StateSpace.of()
@@ -75,6 +76,14 @@ def test_the_file_is_written_at_every_point_and_reads_back(tmp_path):
         run.look()
         assert read(path) == run.curve.rows and [row.games for row in run.curve.rows] == seen
     assert path.read_text().startswith(",".join(NAMES) + "\n0,")
+
+
+def test_a_look_can_be_stopped():
+    def stopped(positions: int) -> None:
+        raise UnfinishedError("stopped")
+
+    curve = Curve([0], tick=stopped)
+    assert not curve.look(0, RANDOM) and curve.rows == []
 
 
 def test_unknown_figures_read_back(tmp_path):
