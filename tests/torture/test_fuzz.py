@@ -111,7 +111,7 @@ SAMPLES: dict[str, tuple[Callable[[bytes], object], Callable[[], list[bytes]]]] 
     "value-table": (foreign, lambda: [exported("td", "value-table")]),
     "value-table-npz": (foreign, lambda: [exported("td", "value-table", ".npz")]),
     "q-table": (foreign, lambda: [exported("q", "q-table")]),
-    "position-keyed": (foreign, lambda: [*corpus("*.json"), b"state,value\nX........,0.55\n.X.......,0.5\n"]),
+    "position-keyed": (foreign, lambda: [*corpus("*.json"), b"state,value\nX........,0.55\nXXXOO....,1\n"]),
     "game-csv": (foreign, lambda: corpus("games*.csv")),
     "pickle": (foreign, lambda: [pickle.dumps(table, protocol) for protocol, table in enumerate(tables())]),
     "pickled-data": (unpickled, lambda: [*pickles.plain(), *pickles.inert()]),

@@ -15,6 +15,7 @@ from ttt_cli.store.games import GameRecord
 from ttt_cli.store.locks import lock
 from ttt_cli.store.runs import Run
 from ttt_cli.store.state import State
+from ttt_cli.store.system import LARGE
 from ttt_cli.store.teaching import teach, teach_waiting
 
 
@@ -52,19 +53,28 @@ class OnlineLearner:
         """Its name in game records."""
         return library.taught_name(self.store, self.path)
 
-    def follow(self, record: GameRecord) -> Learned:
-        """Learn from a game in memory alone, so that the next game is played by it."""
+    @property
+    def is_ahead(self) -> bool:
+        """Whether it has learned from games that its file has not learned yet."""
+        return self._followed is not None
+
+    def learn(self, record: GameRecord) -> Learned:
+        """Learn from a game of a person that is in the log: by ``catch_up``, or, if reading and writing the
+        file would keep the person waiting, in memory alone."""
+        if not (self.path.exists() and self.path.stat().st_size > LARGE):
+            return self.catch_up()
         known = self.state.entries[0]
+        self.follow(record)
+        return Learned(1, self.state.entries[0] - known)
+
+    def follow(self, record: GameRecord) -> None:
+        """Learn from a game in memory alone, so that the next game is played by it."""
         lesson = teach(self.state, [record], self.name, continued=self._followed)
         self.state = lesson.state
         self._followed = lesson.run or self._followed
-        return Learned(lesson.learned, self.state.entries[0] - known)
 
     def catch_up(self) -> Learned:
-        """Learn from the games that wait in the log, and save, if the file is free and can be written.
-
-        A large file takes long: it is done once, at the end of a session.
-        """
+        """Learn from the games that wait in the log, and save, if the file is free and can be written."""
         try:
             try_writing(self.path)
             locked = lock(self.path, "taught", remedy="finished games wait until it is free", parents=True)
@@ -82,5 +92,5 @@ class OnlineLearner:
             if lesson.learned:
                 self._run = lesson.run
                 library.save(lesson.state, self.path)
-            self.state = lesson.state
+            self.state, self._followed = lesson.state, None
             return Learned(lesson.learned, self.state.entries[0] - before.entries[0])

@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from functools import partial
+from threading import Lock
 from time import sleep
 
 from rich.live import Live
@@ -26,31 +27,42 @@ from ttt_cli.views.review import moves_table, strip, summary
 def play_with_people(env: Environment, session: Session, games: int | None, *, log: bool) -> int:
     """Play ``games`` games, or until a person leaves; ``log``: whether they are recorded."""
     screen = env.screen
-    recorded = 0
+    over, recorded = 0, 0
+    recording = Lock()
     last: Review | None = None
+
+    def record() -> None:
+        nonlocal over, recorded
+        with recording:  # the signal that ends the process may come just now
+            if log and over < session.score.games:
+                over += 1
+                _record(env, session)
+                recorded += 1
 
     def leave() -> None:
         if session.game.moves and not session.over:
             env.say("unfinished game: neither recorded nor learned from")
+        record()
         if recorded:
             _say_kept(env, recorded)
-            for learner in session.learners:
-                learned = learner.catch_up()
-                if learned.waits or learned.games > recorded:
-                    env.say(what_was_learned(learner, learned))
+        for learner in session.learners:
+            if learner.is_ahead:
+                env.say(
+                    f"{learner.name} is not saved: it learns from them again in its next game or training"
+                )
 
     with holding(leave), leaving(""):
+        finished = True
         while session.score.games != games and (last is None or _again(env, session, last)):
             with keyboard(screen) as keys:
                 if last is None:
                     keys.forget()  # what was typed while the players were read, trained or compiled
                 person = Person(screen, session, keys)
                 with env.speaking(person.tell) if keys.by_keys else nullcontext():
-                    if not person.play():
-                        return ExitCode.DONE
-            if log:
-                _record(env, session)
-                recorded += 1
+                    finished = person.play()
+            if not finished:
+                break
+            record()
             person.show_end()
             screen.draw(Text(outcome(session), "bold"))
             screen.out(score(session))
@@ -62,8 +74,12 @@ def play_with_people(env: Environment, session: Session, games: int | None, *, l
             _document(env, session)
             assert session.record is not None
             for learner in session.learners:
-                env.say(what_was_learned(learner, learner.follow(session.record), session.record))
-    return ExitCode.DONE
+                env.say(what_was_learned(learner, learner.learn(session.record), session.record))
+        with graceful(env.say, "stopping once it is saved (Ctrl-C again: at once)") as stopping:
+            for learner in session.learners:
+                if learner.is_ahead:
+                    env.say(what_was_learned(learner, learner.catch_up()))
+    return stopping.exit_code or ExitCode.DONE
 
 
 def _again(env: Environment, session: Session, last: Review) -> bool:

@@ -129,5 +129,5 @@ def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecor
         return f"{name} learns nothing from a game that was resigned"
     games = "the game" if learned.games == 1 else counted(learned.games, "game")
     total = "" if learner.state.games is None else f" from {counted(learner.state.games, 'game')}"
-    new = counted(learned.new_positions, f"new {learner.state.learner.units[0]}")
+    new = counted(max(learned.new_positions, 0), f"new {learner.state.learner.units[0]}")
     return f"{name} has learned from {games}: {new}; it knows {learner.state.entries[0]:,}{total}"
