@@ -48,7 +48,7 @@ def play_with_people(env: Environment, session: Session, games: int | None, *, l
         for learner in session.learners:
             if learner.is_ahead:
                 env.say(
-                    f"{learner.name} is not saved: it learns from them again in its next game or training"
+                    f"{learner.name} is not saved yet: it will learn from them with its next game or training"
                 )
 
     with holding(leave), leaving(""):
