@@ -53,18 +53,10 @@ def test_a_document_is_one_line_and_indented_for_a_terminal() -> None:
 
 @given(TEXTS)
 @example("\x7f\x1b\x9b")
-def test_escaped_json_is_safe_and_equal(text: str) -> None:
-    shown = json_text({"text": text})
-    assert shown.isprintable()
-    assert orjson.loads(shown) == {"text": text}
-
-
-@given(TEXTS)
-def test_only_printable_characters_are_left(text: str) -> None:
-    shown = printable(text)
-    assert shown.isprintable()
-    if text.isprintable():
-        assert shown == text
+def test_texts_are_shown_without_harm(text: str) -> None:
+    dumped, shown = json_text({"text": text}), printable(text)
+    assert dumped.isprintable() and orjson.loads(dumped) == {"text": text}
+    assert shown.isprintable() and (shown == text or not text.isprintable())
 
 
 @pytest.mark.parametrize(

@@ -48,10 +48,10 @@ def header(kind: object, shape: tuple[int, ...]) -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 
 
-def archive(method: int = zipfile.ZIP_DEFLATED, /, **arrays: tuple[bytes, bytes, int]) -> bytes:
+def archive(**arrays: tuple[bytes, bytes, int]) -> bytes:
     """An archive of arrays: a head, and a content so many times."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as made:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         for name, (head, content, times) in arrays.items():
             made.writestr(f"{name}.npy", head + content * times)
     return file.getvalue()
@@ -82,9 +82,6 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "a bomb.npz": lambda: archive(table=(header("<f8", (2**22,)), bytes(8), 2**22)),
     "many arrays.npz": lambda: archive(
         **{f"a{number}": (header("<f8", (2**17,)), bytes(8), 2**17) for number in range(20)}
-    ),
-    "packed otherwise.npz": lambda: archive(
-        zipfile.ZIP_BZIP2, table=(header("<f8", (2**20,)), bytes(8), 2**20)
     ),
     "axes.npy": lambda: header("<f8", (1,) * 65) + bytes(8),
     "nothing so often.npy": lambda: header("|S0", (10**12,)),
@@ -118,7 +115,6 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "shared rows.pkl": lambda: pickle.dumps(dict.fromkeys(map(large, range(100)), [0.0] * 1000)),
     "teaches.jsonl": lambda: log(teaches=[f"n{number}" for number in range(30_000)]),
     "a huge board.jsonl": lambda: log(rules={"rows": 10**9, "cols": 10**9, "line": 3}),
-    "no games.jsonl": lambda: b"{}\n" * 10_000,
     "nested.jsonl": lambda: b'{"id":' + b"[" * 100_000 + b"\n",
     "escapes.json": lambda: b'{"' + b"\\u003a" * 50_000 + b'":1}',
     "keys.json": lambda: orjson.dumps({f"{number:09}": 0.5 for number in range(10_000)}),
@@ -126,7 +122,6 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "a cell and blanks.json": lambda: orjson.dumps({"X...O....": f"1{' ' * 3000}x", "." * 9: "1"}),
     "a long number.csv": lambda: b"position,cell,probability,value\n.........,1,%bx,0\n" % (b"1" * 10**5),
     "line ends.csv": lambda: b"a\r" * 9_000_000,
-    "one line.csv": lambda: b"1" * 10**7,
     "rows of a book.csv": lambda: b"".join(b"-1,0,0,0,0,0,0,0,0,5,%d\n" % number for number in range(60_000)),
     "boards of 64.json": lambda: orjson.dumps({large(number): [0.0] * 64 for number in range(1000)}),
     "what may be read in many ways.csv": lambda: b"4,0,8,2,1,7,6,3,5",

@@ -290,7 +290,7 @@
     const accuracy = (side) => {
       const choices = moves.filter((move) => move.side === side && move.choice);
       const kept = choices.filter((move) => !move.lost).length;
-      return choices.length ? `${kept} of ${choices.length} (${Math.round((100 * kept) / choices.length)} %)` : "had no such move";
+      return choices.length ? `${kept} of ${choices.length} (${Math.round((100 * kept) / choices.length)}\u00a0%)` : "had no such move";
     };
     byId("accuracy").textContent = `Accuracy where it mattered: you ${accuracy(state.me)}; ${name} ${accuracy(other())}.`;
     byId("reviewed").replaceChildren(...moves.map((move) => {

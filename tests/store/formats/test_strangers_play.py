@@ -102,16 +102,6 @@ def test_ties_are_broken_as_the_program_does(ties):
     judged(Spell().objects(table), goes_by(table, ties) if ties == "last" else learned_first, ties)
 
 
-def test_a_program_may_play_at_random_only_on_unknown_boards():
-    """``if board not in table: random.choice``, else the first maximum: its rows are whole."""
-
-    def program(board: str) -> Moves:
-        row = ROWS.get(board, [0.0] * 9)
-        return picked({cell: row[cell] for cell in free(board)}, "first" if board in ROWS else "random")
-
-    judged(ROWS, program, "first", unknown="random")
-
-
 Boxes = dict[str, dict[int, float]]
 BEADS: dict[str, Callable[[Boxes], object]] = {
     "counts": lambda boxes: boxes,
