@@ -25,7 +25,7 @@ STATE_OPTIONS = {
 ANY_NUMBER = number("NUMBER", float, -1e300, 1e300)
 
 FILE_OPTIONS = {
-    "values": one_of("x", "o", "mover", "moved", "owner"),
+    "values": one_of("x", "o", "mover", "moved", "owner", "cost"),
     "unknown": Option("NUMBER|random", lambda text: text if text == "random" else ANY_NUMBER.read(text)),
     "wins": one_of("known", "unknown"),
     "spelling.": Option("VALUE", str),

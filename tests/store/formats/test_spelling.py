@@ -144,9 +144,15 @@ def test_each_player_may_have_a_table_of_its_own(kept):
     reads_as({"p1": tables["X"], "p2": tables["O"]}, looks_up(POSITIONS), spelling={"player-x": "p1"})
 
 
-def test_cells_and_their_values_may_be_lists_side_by_side():
-    tables = by_cell(MOVES).items()
-    reads_as({text: {"q": [*row.values()], "moves": [*row]} for text, row in tables}, goes_by(MOVES))
+def test_values_may_stand_beside_cells_or_counts():
+    rows = by_cell(MOVES).items()
+    reads_as({text: {"q": [*row.values()], "moves": [*row]} for text, row in rows}, goes_by(MOVES))
+    counts = {text: dict.fromkeys(row, 3) for text, row in rows}
+    records = {text: {cell: {"v": q, "n": 3} for cell, q in row.items()} for text, row in rows}
+    found = reads_as({"Q": records, "N": counts}, goes_by(MOVES))
+    assert "left out: the table 'N'" in found.notes
+    costs = {text: {cell: -value for cell, value in row.items()} for text, row in rows}
+    reads_as(costs, goes_by(MOVES), values="cost")
 
 
 @pytest.mark.parametrize("mark", [":", " -> ", ";"])

@@ -48,10 +48,10 @@ def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
 def _sound(agreeing: Sequence[Reading]) -> Sequence[Reading]:
     """The readings without faults, if there are any. Won games that are not worth what they should be do not
     outweigh what all other positions say."""
-    highest = max((reading.score for reading in agreeing if not reading.faults), default=0.0)
-    enough = OUTWEIGHED * max(highest, 0.0)
-    sound = [way for way in agreeing if not way.faults or (not way.of_moves and way.score > enough)]
-    return sound or agreeing
+    scores = [reading.score for reading in agreeing if not reading.faults]
+    enough = OUTWEIGHED * max(scores, default=0.0)
+    sound = [way for way in agreeing if not way.faults or (not way.of_moves and way.score > max(enough, 0.0))]
+    return sound if scores else agreeing
 
 
 def _is_as_likely(other: Reading, best: Reading) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.keys import FEW_BOARDS, MIN_BOARDS, spellings
-from ttt_cli.store.foreign.values import COUNT_FIELDS, POLICY_NAMES, VALUE_FIELDS, namings
+from ttt_cli.store.foreign.values import COUNT_FIELDS, NOT_PLAYED, POLICY_NAMES, VALUE_FIELDS, namings
 from ttt_cli.store.text import load_json, number_in, quoted
 
 MAX_PARTS = 100  # objects inside a file's object that are tried as tables
@@ -154,7 +154,8 @@ def _is_table(name: str, part: dict[str, Any], rules: Rules) -> bool:
 
 def _policies_or_all(parts: list[Part]) -> list[Part]:
     """The parts that are called policies, which are what is played; if none is, all of them."""
-    return [(name, part) for name, part in parts if name.lower() in POLICY_NAMES] or parts
+    policies = [(name, part) for name, part in parts if name.lower() in POLICY_NAMES]
+    return policies or [(name, part) for name, part in parts if name.lower() not in NOT_PLAYED] or parts
 
 
 def _joined(tables: list[Part], *, only: bool) -> Candidate:
@@ -222,6 +223,10 @@ def tables_of_rows(
     if all(re.fullmatch(rf"[0-9]{{{rules.cells}}}", str(row[-1])) for row in rows):  # a digit for each cell
         rows = [[*row[:-1], [*map(int, str(row[-1]))]] for row in rows]
     values = [[_parse(field) for field in row[-rules.cells :]] for row in rows]
+    texts = chain.from_iterable(row[-rules.cells :] for row in rows)
+    words = {text for text, value in zip(texts, chain(*values), strict=True) if value is None}
+    if len(rows[0]) > rules.cells and len(words) == 1:  # written at taken cells
+        values = [[math.nan if value is None else value for value in row] for row in values]
     if len(rows[0]) > rules.cells and all(type(value) in (int, float) for row in values for value in row):
         yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values, notes=notes)
     unread = [row for row, parsed in zip(rows, values, strict=True) if parsed[-1] is None]

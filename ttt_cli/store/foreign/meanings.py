@@ -249,7 +249,7 @@ def _of_moves(
         goes_on &= owners[values.rows] == space.movers[every]
     measures = {"mover": (1, 1)}
     if not (values.are_decisions or spelling.turn):
-        measures |= {"x": (1, -1), "o": (-1, 1)}
+        measures |= {"x": (1, -1), "o": (-1, 1), "cost": (-1, -1)}
     for placement in _placements(every, values, space, order):
         fields = _placed(placement, spelling, meaning, folding, goes_on)
         if fields:

@@ -42,6 +42,7 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
             "mover": "that of whoever is to move",
             "moved": "that of whoever has just moved, and both take the largest",
             "owner": "that of the player in the key",
+            "cost": "nobody's: they are costs, and both take the smallest",
         }
     },
     "how are the cells counted": {"cells": {"0": "from 0", "1": "from 1", "": "{}"}},

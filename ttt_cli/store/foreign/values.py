@@ -29,6 +29,8 @@ VALUE_FIELDS |= {"probability", "utility", "mean", "beads"}
 COUNT_FIELDS = {"visits", "visit_count", "num_visits", "count", "counts", "n"}  # of a value's updates
 COUNT_FIELDS |= {"games", "wins", "losses", "draws", "updates", "tries", "trials", "plays", "times"}
 """The usual names of fields of records."""
+NOT_PLAYED = COUNT_FIELDS | {"e", "traces", "eligibility", "model", "returns", "returns_sum", "returns_count"}
+"""Names of tables beside the one that is played."""
 _ROW_AND_COLUMN_FIELDS = {"row", "col"}, {"row", "column"}, {"y", "x"}
 _AMOUNT_FIELDS = {*VALUE_FIELDS, "count"}
 
@@ -143,7 +145,7 @@ def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
     """The kind of a value (``position``, ``cells``, ``list``; empty if it has none), and the names of cells
     with their numbers."""
     if value is None or isinstance(value, dict):
-        return "cells", [*(value or {}).items()]
+        return "cells", [(name, _value_of(item)) for name, item in (value or {}).items()]
     if not isinstance(value, list):
         if type(value) not in (int, float):
             return "", []
@@ -156,6 +158,14 @@ def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
         return "list", [(str(at), number) for at, number in enumerate(value)]
     pairs = [*filter(None, map(_record_pair, value))]
     return ("cells", pairs) if len(dict(pairs)) == len(value) else ("", [])
+
+
+def _value_of(item: Any) -> Any:
+    """The value in a record of a value and counts, such as ``{"q": 0.5, "visits": 2}``."""
+    if not isinstance(item, dict):
+        return item
+    called = [name for name in item if name.lower() not in COUNT_FIELDS]
+    return item[called[0]] if len(called) == 1 and called[0].lower() in VALUE_FIELDS else item
 
 
 def _record_pair(item: Any) -> tuple[str, Any] | None:

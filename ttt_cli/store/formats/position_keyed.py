@@ -159,11 +159,9 @@ def _read_table(table: Candidate, source: Source, options: FileOptions) -> Forei
         notes.append(f"a policy: each board is answered with a cell; other boards are played at random{more}")
     elif beads := reading.drawn_by:
         if options.playing.get("choice") != "most":
-            notes.append(
-                f"the numbers look like {beads}, by which a move is drawn (choice=most: the largest)"
-            )
-        if empty := int((np.nansum(values, axis=1) == 0)[~np.isnan(values).all(axis=1)].sum()):
-            notes.append(f"boards without {beads}, where it resigns: {empty:,}")
+            drawn = f"the numbers look like {beads}, by which a move is drawn (choice=most: the largest)"
+            empty = int((np.nansum(values, axis=1) == 0)[~np.isnan(values).all(axis=1)].sum())
+            notes += [drawn, f"boards without {beads}, where it resigns: {empty:,}"] if empty else [drawn]
     else:
         notes.append(plays.about_unknown(options.stated))
     learner = "q" if reading.of_moves else "td"
