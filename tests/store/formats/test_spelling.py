@@ -153,6 +153,8 @@ def test_values_may_stand_beside_cells_or_counts():
     assert "left out: the table 'N'" in found.notes
     costs = {text: {cell: -value for cell, value in row.items()} for text, row in rows}
     reads_as(costs, goes_by(MOVES), values="cost")
+    counted = {text: dict(enumerate(row[cell] for cell in free(text))) for text, row in ROWS.items()}
+    reads_as(counted, goes_by(MOVES))  # under 0 the first free cell
 
 
 @pytest.mark.parametrize("mark", [":", " -> ", ";"])

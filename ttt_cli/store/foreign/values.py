@@ -108,11 +108,19 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
             raise InvalidFileError(message, where=f"{where}, key {quoted_key(key)}")
         shape = kind if pairs else shape
         entries.append(pairs)
+    lengths = {*map(len, entries)} - {0}
+    if shape == "cells" and len(lengths) > 1 and all(map(_are_counted, entries)):
+        shape = "free"
     if shape == "list":
-        shape = "cells" if {len(pairs) for pairs in entries} <= {0, rules.cells} else "free"
+        shape = "cells" if lengths <= {rules.cells} else "free"
     first = next((value[0] for value in values if isinstance(value, list) and value), None)
     are_counts = isinstance(first, dict) and not {*map(str.lower, first)}.isdisjoint({"count", "beads"})
     return Values.of(shape, entries, are_counts=are_counts)
+
+
+def _are_counted(pairs: Sequence[tuple[str, Any]]) -> bool:
+    """Whether names only count the free cells, from 0."""
+    return [name for name, _ in pairs] == [*map(str, range(len(pairs)))]
 
 
 def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
