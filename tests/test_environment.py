@@ -62,10 +62,8 @@ def test_texts_are_shown_without_harm(text: str) -> None:
 @pytest.mark.parametrize(
     ("terminal", "variables", "colored"),
     [
-        (False, {}, False),
         (True, {}, True),
         (True, {"TERM": "dumb"}, False),
-        (True, {"TERM": "unknown"}, False),
         (True, {"NO_COLOR": ""}, True),
         (False, {"FORCE_COLOR": "1"}, True),
         (True, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),

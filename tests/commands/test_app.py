@@ -87,7 +87,6 @@ def test_help_shows_the_options_that_change_something(ttt: Run) -> None:
         (InvalidFileError("not a state", where="a\nb.json"), 3, "Error: a\\nb.json: not a state"),
         (FileNotFoundError(2, "No such file or directory", "q.json"), 3,
          "Error: q.json: no such file or directory"),
-        (OSError(36, "File name too long", "q.json"), 3, "Error: q.json: file name too long"),
         (OSError(28, "No space left on device"), 1, "Error: standard output: cannot be written: "
          "no space left on device (free some space, or use a path on another disk)"),
         (MemoryError(), 1, "Error: not enough memory (fewer games or "

@@ -239,7 +239,6 @@ USAGE = [
     ("train q --learning-rate .1", "no such option: --learning-rate (did you mean '--alpha'?"),
     ("analyze -XO------", "no such option: -X (-- precedes a position that begins with -)"),
     ("list", "no such command 'list' (did you mean ttt show?)"),
-    ("play ''", "'': there is no such agent"),
     ("move X...O.... random", "X...O....: is a position (it follows the player: AGENT POSITION)"),
     ("train minimax", "minimax: is a player that needs no training (ttt play minimax)"),
     ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
@@ -247,7 +246,6 @@ USAGE = [
     ("train q --preset article --pace 5", "article's rule has no pace (it has alpha, epsilon, gamma)"),
     ("show minmax", "minmax: there is no such agent (did you mean 'minimax'?)"),
     ("evaluate 'exec:no-such-program -x'", "cannot run 'no-such-program': no such file or directory"),
-    ("evaluate exec:./good.json", "cannot run './good.json': permission denied"),
     ("evaluate 'py:bot.py:a b'", "py:my_bot.py:choose"),
     *((f"train td {words}", words.split()[0]) for words in (
         "--games 1e-3", "--seed 999999999999999999999999999999", "--gamma nan", "--checkpoint -1",
@@ -261,12 +259,9 @@ USAGE = [
     ("train td --games-from g.jsonl --opponent random", "--opponent does not go with --games-from"),
     ("train book --games 9 -o new.csv --curve ./new.csv", "--curve new.csv: is the file of the state"),
     ("train td --games 9 -o new.csv", "new.csv: a td state is JSON (-o new.json)"),
-    ("train td --resume --alpha .2", "--alpha does not go with --resume"),
     ("evaluate random --games 9 --check unbeatable", "--check does not go with --games"),
     ("evaluate random --games-to g.jsonl", "--games-to needs --games"),
-    ("review nosuch", "there is no such log"),
     ("move good.json '\x1b[2J'", "9 cells"),
-    ("import good.json:visits=0 -o new.json", "visits"),
 ]  # fmt: skip
 
 

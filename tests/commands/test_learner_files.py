@@ -118,10 +118,8 @@ FAULTS = [
     (CLASS + "def explore(self, t, p, r): return 0", "explore chose 0: move 2: cell 1 cannot be"),
     (CLASS + "numbers = 'mean'", "numbers is 'mean', not 'sums' or 'means'"),
     (f"\n@dataclass(frozen=True){CLASS}deep: tuple = parameter((1, 2), 'x')", "deep needs a default: a"),
-    (CLASS + "kernel_version = 1.5", "Wrong.kernel_version must be a positive integer"),
     (CLASS + "rate: float = parameter(0.1, 'x')", "the parameter rate needs @dataclass(frozen=True) above"),
     (f"\n@dataclass(frozen=True){CLASS}line: int = parameter(3, 'x')", "line cannot be an option of ttt tra"),
-    (f"\n@dataclass(frozen=True){CLASS}env: int = parameter(3, 'x')", "env cannot be an option of ttt train"),
     (CLASS + "def to_entries(self, t): return 5", "your learner ./mine.py:Wrong raised TypeError: 'int' ob"),
 ]  # fmt: skip
 

@@ -157,7 +157,7 @@ def test_values_may_stand_beside_cells_or_counts():
     reads_as(counted, goes_by(MOVES))  # under 0 the first free cell
 
 
-@pytest.mark.parametrize("mark", [":", " -> ", ";"])
+@pytest.mark.parametrize("mark", [":", " -> ", ";", "="])
 def test_a_line_may_list_the_best_cells(mark):
     best = {board: sorted(free(board), key=row.__getitem__)[-3:] for board, row in ROWS.items()}
     lines = [f"{board}{mark}{','.join(str(cell + 1) for cell in cells)}" for board, cells in best.items()]

@@ -420,7 +420,6 @@ POLICIES: dict[str, Callable[[str, int], object]] = {
     "a line": lambda board, cell: f"{board}:{cell}",
     "a line with an arrow": lambda board, cell: f"{board.replace('.', ' ')} -> {cell + 1}",
     "a line with a blank": lambda board, cell: f"{board} {cell}",
-    "a line with a sign": lambda board, cell: f"{board}={cell}",
     "a number and a cell": lambda board, cell: f"{in_base_3(board)},{cell}",
     "a line of lists": lambda board, cell: f"{numbers(board)} -> ({cell // 3}, {cell % 3})",
     **{
@@ -430,7 +429,6 @@ POLICIES: dict[str, Callable[[str, int], object]] = {
         for end in ("", "-1", "draw")
     },
     "a column of rows and one of columns": lambda board, cell: f"{board},{cell // 3},{cell % 3}",
-    "a column of columns and one of rows": lambda board, cell: f"{board},{cell % 3},{cell // 3}",
     "a column of two digits": lambda board, cell: f"{board},{cell // 3}{cell % 3}",
     "a column of moves and one of values": lambda board, cell: f"{board},{cell},0",
     "a column of pairs": lambda board, cell: f'{board},"({cell // 3}, {cell % 3})"',
