@@ -116,7 +116,6 @@ def test_sums_of_plain_tables_are_exact_and_never_minus_zero():
 
 @pytest.mark.long
 def test_learners_of_means_conform():
-    """Those of the example plug-in's learner."""
     learner = offer_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep")()
     checks = (conformance.entries_come_back, conformance.merging_knows_no_order)
     assert [found for check in checks if (found := fault_found(check, learner))] == []

@@ -56,7 +56,6 @@ def test_openspiels_policies_convert_both_ways(name: str) -> None:
 
 
 def test_a_bot_is_judged_by_its_steps() -> None:
-    """One that takes the first free cell, and those that tell their policy."""
     from open_spiel.python.bots.uniform_random import UniformRandomBot
 
     from ttt_cli.bridges.openspiel import player_of, rules_of

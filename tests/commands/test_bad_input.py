@@ -244,7 +244,6 @@ USAGE = [
     ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
     ("evaluate good.jsn", "good.jsn: there is no such agent (did you mean 'good.json'?)"),
     ("train q --preset article --pace 5", "article's rule has no pace (it has alpha, epsilon, gamma)"),
-    ("show minmax", "minmax: there is no such agent (did you mean 'minimax'?)"),
     ("evaluate 'exec:no-such-program -x'", "cannot run 'no-such-program': no such file or directory"),
     ("evaluate 'py:bot.py:a b'", "py:my_bot.py:choose"),
     *((f"train td {words}", words.split()[0]) for words in (

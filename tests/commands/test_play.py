@@ -217,6 +217,14 @@ def test_games_wait_while_the_state_is_being_written(ttt):
     assert library.load(TD).state.games == 2
 
 
+def test_a_large_state_is_saved_when_the_person_leaves(ttt, monkeypatch):
+    monkeypatch.setattr("ttt_cli.play.online_learner.LARGE", 0)
+    ttt("train", "td", "--games", 9)
+    result = ttt("play", "td", "--games", 2, stdin=GAME * 2)
+    assert "it knows" in result.err and "td has learned from 2 games" in result.err
+    assert len(library.load(TD).state.runs) == 2
+
+
 def test_foreign_files_never_learn(ttt):
     Path("theirs.json").write_text((ROOT / "state_store" / "samples" / "q-table.json").read_text())
     result = ttt("play", "theirs.json:wins=known", "--games", 1, stdin=GAME)

@@ -19,7 +19,6 @@ def test_positions_are_looked_up():
 
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 def test_classes_are_the_smallest_members(rules: Rules):
-    """Against the definition, one position at a time."""
     space = StateSpace.of(rules)
     found = classes(space).positions.texts()
     for index in range(0, len(space), 1 + len(space) // 1000):

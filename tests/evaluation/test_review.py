@@ -36,7 +36,6 @@ def test_resigning_is_not_a_move_and_a_draw_given_up_has_no_turning_point(cells,
 
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_a_review_agrees_with_the_analysis(seed: int):
-    """Against the definition, on boards with a state space."""
     rules = (Rules(), Rules(3, 4, 3))[seed % 2]
     game = at_random(rules, seed)
     found = review(game)

@@ -148,7 +148,6 @@ def test_escape_leaves_a_menu(tmp_path: Path):
 
 
 def test_ctrl_c_ends_what_is_watched_between_two_moves(tmp_path: Path):
-    """And leaves the last board below what stood there, with no line of its own."""
     with started(tmp_path, "--x", "easy", "--o", "random", "--watch", "--delay", "0.1") as game:
         game.press("", r"1 game  easy")
         game.press("\x03", r"\^C")

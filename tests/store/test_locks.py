@@ -137,7 +137,6 @@ def test_nonsense_in_a_lock_file_is_not_shown(path):
 
 
 def test_a_link_in_place_of_the_lock_file_is_not_followed(path, tmp_path, monkeypatch):
-    """Nor one that takes its place while it is being locked."""
     (tmp_path / "precious").write_text("kept")
     lock(path).close()
 

@@ -52,7 +52,6 @@ def test_a_record_that_contradicts_itself_is_refused(changes, why):
 
 
 def test_a_record_that_does_not_state_its_version_has_the_one_of_its_id():
-    """As those of the first files have it."""
     content = library.content(trained())
     run = record(content)
     del run["kernel_version"]

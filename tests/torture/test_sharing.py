@@ -27,7 +27,6 @@ def command(*words: str) -> int:
 
 @pytest.mark.long
 def test_processes_that_merge_and_play_into_one_state_lose_nothing(tmp_path, monkeypatch, sized):
-    """Each merges a run of its own into the state and plays a game for it, again and again."""
     monkeypatch.chdir(tmp_path)
     rounds = sized(4, 100)
     store = tmp_path / "state_store"

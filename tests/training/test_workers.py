@@ -18,7 +18,6 @@ from ttt_cli.training.workers import local_workers
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_number_of_workers_changes_no_byte(name: str) -> None:
-    """Nor whether there are any; in blocks of one and of eight shards."""
     kind = learner_class(name)
     learner = type(kind.__name__, (kind,), {"block_games": 1000, "shard_games": 500}).from_params()
 

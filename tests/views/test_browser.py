@@ -155,7 +155,6 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_text_contrasts_with_its_background(browser, dark):
-    """Contrast of at least 4.5 to 1, as WCAG asks of small text."""
     browser.look(1280, 900, dark=dark)
     go(browser, "X...O...X")
     browser.wait(lambda: not browser.ask("document.getAnimations().length"))

@@ -26,6 +26,9 @@ from ttt_cli.views.numbers import counted, percent
 DELAY = 0.4
 """Seconds between the moves of ``--watch``."""
 
+MANY = 100_000
+"""From this many games on, a table of a large board takes up to hundreds of megabytes."""
+
 MENU = {
     "easy": "takes a win if there is one",
     "medium": "blocks yours, too",
@@ -135,8 +138,8 @@ def _train(env: Environment, loaded: Loaded) -> bool:
 
     size = f"{learner.usual_games:,} games"
     options = [(f"train {name} first", size), ("play it untrained", "")]
-    if isinstance(learner, TableLearner) and enumerated(rules) is None:
-        options = [options[1], (options[0][0], f"{size}, hundreds of megabytes or more")]
+    if isinstance(learner, TableLearner) and learner.usual_games >= MANY and enumerated(rules) is None:
+        options = [options[1], (options[0][0], f"{size}, and a large file")]
     if options[choose(env, f"{name} has learned nothing yet.", options)][0] == "play it untrained":
         return False
     board, line = f"{rules.rows}x{rules.cols}", rules.line

@@ -3,7 +3,7 @@
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from inspect import Signature
 from itertools import chain, zip_longest
@@ -356,7 +356,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
 
         def hear(positions: int) -> None:
-            if stopping():
+            if stopping() and not run.finished:
                 raise UnfinishedError("stopped")
 
         if run.curve:
@@ -365,13 +365,14 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
             _workers(env, options, run, stopping) as spread,
             env.progress(run.planned, done=run.resumed_at, title=learner.name) as tick,
         ):
-            for games in advance(run, spread, checkpoint=options.checkpoint):
-                tick(games)
-                run.enough = bool(options.until and is_unbeatable(run.state.policy, tick=hear))
-                if run.enough or stopping():
-                    break
+            with suppress(UnfinishedError):
+                for games in advance(run, spread, checkpoint=options.checkpoint):
+                    tick(games)
+                    run.enough = bool(options.until and is_unbeatable(run.state.policy, tick=hear))
+                    if run.enough or stopping():
+                        break
             finish(run, env.store)
-        if run.curve and run.curve.file and not run.curve.rows:
+        if run.finished and run.curve and run.curve.file and not run.curve.rows:
             env.say(f"{run.curve.file} is not written: at no point could the player be judged exactly")
         stopped = None if run.finished else stopping.exit_code
         # All is saved: only a second signal ends the proof. It may be as long as those along the way were.

@@ -66,7 +66,8 @@ class Proof:
     :ivar value: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it loses;
         None if the limits were too low.
     :ivar line: moves that all keep the value, to the end or as far as the limits allowed. On a small board
-        the loser holds out as long as possible; on others it only blocks what would end the game at once.
+        the loser holds out as long as possible; on others it only blocks what would end the game at once, and
+        in the misère game not even that.
     :ivar nodes: the number of positions visited to prove the value.
     :ivar seconds: processor time; it includes finding the line, but not loading compiled code.
     :ivar win_ruled_out: if nothing was proved, whether a win for the mover was ruled out.

@@ -14,6 +14,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, TttError
 from ttt_cli.evaluation.review import Review, review
+from ttt_cli.play.online_learner import Learned
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import keyboard, press
 from ttt_cli.shell.person import Person
@@ -77,8 +78,8 @@ def play_with_people(env: Environment, session: Session, games: int | None, *, l
                 env.say(what_was_learned(learner, learner.learn(session.record), session.record))
         with graceful(env.say, "stopping once it is saved (Ctrl-C again: at once)") as stopping:
             for learner in session.learners:
-                if learner.is_ahead:
-                    env.say(what_was_learned(learner, learner.catch_up()))
+                if learner.is_ahead and (learned := learner.catch_up()) != Learned():
+                    env.say(what_was_learned(learner, learned))
     return stopping.exit_code or ExitCode.DONE
 
 

@@ -10,7 +10,7 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import Policy
 from ttt_cli.errors import InvalidFileError, notices
 from ttt_cli.evaluation.verdict import judge
-from ttt_cli.evaluation.walk import Tick, UnfinishedError
+from ttt_cli.evaluation.walk import OutgrownError, Tick
 from ttt_cli.store.curves import Point, read, to_csv
 from ttt_cli.store.files import write_bytes
 
@@ -50,15 +50,17 @@ class Curve:
         """Measure the player after ``games`` games if a point has been reached since the last look, or
         ``now``. Return whether the curve has grown.
 
-        :raises UnfinishedError: if the player cannot be judged, and must be.
+        :raises OutgrownError: if the player cannot be judged, and must be.
+        :raises UnfinishedError: if ``tick`` raises it; the next look then makes up for it.
         """
         reached = bisect_right(self.due, games) > bisect_right(self.due, self.seen)
         if not reached and not (now and games > self.seen):
             return False
-        self.seen = games
         try:
             self.rows.append(measure(games, policy, self.tick))
-        except UnfinishedError as error:
+            self.seen = games
+        except OutgrownError as error:
+            self.seen = games
             if self.strictly:
                 raise
             if not self.unjudged:

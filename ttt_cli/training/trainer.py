@@ -316,8 +316,10 @@ def finish(run: TrainingRun, store: Path | None = None) -> None:
     :param store: the store from which the state learns the waiting games at the end, unless its user has seen
         enough.
     """
-    run.look(now=run.enough)
-    if run.finished:
+    if not run.finished:  # perhaps before its first block; the run that goes on looks first
+        run.state = run.state.with_run(run.record, run.state.table)
+    else:
+        run.look(now=run.enough)
         run.state = run.state.closed()
         if store is not None and not run.enough:
             run.state = teach_waiting(run.state, store, run.path).state

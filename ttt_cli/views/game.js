@@ -83,7 +83,7 @@ async function gameOf(packed) {
   // ---- Best responses -----------------------------------------------------------------------------------
   // The most that the other side can get against the agent, which plays ``side``: the probabilities of a win, and of
   // not losing (save).
-  const MAX_KNOWN = 100000, known = new Map(), hopeless = new Set();
+  const MAX_KNOWN = 300000, known = new Map(), hopeless = new Set();
   function prospect(text, side) {
     const key = side + text, won = victor(text);
     if (known.has(key)) return known.get(key);
@@ -114,11 +114,12 @@ async function gameOf(packed) {
   // What each move of the side to move can get against the agent; null if too much can still happen.
   function beating(text) {
     if (hopeless.has(text)) return null;
+    const whole = known.size === 0;
     try {
       return new Map(free(text).map((cell) => [cell, prospect(after(text, cell), opponent(mover(text)))]));
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      hopeless.add(text);
+      if (whole) hopeless.add(text);
       known.clear(); // some moves later, all that is left may fit
       return null;
     }

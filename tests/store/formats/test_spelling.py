@@ -146,15 +146,19 @@ def test_each_player_may_have_a_table_of_its_own(kept):
 
 def test_values_may_stand_beside_cells_or_counts():
     rows = by_cell(MOVES).items()
-    reads_as({text: {"q": [*row.values()], "moves": [*row]} for text, row in rows}, goes_by(MOVES))
+    named = {text: {"q": [*row.values()], "moves": [*row]} for text, row in rows}
+    named[EMPTY] = {"q": ROWS[EMPTY][::-1], "moves": [*range(9)][::-1]}
+    reads_as(named, goes_by(MOVES))
     counts = {text: dict.fromkeys(row, 3) for text, row in rows}
     records = {text: {cell: {"v": q, "n": 3} for cell, q in row.items()} for text, row in rows}
     found = reads_as({"Q": records, "N": counts}, goes_by(MOVES))
     assert "left out: the table 'N'" in found.notes
     costs = {text: {cell: -value for cell, value in row.items()} for text, row in rows}
     reads_as(costs, goes_by(MOVES), values="cost")
-    counted = {text: dict(enumerate(row[cell] for cell in free(text))) for text, row in ROWS.items()}
-    reads_as(counted, goes_by(MOVES))  # under 0 the first free cell
+    listed = {text: [row[cell] for cell in free(text)] for text, row in ROWS.items()}
+    reads_as({text: dict(enumerate(row)) for text, row in listed.items()}, goes_by(MOVES))
+    ranks = {text: {"q": row, "rank": [*range(len(row))][::-1]} for text, row in listed.items()}
+    reads_as(ranks, goes_by(MOVES))  # which are no cells
 
 
 @pytest.mark.parametrize("mark", [":", " -> ", ";", "="])

@@ -14,7 +14,14 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.keys import FEW_BOARDS, MIN_BOARDS, spellings
-from ttt_cli.store.foreign.values import COUNT_FIELDS, NOT_PLAYED, POLICY_NAMES, VALUE_FIELDS, namings
+from ttt_cli.store.foreign.values import (
+    CELL_FIELDS,
+    COUNT_FIELDS,
+    NOT_PLAYED,
+    POLICY_NAMES,
+    VALUE_FIELDS,
+    namings,
+)
 from ttt_cli.store.text import load_json, number_in, quoted
 
 MAX_PARTS = 100  # objects inside a file's object that are tried as tables
@@ -180,7 +187,8 @@ def _value_last(names: Sequence[str], rows: list[list[Any]], where: str) -> Rows
     lowered = [name.lower() for name in names]
     values = [at for at, name in enumerate(lowered) if name in VALUE_FIELDS]
     counts = [at for at, name in enumerate(lowered) if name in COUNT_FIELDS or (values and name == "reward")]
-    if not values and len(names) - len(counts) < 3:  # a board and perhaps a move: a count must be the value
+    others = [name for at, name in enumerate(lowered) if at not in counts]
+    if not values and (len(others) < 3 or others[-1] in CELL_FIELDS):  # no other can be the value
         values, counts = counts, []
     if 1 < len(values) < len(names):
         listed = ", ".join(quoted(names[at]) for at in values)

@@ -32,6 +32,7 @@ COUNT_FIELDS |= {"games", "wins", "losses", "draws", "updates", "tries", "trials
 NOT_PLAYED = COUNT_FIELDS | {"e", "traces", "eligibility", "model", "returns", "returns_sum", "returns_count"}
 """Names of tables beside the one that is played."""
 _ROW_AND_COLUMN_FIELDS = {"row", "col"}, {"row", "column"}, {"y", "x"}
+CELL_FIELDS = MOVE_FIELDS.union(*_ROW_AND_COLUMN_FIELDS)
 _AMOUNT_FIELDS = {*VALUE_FIELDS, "count"}
 
 _CELL = re.compile(r"[(\[]?\s*[0-9A-Da-d]\s*(?:[,;]\s*)?(?:[0-9]\s*)?[)\]]?")
@@ -95,7 +96,7 @@ def quoted_key(key: str, most: int = 40) -> str:
 
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
     """The numbers of a table's values; raises InvalidFileError naming the key of one unlike the others."""
-    values = _unwrapped(values)
+    values = _unwrapped(values, rules)
     entries = []
     shape = ""
     for value, key in zip(values, keys, strict=True):
@@ -123,8 +124,9 @@ def _are_counted(pairs: Sequence[tuple[str, Any]]) -> bool:
     return [name for name, _ in pairs] == [*map(str, range(len(pairs)))]
 
 
-def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
-    """Values that are records, replaced by the one field of each that holds the value."""
+def _unwrapped(values: Sequence[Any], rules: Rules) -> Sequence[Any]:
+    """Values that are records, replaced by the one field of each that holds the value, or by pairs with the
+    cells that another field holds."""
     first = next((value for value in values if isinstance(value, dict) and value), None)
     if first is None:
         return values
@@ -134,19 +136,24 @@ def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
     fields = records or [name for name in by_cell if name in called] or called or by_cell
     if len(fields) != 1 or not all(isinstance(value, dict) and fields[0] in value for value in values):
         return values
-    others = [name for name in by_cell if name not in fields and name.lower() not in COUNT_FIELDS]
-    if any(_are_parallel([(value[fields[0]], value.get(name)) for value in values]) for name in others):
-        return values  # the other list names the cells
-    return [value[fields[0]] for value in values]
+    numbers = [value[fields[0]] for value in values]
+    others = [name for name in by_cell if name not in fields]
+    pairs = (_paired([value.get(name) for value in values], numbers, rules) for name in others)
+    return next(filter(None, pairs), numbers)
 
 
-def _are_parallel(pairs: Sequence[tuple[Any, Any]]) -> bool:
-    """Whether all are a list of numbers and one of as many cells, but not always of all."""
-    if not all(isinstance(part, list) for pair in pairs for part in pair):
-        return False
-    are_cells = not any(_cell_name(item) is None for _, cells in pairs for item in cells)
-    lengths = {(len(numbers), len(cells)) for numbers, cells in pairs}
-    return are_cells and len(lengths) > 1 and all(one == other for one, other in lengths)
+def _paired(cells: Sequence[Any], numbers: Sequence[Any], rules: Rules) -> Sequence[Any]:
+    """Pairs of a cell and its number, where each stand in lists of their own; empty if they do not."""
+    both = [*zip(cells, numbers, strict=True)]
+    if not all(isinstance(part, list) for pair in both for part in pair):
+        return []
+    named = [frozenset(map(str, map(_cell_name, one))) for one in cells]
+    sizes = [(len(one), len(other)) for one, other in both]
+    are_distinct = sizes == [(len(names), len(names)) for names in named]
+    are_counted = len({*named}) == len({*map(len, named)})  # on all boards alike
+    if not are_distinct or are_counted or not any(namings([*frozenset().union(*named)], rules)):
+        return []
+    return [[*map(list, zip(*pair, strict=True))] for pair in both]
 
 
 def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
