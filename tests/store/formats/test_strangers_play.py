@@ -417,7 +417,6 @@ POLICIES: dict[str, Callable[[str, int], object]] = {
     "best cells in a list": lambda board, cell: [cell],
     "a record": lambda board, cell: {"move": cell, "value": 0.5},
     "a value and a cell": lambda board, cell: [1, cell],
-    "a line with an arrow": lambda board, cell: f"{board.replace('.', ' ')} -> {cell + 1}",
     "a line with a blank": lambda board, cell: f"{board} {cell}",
     "a number and a cell": lambda board, cell: f"{in_base_3(board)},{cell}",
     "a line of lists": lambda board, cell: f"{numbers(board)} -> ({cell // 3}, {cell % 3})",
