@@ -122,7 +122,6 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "line ends.csv": lambda: b"a\r" * 9_000_000,
     "rows of a book.csv": lambda: b"".join(b"-1,0,0,0,0,0,0,0,0,5,%d\n" % number for number in range(60_000)),
     "boards of 64.json": lambda: orjson.dumps({large(number): [0.0] * 64 for number in range(1000)}),
-    "what may be read in many ways.csv": lambda: b"4,0,8,2,1,7,6,3,5",
     "a curve.csv": lambda: b"games,x_win\n" + b"1,1\n" * 3_000,
 }
 

@@ -131,6 +131,7 @@ def test_chances_need_no_scale():
 def test_who_moves_or_has_just_moved_may_be_attached(turn):
     stones = "OX." if turn == (" O", " X") else "XO."
     reads_as(Spell(stones=stones, turn=turn).objects(MOVES), goes_by(MOVES))
+    reads_as({f"{text}, {9 - text.count('.')}": v for text, v in POSITIONS.items()}, looks_up(POSITIONS))
 
 
 @pytest.mark.parametrize("kept", ["all", "after its own moves"])

@@ -142,12 +142,20 @@ def _meanings(spelling: Spelling, values: Values) -> Iterator[_Meaning]:
                 ways.append((columns, of_cells))
     for columns, meant in ways:
         others = [column for at, column in enumerate(spelling.extras) if at not in columns]
-        varied = [column for column in others if len(set(column)) > 1]  # the same in every key says nothing
+        # The same in every key says nothing, nor does how many stones there are.
+        varied = [column for column in others if len(set(column)) > 1 and not _are_plies(column, spelling)]
         if not varied:
             yield _Meaning(meant, None, {})
         elif len(varied) == 1:
             for facets, owners in _players(varied[0], spelling):
                 yield _Meaning(meant, owners, facets)
+
+
+def _are_plies(column: Sequence[str], spelling: Spelling) -> bool:
+    """Whether a column of the extras only counts the moves that were made, or are left."""
+    plies = spelling.space.plies[spelling.indexes].tolist()
+    labels = len(set(column))
+    return labels > 2 and len(set(plies)) == labels == len({*zip(plies, column, strict=True)})
 
 
 def _cell_columns(spelling: Spelling) -> Iterator[tuple[tuple[int, ...], list[str]]]:
