@@ -29,7 +29,7 @@ def about_ties(loaded: Loaded, options: Mapping[str, Any], opponent: str, policy
         losses = f"loses {percent(as_x.loss)} and {percent(as_o.loss)}"
         ties_by_rates.setdefault(f"{wins}, {losses}", ties)
     if len(ties_by_rates) > 1:
-        what = "the file does not say which of equal values its program takes; it is assumed to take any"
+        what = "its program is assumed to take the largest value, and of equal values any"
         yield f"{what} (ties=random; Python's max() and NumPy's argmax take the first: ties=first)"
         for rates, ties in ties_by_rates.items():
             yield f"against {opponent}, with ties={ties} it {rates}"
