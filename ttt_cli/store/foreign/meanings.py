@@ -154,8 +154,11 @@ def _meanings(spelling: Spelling, values: Values) -> Iterator[_Meaning]:
 def _are_plies(column: Sequence[str], spelling: Spelling) -> bool:
     """Whether a column of the extras only counts the moves that were made, or are left."""
     plies = spelling.space.plies[spelling.indexes].tolist()
-    labels = len(set(column))
-    return labels > 2 and len(set(plies)) == labels == len({*zip(plies, column, strict=True)})
+    if len({*column}) < 3 or not all(label.isdecimal() and len(label) < 3 for label in column):
+        return False
+    made = {int(label) - ply for label, ply in zip(column, plies, strict=True)}
+    left = {int(label) + ply for label, ply in zip(column, plies, strict=True)}
+    return len(made) == 1 or len(left) == 1
 
 
 def _cell_columns(spelling: Spelling) -> Iterator[tuple[tuple[int, ...], list[str]]]:
