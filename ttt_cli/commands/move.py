@@ -54,6 +54,7 @@ def move(
         raise UsageError("needs --sample", where="--seed")
     (player,) = resolved(env, agent)
     policy, rules = player.policy, player.rules
+    is_asked = isinstance(policy, Asked)  # once, as in a game
     rng = np.random.default_rng(seed)
 
     def play(positions: list[Position]) -> list[Move]:
@@ -61,7 +62,7 @@ def move(
             raise UsageError(f"the game is over in {over[0]!r}")
         batch = Positions.batch(positions, rules)
         numbers = np.arange(len(positions))
-        if isinstance(policy, Asked):  # once, as in a game
+        if is_asked:
             cells = policy.choose(batch, numbers, rng.random(len(numbers)))
             shares = [None] * len(numbers)
         else:
@@ -75,5 +76,5 @@ def move(
         return [Move(agent, at.text, None if cell < 0 else cell, share) for at, cell, share in chosen]
 
     if position == "-":
-        return answer_lines(env, rules, play, anew=sample or isinstance(policy, Asked))
+        return answer_lines(env, rules, play, anew=sample or is_asked)
     return play([read_position(position, rules)])[0]

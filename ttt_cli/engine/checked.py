@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import DECIMALS, ROUNDING, Policy, are_sound
+from ttt_cli.engine.policy import DECIMALS, ROUNDING, Policy, are_sound, rescale
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError
@@ -31,9 +31,7 @@ class Checked(Policy):
         expected = "numbers from 0 that sum to 1, on free cells alone; all 0 to resign"
         sound = are_sound(answer, positions.legal, DECIMALS)
         self._expect(sound, "probabilities", positions, answer, expected)
-        sums = answer.sum(axis=1)
-        inexact = (np.abs(sums - 1) > ROUNDING) & (sums > 0)
-        answer[inexact] /= sums[inexact, None]
+        rescale(answer, ROUNDING)
         return answer
 
     def values(self, positions: Positions) -> Floats | None:

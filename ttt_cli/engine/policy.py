@@ -242,6 +242,13 @@ def are_sound(rows: Floats, legal: Bools, tolerance: float) -> Bools:
         return valid & ((sums == 0) | (np.abs(sums - 1) <= tolerance))
 
 
+def rescale(rows: Floats, tolerance: float) -> None:
+    """Scale, in place, the rows of probabilities whose sum is further from 1 than a tolerance, but not 0."""
+    sums = rows.sum(axis=1)
+    inexact = (np.abs(sums - 1) > tolerance) & (sums > 0)
+    rows[inexact] /= sums[inexact, None]
+
+
 def uniform(chosen: Bools) -> Floats:
     """float64[n, cells]: equal probabilities for the chosen cells of each row; zeros if there are none."""
     return chosen * (1 / np.maximum(count_chosen(chosen)[:, None], 1))

@@ -231,11 +231,13 @@ def tables_of_rows(
     if all(re.fullmatch(rf"[0-9]{{{rules.cells}}}", str(row[-1])) for row in rows):  # a digit for each cell
         rows = [[*row[:-1], [*map(int, str(row[-1]))]] for row in rows]
     values = [[_parse(field) for field in row[-rules.cells :]] for row in rows]
-    texts = chain.from_iterable(row[-rules.cells :] for row in rows)
-    words = {text for text, value in zip(texts, chain(*values), strict=True) if value is None}
-    if len(rows[0]) > rules.cells and len(words) == 1:  # written at taken cells
-        values = [[math.nan if value is None else value for value in row] for row in values]
-    if len(rows[0]) > rules.cells and all(type(value) in (int, float) for row in values for value in row):
+    has_cells = len(rows[0]) > rules.cells
+    if has_cells:
+        texts = chain.from_iterable(row[-rules.cells :] for row in rows)
+        words = {text for text, value in zip(texts, chain(*values), strict=True) if value is None}
+        if len(words) == 1:  # written at taken cells
+            values = [[math.nan if value is None else value for value in row] for row in values]
+    if has_cells and all(type(value) in (int, float) for row in values for value in row):
         yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values, notes=notes)
     unread = [row for row, parsed in zip(rows, values, strict=True) if parsed[-1] is None]
     if len(unread) > len(rows) / 2:

@@ -150,8 +150,8 @@ def _paired(cells: Sequence[Any], numbers: Sequence[Any], rules: Rules) -> Seque
     named = [frozenset(map(str, map(_cell_name, one))) for one in cells]
     sizes = [(len(one), len(other)) for one, other in both]
     are_distinct = sizes == [(len(names), len(names)) for names in named]
-    are_counted = len({*named}) == len({*map(len, named)})  # on all boards alike
-    if not are_distinct or are_counted or not any(namings([*frozenset().union(*named)], rules)):
+    are_alike = len({*named}) == len({*map(len, named)})  # on all boards with as many
+    if not are_distinct or are_alike or not any(namings([*frozenset().union(*named)], rules)):
         return []
     return [[*map(list, zip(*pair, strict=True))] for pair in both]
 

@@ -27,7 +27,7 @@ import numpy as np
 import orjson
 
 from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.policy import DECIMALS, Policy, are_sound
+from ttt_cli.engine.policy import DECIMALS, Policy, are_sound, rescale
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
@@ -76,9 +76,7 @@ class FilePolicy(Policy):
             if wrong.any():
                 text = positions.text(int(wrong.argmax()))
                 raise InvalidFileError(why, where=f"{where}, position {text!r}")
-        sums = probabilities.sum(axis=1)
-        rounded = (abs(sums - 1) > TOLERANCE) & (sums > 0)
-        probabilities[rounded] /= sums[rounded, None]
+        rescale(probabilities, TOLERANCE)
         # A policy without all open positions can be asked only about its own.
         space = enumerated(self.rules)
         self.external = space is None or len(self) < int(np.count_nonzero(~space.terminal))
