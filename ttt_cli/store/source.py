@@ -135,19 +135,18 @@ class Source:
                 members = [item for item in archive.infolist() if item.filename.endswith(".npy")]
                 if not {item.compress_type for item in members} <= {ZIP_STORED, ZIP_DEFLATED}:
                     raise ValueError("an array is neither stored nor deflated")  # they unpack without end
-                too_many = len(members) > scaled(MAX_ARRAYS)
-                if not too_many and sum(item.file_size for item in members) <= most:
-                    arrays = dict[str, bytes]()
-                    for item in members:
-                        with archive.open(item) as file:  # unpacks no more than it says it holds
-                            arrays[item.filename.removesuffix(".npy")] = file.read(item.file_size)
-                    return arrays
+                if len(members) > scaled(MAX_ARRAYS) or sum(item.file_size for item in members) > most:
+                    what = f"holds more than {scaled(MAX_ARRAYS)} arrays, or {most:,} bytes in them"
+                    raise too_large(what, self.where)
+                arrays = dict[str, bytes]()
+                for item in members:
+                    with archive.open(item) as file:  # unpacks no more than it says it holds
+                        arrays[item.filename.removesuffix(".npy")] = file.read(item.file_size)
+                return arrays
+        except InvalidFileError:
+            raise
         except Exception as error:  # zipfile promises no kind of error for an archive that lies
             raise InvalidFileError(f"is a damaged .npz archive: {error}", where=self.where) from None
-        fault = (
-            f"more than {scaled(MAX_ARRAYS)} arrays" if too_many else f"arrays of more than {most:,} bytes"
-        )
-        raise too_large(f"holds {fault}", self.where)
 
     def most_unpacked(self, limit: int = MAX_UNPACKED) -> int:
         """The most bytes that the content may have when unpacked."""
