@@ -97,9 +97,8 @@ class Source:
         if not first.startswith(b"["):
             return not first or first.startswith(b"{")  # a blank file: load_json says that it is empty
         line = first.partition(b"\n")[0].rstrip()
-        depths = accumulate(_NESTING.get(char, 0) for char in line)
-        end = next((at for at, depth in enumerate(depths, 1) if not depth), len(line))  # of the first list
-        return end == len(line)
+        depths = [*accumulate(_NESTING.get(char, 0) for char in line)]
+        return 0 not in depths[:-1]
 
     def says(self, name: bytes, value: bytes) -> bool:
         """Whether a JSON object has this member: the value in its start, or if it is not large the member

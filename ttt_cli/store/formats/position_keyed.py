@@ -7,6 +7,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -103,12 +104,11 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: FileOp
 
     :raises InvalidFileError: if no reading fits, or several may be meant.
     """
-    worst: tuple[tuple[bool, int], InvalidFileError] | None = None
+    failures: list[tuple[tuple[bool, int], InvalidFileError]] = []
     while True:
         keys = 0
         try:
-            candidate = next(candidates, None)
-            if candidate is None:
+            if (candidate := next(candidates, None)) is None:
                 break
             keys = len(candidate.keys)
             return _read_table(candidate, source, options)
@@ -116,14 +116,12 @@ def read_tables(candidates: Iterator[Candidate], source: Source, options: FileOp
             if isinstance(error, UndecidedError) and error.fits:
                 raise
             # What counts most is the failure of a table of positions, then that of the largest table.
-            weight = (not isinstance(error, NoPositionsError), keys)
-            if worst is None or weight > worst[0]:
-                worst = weight, error
-    if worst is None:
+            failures.append(((not isinstance(error, NoPositionsError), keys), error))
+    if not failures:
         expected = "expected positions with their values: an object, records or CSV"
         hint = f"{expected}; ttt show --formats lists more"
         raise InvalidFileError("holds no table of positions", where=source.where, hint=hint)
-    raise worst[1]
+    raise max(failures, key=itemgetter(0))[1]
 
 
 def _read_table(table: Candidate, source: Source, options: FileOptions) -> ForeignTable:
