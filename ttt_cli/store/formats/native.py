@@ -394,13 +394,8 @@ def _rows(
     """
     number, line = next(lines, (2, ""))
     columns = line.split(",", len(COLUMNS))
-    has_run, has_count = "run" in columns, "count" in columns
-    expected = COLUMNS[:4]
-    if has_run or runs is not None:
-        expected.append("run")
-    if has_count:
-        expected.append("count")
-    if columns != expected:
+    has_run, has_count = "run" in columns or runs is not None, "count" in columns
+    if columns != COLUMNS[:4] + ["run"] * has_run + ["count"] * has_count:
         raise InvalidFileError(f"expected the columns {','.join(COLUMNS)}", where=f"{where}: line {number}")
 
     row = re.compile(_ROW + (_RUN if has_run else "()") + (_COUNT if has_count else "()"))
@@ -410,17 +405,9 @@ def _rows(
             text, move, plies, result, run, count = match.groups()
             yield text, [int(move), int(plies), result, run if has_run else name, int(count or 1)]
         elif line:
-            report(InvalidFileError(_fault_in(line, columns, runs), where=f"{where}: line {number}"))
-
-
-def _fault_in(line: str, columns: list[str], runs: set[str] | None) -> str:
-    """What is wrong with a row."""
-    fields = line.split(",")
-    if len(fields) != len(columns):
-        return f"expected {len(columns)} columns, found {len(fields)}"
-    if runs is not None and fields[4] not in runs:
-        return f"run {quoted(fields[4])} is not in the header"
-    return f"expected whole numbers as move, plies and count, found {quoted(line)}"
+            listed = " and a run of the header" if runs is not None else ""
+            why = f"expected {','.join(columns)} with whole numbers{listed}, found {quoted(line)}"
+            report(InvalidFileError(why, where=f"{where}: line {number}"))
 
 
 def _by_position(rows: Iterable[tuple[str, list[Any]]], unsorted: bool) -> Iterator[Entry]:
