@@ -33,12 +33,7 @@ class Commands(TyperGroup):
         """Parse the options of ``ttt`` itself; ``ttt help play`` means ``ttt play --help``."""
         if args[:1] == ["help"]:
             args = [*args[1:], "--help"]
-        try:
-            return super().parse_args(ctx, args)
-        except SystemExit as end:
-            if end.code:  # Rich has found the pipe closed
-                raise
-            raise typer.Exit() from None  # Typer has shown or installed the completion
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the name of the called command, the command, and the remaining arguments.
@@ -144,12 +139,16 @@ def run(arguments: Sequence[str], env: Environment) -> int:
             with _program.make_context("ttt", arguments, obj=env) as context:
                 result = _program.invoke(context)
             env.stdout.flush()
-        except typer.Exit as end:
-            result = end.exit_code if flush_or_drop(env.stdout) else ExitCode.FAILED
+            return result
         except BaseException as error:
-            flush_or_drop(env.stdout)
-            result = _report(error, arguments, env)
-    return result
+            flushed = flush_or_drop(env.stdout)
+            if (
+                isinstance(error, SystemExit) and not error.code
+            ):  # Typer has shown or installed the completion
+                return ExitCode.DONE
+            if isinstance(error, typer.Exit):
+                return error.exit_code if flushed else ExitCode.FAILED
+            return _report(error, arguments, env)
 
 
 def _report(error: BaseException, arguments: Sequence[str], env: Environment) -> int:
@@ -167,15 +166,11 @@ def _report(error: BaseException, arguments: Sequence[str], env: Environment) ->
             if env.json:
                 text = dumped(document, indent=env.stderr.isatty())
             elif env.bounded(env.stderr) and len(text) > env.width:
-                text = _in_lines(reported, arguments, env)
+                (first, *more), command = reported.lines(arguments)
+                folded = [env.folded(line, env.stderr, indent=4) for line in (f"Error: {first}", *more)]
+                text = "\n".join([*folded, f"  {command}"] if command else folded)
             env.stderr.write(text + "\n")
     return reported.exit_code
-
-
-def _in_lines(error: TttError, arguments: Sequence[str], env: Environment) -> str:
-    lines, command = error.lines(arguments)
-    folded = [env.folded(line, env.stderr, indent=4) for line in (f"Error: {lines[0]}", *lines[1:])]
-    return "\n".join([*folded, f"  {command}"] if command else folded)
 
 
 def _translate(error: BaseException) -> TttError:
