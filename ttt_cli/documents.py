@@ -24,7 +24,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
-from functools import cache, partial
+from functools import cache
 from operator import attrgetter, methodcaller
 from pathlib import Path
 from types import NoneType, UnionType
@@ -47,7 +47,8 @@ from ttt_cli.errors import ExitCode, TttError
 
 Schema = dict[str, Any]
 Codec = tuple[Schema, Callable[[Any], Any] | None]
-"""The JSON Schema of a type's values, and a function that encodes them (None: they stay as they are)."""
+"""The JSON Schema of a type's values, and a function that encodes them, or the items of lists and mappings of
+them (None: they stay as they are)."""
 
 
 class Member(NamedTuple):
@@ -84,7 +85,7 @@ class Document:
 
     def show(self, env: Environment) -> None:
         """Print the result for people."""
-        raise NotImplementedError
+        env.out(self.as_line())
 
     def as_line(self) -> str:
         """Return the result as one line, for a filter."""
@@ -136,8 +137,8 @@ def fields_of(value: Any) -> dict[str, Any]:
     kind: Any = type(value)
     for name, member in _members(kind).items():
         item = member.get(value)
-        if item is not None and member.encode is not None:
-            item = member.encode(item)
+        if member.encode is not None:
+            item = _each(member.encode, item)
         if name.startswith("*"):
             document |= item
         elif item is not None or not member.optional:
@@ -274,8 +275,7 @@ def codec_of(kind: Any) -> Codec:
         return {"enum": list(parts)}, None
     inner = [codec_of(part) for part in parts if part is not ...]
     schemas = [schema for schema, _ in inner]
-    encoders = [encode for _, encode in inner if encode]
-    encode = partial(_each, encoders[0]) if encoders else None
+    encode = next((encode for _, encode in inner if encode), None)
     if origin in (Union, UnionType):
         return {"anyOf": schemas}, encode
     if origin in (list, tuple, Sequence):

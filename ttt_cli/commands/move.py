@@ -29,9 +29,6 @@ class Move(Document, name="move"):
     def as_line(self) -> str:
         return "resign" if self.cell is None else str(self.cell + 1)
 
-    def show(self, env: Environment) -> None:
-        env.out(self.as_line())
-
 
 def move(
     env: Environment,
