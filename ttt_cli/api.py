@@ -136,7 +136,9 @@ def policy(
     :param store: the folder in which states are found by name.
     :raises TttError: if the player is unknown.
     """
-    return _agents([player], rules, store)[0].policy
+    (own,) = _agents([player], rules, store)
+    _warn(own.remarks)
+    return own.policy
 
 
 def move(
@@ -153,7 +155,9 @@ def move(
 
     :raises TttError: if the game is over, or no game leads to the position.
     """
-    own = _agents([player], rules, store)[0].policy.memoised()
+    (agent,) = _agents([player], rules, store)
+    _warn(agent.remarks)
+    own = agent.policy.memoised()
     here = position if isinstance(position, Position) else Position.parse(position, own.rules)
     if here.terminal:
         raise UsageError(f"the game is over in {here.text!r}")
@@ -185,7 +189,7 @@ def evaluate(
     :param budget: how many positions may be visited for each side.
     :raises TttError: if more positions can be reached, or the choices of a function or a program vary.
     """
-    own, *others = _agents([player, *(opponents or OPPONENTS)], rules, store, warns=False)
+    own, *others = _agents([player, *(opponents or OPPONENTS)], rules, store)
     if not opponents:
         others = [other for other in others if other.name in default_opponents(own.rules)]
     budget = _whole("budget", budget, 1) or BUDGET
@@ -214,6 +218,7 @@ def play_game(
     """
     seed = _whole("seed", seed, 0)
     agents = _agents((x, o), rules, store)
+    _warn([remark for agent in agents for remark in agent.remarks])
     session = Session(agents[0].rules, [Seat(agent.name, agent.policy) for agent in agents], seed=seed)
     while not session.over:
         session.machine_move()
@@ -243,10 +248,9 @@ def play_match(
     """
     games = _whole("games", games, 1) or GAMES
     seed = _whole("seed", seed, 0)
-    own, other = _agents([player, opponent], rules, store, warns=False)
+    own, other = _agents([player, opponent], rules, store)
     match = match_of(own.policy, other.policy, games, seed, name=other.name)
-    for remark in [*own.remarks, *other.remarks]:
-        warn(remark, stacklevel=2)
+    _warn([*own.remarks, *other.remarks])
     return match
 
 
@@ -305,8 +309,8 @@ def train(
     seed = _whole("seed", seed, 0)
     seed = randbits(32) if seed is None else seed
     other = _opponent(opponent, start, Path(_path(store)))
-    for remark in other.loaded.remarks if other and other.loaded else ():
-        warn(remark, stacklevel=2)
+    if other and other.loaded:
+        _warn(other.loaded.remarks)
     run = new_run(Path(), start, seed=seed, games=games, opponent=other)  # nothing is saved
     if curve:
         run.watch()
@@ -354,8 +358,7 @@ def load(
     if learner is not None:
         offer(checked(learner, "learner"))
     loaded = library.load(Path(name), reading)
-    for remark in loaded.remarks:
-        warn(remark, stacklevel=2)
+    _warn(loaded.remarks)
     own = loaded.state.learner
     if learner is not None and not isinstance(own, learner):
         raise UsageError(f"holds a {own.name} state, not {learner.name}", where=name)
@@ -400,19 +403,17 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
         for number, state in enumerate(states, 1)
     ]
     merged = merge_states(named, allow_overlap=allow_overlap)
-    for remark in merged.remarks:
-        warn(remark, stacklevel=2)
+    _warn(merged.remarks)
     return merged.state
 
 
-def _agents(
-    players: Sequence[Player], rules: Rules | None, store: str | PathLike[str], *, warns: bool = True
-) -> list[Agent]:
-    agents = resolve_all([_agent(player) for player in players], Path(_path(store)), _game(rules))
-    for file in [agent.loaded for agent in agents if agent.loaded and warns]:
-        for remark in file.remarks:
-            warn(remark, stacklevel=3)  # in the caller of the public function
-    return agents
+def _agents(players: Sequence[Player], rules: Rules | None, store: str | PathLike[str]) -> list[Agent]:
+    return resolve_all([_agent(player) for player in players], Path(_path(store)), _game(rules))
+
+
+def _warn(remarks: Iterable[str]) -> None:
+    for remark in remarks:
+        warn(remark, stacklevel=3)  # in the caller of the public function
 
 
 def _agent(player: Player) -> str | Agent:
