@@ -142,10 +142,8 @@ def run(arguments: Sequence[str], env: Environment) -> int:
             return result
         except BaseException as error:
             flushed = flush_or_drop(env.stdout)
-            if (
-                isinstance(error, SystemExit) and not error.code
-            ):  # Typer has shown or installed the completion
-                return ExitCode.DONE
+            if isinstance(error, SystemExit) and not error.code:
+                return ExitCode.DONE  # Typer has shown or installed the completion
             if isinstance(error, typer.Exit):
                 return error.exit_code if flushed else ExitCode.FAILED
             return _report(error, arguments, env)

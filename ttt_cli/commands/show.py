@@ -260,7 +260,7 @@ def show(
         resolve(file, env.store, rules)  # raises UsageError with similar names
     loaded = library.load(library.existing(env.store, file, rules), reading)
     env.remark(loaded.remarks)
-    return _summary(env, loaded)
+    return _summary(loaded)
 
 
 def _players() -> Iterator[PlayerSummary]:
@@ -287,7 +287,7 @@ def _formats() -> Formats:
     return Formats(list(rows.values()))
 
 
-def _summary(env: Environment, loaded: Loaded) -> StateSummary:
+def _summary(loaded: Loaded) -> StateSummary:
     state = loaded.state
     positions, moves = state.entries
     runs = [{key: value for key, value in run.items() if key != "curve"} for run in state.runs]

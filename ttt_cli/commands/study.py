@@ -237,7 +237,7 @@ def _fill(
 ) -> StudyResult | ExitCode:
     if out is not None and out.exists():
         study = _incomplete(planned, study.varied, out)
-    done = saved = len(planned.keys() & study.runs.keys())
+    done = len(planned.keys() & study.runs.keys())
     due = 0.0  # the time of the next save
     if out is not None:
         try_writing(out)
@@ -257,13 +257,12 @@ def _fill(
                 if out is not None and monotonic() >= due:
                     write_bytes(out, to_csv(study))
                     due = monotonic() + SAVE_INTERVAL
-                    saved = done
                 tick(done)
         except OutgrownError as error:
             hint = "a study judges exactly; --board names a smaller board"
             raise TttError(error.message, where=rules.describe(), hint=hint) from None
         finally:
-            if out is not None and done > saved:
+            if out is not None and study.runs:
                 write_bytes(out, to_csv(study))
     if stopping.exit_code is not None:
         later = f"; the same call continues from {out}" if out and out.exists() else ""

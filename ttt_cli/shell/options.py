@@ -87,8 +87,8 @@ def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, metavar=metavar, help=help, readable=False, autocompletion=completes, **more)
 
 
-def number(help: str, *names: str, least: int = 1, most: int = MAX_WHOLE, **more: Any) -> Any:
-    return typer.Option(*names, parser=whole(least, most), metavar="N", help=help, **more)
+def number(help: str, *names: str, least: int = 1, most: int = MAX_WHOLE) -> Any:
+    return typer.Option(*names, parser=whole(least, most), metavar="N", help=help)
 
 
 def flag(name: str, help: str) -> Any:

@@ -76,18 +76,15 @@ class Person:
         if key in ("?", "help"):
             return self.help
         if key in ("u", "undo"):
-            return self._take_back()
+            if not self.session.undo():
+                return "you have no move to take back yet"
+            self.advice = None
+            return "taken back"
         if key in ("h", "hint", "b", "beat"):
             return self._advise(key[0])
         if key.isascii() and key.isdigit():
             return self._play_cell(key)
         return f"{key[:20]!r} does nothing; ? lists the keys"
-
-    def _take_back(self) -> str:
-        if not self.session.undo():
-            return "you have no move to take back yet"
-        self.advice = None
-        return "taken back"
 
     def _advise(self, key: str) -> str:
         """Show advice in the cells; with single keys, the same key hides it again."""
@@ -95,14 +92,11 @@ class Person:
         self.advice, self.advised = None, key
         if shown and self.keys.by_keys:
             return ""
-        if key == "b":
-            return self._advise_how_to_beat()
-        self.wait("looking for the best moves")
-        self.advice = hint(self.session.game.position)
-        return ""
-
-    def _advise_how_to_beat(self) -> str:
         session = self.session
+        if key == "h":
+            self.wait("looking for the best moves")
+            self.advice = hint(session.game.position)
+            return ""
         machine = session.player(session.game.to_move.other)
         if machine.policy is None:
             return "b works against machines only; your opponent is a person"
