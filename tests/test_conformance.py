@@ -59,6 +59,13 @@ class Doubling(MonteCarlo):
         return super().merge(self.empty(base.rules), [base, *parts])
 
 
+class Sparing(MonteCarlo):
+    """Leaves out what a shard has changed."""
+
+    def changes(self, base, part):
+        return base
+
+
 class Forgetful(MonteCarlo):
     """Leaves what it knows of the empty board's replies out of files."""
 
@@ -88,6 +95,7 @@ class Total(MonteCarlo):
         (Moody, "its_policy_is_sound_and_pure", "differ"),
         (Remembering, "its_policy_is_sound_and_pure", "asking the policy changes the table"),
         (Doubling, "only_what_is_new_counts", "merging one part changes it"),
+        (Sparing, "only_what_is_new_counts", "changes lacks something that merge needs"),
         (Forgetful, "entries_come_back", "plays differently when its table is read again"),
         (Unseeded, "the_seed_fixes_the_table", "use no randomness but shard.rng"),
         (Total, "its_policy_is_sound_and_pure", " is not a value from -1 to 1"),
