@@ -136,7 +136,9 @@ def worker_rows(full: bool, folder: Path) -> Iterator[Row]:
 
     def train(spread: Any, number: int = games) -> None:
         start = State.empty(learner, STANDARD)
-        list(advance(new_run(Path(), start, games=number, seed=1, shards=SHARDS), spread))
+        run = new_run(Path(), start, games=number, seed=1)
+        run.shards = SHARDS
+        list(advance(run, spread))
 
     with local_workers(2) as two:
         for spread in (map, two):

@@ -12,8 +12,8 @@ from ttt_cli.store.state import State
 from ttt_cli.training.trainer import FIRST_BLOCK, TrainingRun, advance, new_run
 
 
-def planned(learner: Q, games: int, shards: int = 0) -> TrainingRun:
-    return new_run(Path(), State.empty(learner, STANDARD), games=games, seed=1, shards=shards)
+def planned(learner: Q, games: int) -> TrainingRun:
+    return new_run(Path(), State.empty(learner, STANDARD), games=games, seed=1)
 
 
 def test_blocks_double_up_to_their_full_size_and_shards_follow_from_the_call_alone():
@@ -36,5 +36,7 @@ def test_blocks_double_up_to_their_full_size_and_shards_follow_from_the_call_alo
 @pytest.mark.compiled
 def test_sharding_does_not_cost_learning():
     learner = type("Sharded", (Q,), {"block_games": 4096, "shard_games": 512}).from_params()
-    list(advance(run := planned(learner, 32_768, shards=8)))
+    run = planned(learner, 32_768)
+    run.shards = 8
+    list(advance(run))
     assert is_unbeatable(run.state.policy)

@@ -57,7 +57,8 @@ class Fragile(Q):
 
 def trained(learner: Fragile, spread: ShardMap = map) -> tuple[bytes, list[int]]:
     """The learner's table after blocks of one and of eight shards, and the results of its games."""
-    run = new_run(Path(), State.empty(learner, Rules()), games=GAMES, seed=1, shards=8)
+    run = new_run(Path(), State.empty(learner, Rules()), games=GAMES, seed=1)
+    run.shards = 8
     list(advance(run, spread))
     return content(learner, run.state.table), list(run.results.values())
 

@@ -22,7 +22,8 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
     learner = type(kind.__name__, (kind,), {"block_games": 1000, "shard_games": 500}).from_params()
 
     def trained(spread: ShardMap) -> bytes:
-        run = new_run(Path(), State.empty(learner, Rules(2, 4, 3)), games=4000, seed=1, shards=8)
+        run = new_run(Path(), State.empty(learner, Rules(2, 4, 3)), games=4000, seed=1)
+        run.shards = 8
         list(advance(run, spread))
         return content(learner, run.state.table)
 

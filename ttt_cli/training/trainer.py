@@ -64,7 +64,7 @@ class TrainingRun:
     :ivar state: the state after the blocks trained so far.
     :ivar record: the state's record of the run.
     :ivar resumed_at: how many of its games were played before this call.
-    :ivar shards: in a full block; 0: by the number of games.
+    :ivar shards: in a full block.
     :ivar results: how many games of this call ended in each result, by the keys ``ENDS``.
     :ivar seconds: the time of the games of this call, without looks and saves.
     :ivar enough: whether it ends here, before all planned games, since its user has seen enough.
@@ -76,7 +76,7 @@ class TrainingRun:
     record: Run
     opponent: Agent | None = None
     resumed_at: int = 0
-    shards: int = 0
+    shards: int = field(init=False)
     results: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     seconds: float = 0.0
     enough: bool = False
@@ -84,7 +84,7 @@ class TrainingRun:
 
     def __post_init__(self) -> None:
         whole = self.planned < SHARDED_FROM or self.state.learner.choice == "article"
-        self.shards = self.shards or (1 if whole else SHARDS)
+        self.shards = 1 if whole else SHARDS
 
     @property
     def planned(self) -> int:
@@ -206,13 +206,11 @@ def new_run(
     seed: int,
     games: int | None = None,
     opponent: Agent | None = None,
-    shards: int = 0,
 ) -> TrainingRun:
     """A new run from ``start``.
 
     :param games: by default ``Learner.usual_games``.
     :param opponent: as ``opponent_of``.
-    :param shards: in a full block; 0: by the number of games.
     """
     learner = start.learner
     record = train_run(
@@ -228,7 +226,7 @@ def new_run(
     )
     if opponent and not opponent.reproducible:
         record = {**record, "reproducible": False}
-    return TrainingRun(path, start.in_own_units().closed(), record, opponent, shards=shards)
+    return TrainingRun(path, start.in_own_units().closed(), record, opponent)
 
 
 def resumed_run(path: Path, state: State, store: Path, typed: str | None = None) -> TrainingRun:
