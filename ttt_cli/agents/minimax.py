@@ -18,7 +18,7 @@ import numpy as np
 from ttt_cli.agents.registry import FLAG, WHOLE, AgentType, one_of
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Bools, Floats, Int8s
-from ttt_cli.engine.perfect import NODES, UNPROVEN, solved
+from ttt_cli.engine.perfect import NODES, UNPROVEN
 from ttt_cli.engine.policy import ROUNDING, Policy, best_moves, first_chosen, last_chosen, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import ALL, UNTIL_FOUND, UNTIL_UNPROVEN
@@ -58,22 +58,21 @@ class Minimax(Policy):
         self.rules = rules
         self._opening = opening
         self._depth = None if ties == "trap" else depth
-        self._space = enumerated(rules)
-        proves = self._space is None and self._depth is None
-        if proves and (ties == "trap" or speed):
+        self._proves = enumerated(rules) is None and self._depth is None
+        if self._proves and (ties == "trap" or speed):
             option = "ties=trap" if ties == "trap" else "speed"
             what = f"{option} needs a smaller board than {rules.describe()}"
             hint = "on larger boards perfect play is proved move by move, without distances"
             raise UsageError(what, where="minimax", hint=hint)
-        self._ties = ties or ("first" if proves else "random")
-        self._speed = not proves if speed is None else speed
+        self._ties = ties or ("first" if self._proves else "random")
+        self._speed = not self._proves if speed is None else speed
         self._unproved: set[str] = set()
 
     def probabilities(self, positions: Positions) -> Floats:
         if self._ties == "trap":
-            assert self._space is not None
-            chosen = _traps(self._space)[self._space.rows(positions)]
-        elif self._space is None and self._depth is None:
+            space = StateSpace.of(self.rules)
+            chosen = _traps(space)[space.rows(positions)]
+        elif self._proves:
             chosen = self._proved(positions)
         else:
             scores = move_scores(positions, self._depth)
@@ -125,12 +124,9 @@ class Minimax(Policy):
 
     def values(self, positions: Positions) -> Floats:
         """1 for a win, 0 for a draw or beyond the search, -1 for a loss; NaN where no value is proved."""
-        if self._depth is not None:
+        if not self._proves:
             return np.where(positions.legal, np.sign(move_scores(positions, self._depth)), np.nan)
-        if self._space is None:  # a solver that remembers earlier questions would prove more
-            _, values = self._worth(positions, NODES, ALL)
-        else:
-            _, values = solved(positions)
+        _, values = self._worth(positions, NODES, ALL)
         return np.where(values == UNPROVEN, np.nan, values.astype(np.float64))
 
 

@@ -33,7 +33,7 @@ def player_of(player: Any, rules: Rules, name: str, *, samples: int | None = Non
             player = player()
     with guarded(name, "raised "):  # attributes may be properties, which run the user's code
         has_probabilities = callable(getattr(player, "probabilities", None))
-        own_rules = getattr(player, "rules", rules) if has_probabilities else rules
+        own_rules = getattr(player, "rules", rules)
     if has_probabilities:
         if not isinstance(own_rules, Rules):
             raise UsageError(
