@@ -161,14 +161,11 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
     parameters = {item.name: item for item in fields(kind) if item.name != "choice"}  # type: ignore[arg-type]
     varied: dict[str, list[Value]] = {}
     for text in texts:
-        name, equals, listed = text.partition("=")
+        name, _, listed = text.partition("=")
         name = name.strip().replace("-", "_")
         if name not in parameters:
             hint = did_you_mean(name, parameters) or f"NAME=VALUE,VALUE with one of {', '.join(parameters)}"
             raise UsageError(f"{text!r} varies no parameter of {kind.name}", where="--vary", hint=hint)
-        if not equals:
-            hint = f"such as {name}=VALUE,VALUE"
-            raise UsageError(f"{text!r} names no values", where="--vary", hint=hint)
         default = parameters[name].default
         values = {_parse_value(part.strip(), default, text) for part in listed.split(",")}
         varied[name] = sorted({*varied.get(name, ()), *values})
