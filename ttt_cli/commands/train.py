@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
@@ -34,7 +35,6 @@ from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach, teach_waiting
 from ttt_cli.training.curve import KEPT_UP_TO
 from ttt_cli.training.trainer import (
-    ENDS,
     SHARDED_FROM,
     ShardMap,
     TrainingRun,
@@ -435,7 +435,7 @@ def _result(path: Path, state: State, run: TrainingRun | None = None, budget: in
     """Return the result of the call, with the games of a run; ``budget``: positions that the proof may
     visit."""
     games, seconds = (run.games, run.seconds) if run else (0, 0.0)
-    won = run.results if run else dict.fromkeys(ENDS, 0)
+    won = run.results if run else Counter[str]()
     try:
         unbeatable = (run is not None and run.enough) or is_unbeatable(state.policy, budget=budget)
     except MemoryError:  # the file is saved all the same

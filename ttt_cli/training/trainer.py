@@ -8,6 +8,7 @@ a run gives the same bytes whoever computes the shards, and resuming it is start
 """
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -33,9 +34,6 @@ from ttt_cli.store.state import State
 from ttt_cli.store.system import real_path
 from ttt_cli.store.teaching import teach_waiting
 from ttt_cli.training.curve import KEPT_PER_DECADE, PER_DECADE, Curve, points
-
-ENDS = ("o", "draw", "x")
-"""The keys, in records, of the results that ``Learner.train`` counts."""
 
 SHARDED_FROM = 10_000_000
 """In runs of fewer games each block is one shard."""
@@ -65,7 +63,7 @@ class TrainingRun:
     :ivar record: the state's record of the run.
     :ivar resumed_at: how many of its games were played before this call.
     :ivar shards: in a full block.
-    :ivar results: how many games of this call ended in each result, by the keys ``ENDS``.
+    :ivar results: how many games of this call ended in each result: ``x``, ``o`` or ``draw``.
     :ivar seconds: the time of the games of this call, without looks and saves.
     :ivar enough: whether it ends here, before all planned games, since its user has seen enough.
     :ivar curve: its learning curve, if it is watched.
@@ -77,7 +75,7 @@ class TrainingRun:
     opponent: Agent | None = None
     resumed_at: int = 0
     shards: int = field(init=False)
-    results: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
+    results: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     enough: bool = False
     curve: Curve | None = None
@@ -286,10 +284,10 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
         table = parts[0] if alone else learner.merge(table, parts)
         run.seconds += monotonic() - began
         counts = np.sum([counted for _, counted in trained], axis=0)
-        ended = dict(zip(ENDS, map(int, counts), strict=True))  # a learner of one's own may count in floats
-        run.results = {key: run.results[key] + ended[key] for key in ENDS}
+        o, draw, x = map(int, counts)  # a learner of one's own may count in floats
+        run.results.update(x=x, o=o, draw=draw)
         before: Any = run.record["results"]
-        results: Any = {key: before[key] + ended[key] for key in ("x", "o", "draw")}  # as in files
+        results: Any = {"x": before["x"] + x, "o": before["o"] + o, "draw": before["draw"] + draw}
         run.record = {**run.record, "games": first + games, "results": results}
         run.state = run.state.with_run(run.record, table)
         learner.tag_run(table, run.record["id"])
