@@ -13,7 +13,7 @@ from ttt_cli.documents import Count
 from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.perfect import FEW_NODES, NODES, UNPROVEN, game_value, negated, values_of
 from ttt_cli.engine.policy import ROUNDING, Policy, PolicyTable
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import Positions, slices
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
@@ -289,12 +289,10 @@ def find_blunders(
         positions = Positions.concatenate([positions, policy.space[elsewhere]])
         reach = np.pad(reach, ((0, len(positions) - reachable), (0, 0)))
     found: list[NDArray[Any]] = []
-    done = 0
-    for part in positions.parts():
-        wrong, _ = wrong_moves(policy, part)
-        wrong["row"] += done
+    for part in slices(0, len(positions)):
+        wrong, _ = wrong_moves(policy, positions[part])
+        wrong["row"] += part.start
         found.append(wrong)
-        done += len(part)
     wrong = np.concatenate(found)
     rows = wrong["row"]
     cost = (wrong["before"] - wrong["after"]) * wrong["probability"]

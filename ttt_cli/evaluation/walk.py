@@ -50,7 +50,6 @@ class OutgrownError(UnfinishedError):
             hint="budget=N allows more",
             flags="--positions N allows more",
         )
-        self.positions = positions
 
 
 @dataclass(frozen=True, eq=False)
