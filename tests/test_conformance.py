@@ -59,13 +59,6 @@ class Doubling(MonteCarlo):
         return super().merge(self.empty(base.rules), [base, *parts])
 
 
-class Sparing(MonteCarlo):
-    """Leaves out what a shard has changed."""
-
-    def changes(self, base, part):
-        return base
-
-
 class Forgetful(MonteCarlo):
     """Leaves what it knows of the empty board's replies out of files."""
 
@@ -85,6 +78,9 @@ class Total(MonteCarlo):
 
     def value(self, table, position, cell):
         return table.get(position.play(cell).text, (0, None))[1]
+
+
+Sparing = type("Sparing", (MonteCarlo,), {"changes": lambda self, base, part: base})
 
 
 @pytest.mark.parametrize(

@@ -135,8 +135,7 @@ def worker_rows(full: bool, folder: Path) -> Iterator[Row]:
     learner, games = Q(), 100_000_000 if full else 20_000_000
 
     def train(spread: Any, number: int = games) -> None:
-        start = State.empty(learner, STANDARD)
-        run = new_run(Path(), start, games=number, seed=1)
+        run = new_run(Path(), State.empty(learner, STANDARD), games=number, seed=1)
         run.shards = SHARDS
         list(advance(run, spread))
 
