@@ -32,7 +32,7 @@ def test_mistakes_are_the_moves_that_lower_the_value() -> None:
         found = find_blunders(policy)
         columns = (space.rows(found.positions), *(found.moves[name] for name in ("cell", "before", "after")))
         assert set(zip(*(column.tolist() for column in columns), strict=True)) == expected
-        assert len(found) == len(expected)
+        assert len(found.moves) == len(expected)
         assert judge(policy).mistakes.positions == len({index for index, *_ in expected})
 
 

@@ -6,8 +6,7 @@ strengths p and q share the point of a game as p : q. A virtual draw in each pai
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from operator import itemgetter
+from itertools import combinations, permutations
 from typing import Literal
 
 import numpy as np
@@ -104,7 +103,7 @@ def play_tournament(
     ranking = np.argsort(-np.round(points, 12), kind="stable").tolist()
     games_each = 2 * (len(players) - 1)
     standings = [Standing(agents[at][0], float(points[at]), games_each, float(ratings[at])) for at in ranking]
-    ordered = [pairing for _, pairing in sorted(pairings.items(), key=itemgetter(0))]
+    ordered = [pairings[pair] for pair in permutations(range(len(players)), 2)]
     return Tournament(standings, ordered, scores[np.ix_(ranking, ranking)])
 
 

@@ -259,9 +259,6 @@ class Blunders:
     reach: Floats
     reachable: Bools
 
-    def __len__(self) -> int:
-        return len(self.positions)
-
 
 def find_blunders(
     policy: Policy,

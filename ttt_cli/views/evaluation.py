@@ -13,6 +13,7 @@ from rich.text import Text
 from ttt_cli.agents.asked import RESIGNS
 from ttt_cli.documents import WORDS, AgentFields, Document, optional
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.positions import slices
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment
@@ -205,8 +206,7 @@ def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[
     """Yield the rows of the CSV file of mistakes, beginning with the header."""
     header = ["position", "cell", "probability", "value_before", "value_after", "reachable"]
     yield [*header, *(f"reach_{opponent}" for opponent in opponents)]
-    for start in range(0, len(blunders), WALK_BATCH):
-        part = slice(start, start + WALK_BATCH)
+    for part in slices(0, len(blunders.moves), WALK_BATCH):
         columns = (column[part].tolist() for column in (blunders.moves, blunders.reachable, blunders.reach))
         for text, move, reachable, reach in zip(blunders.positions[part].texts(), *columns, strict=True):
             _, cell, probability, before, after = move
