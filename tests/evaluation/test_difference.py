@@ -45,8 +45,7 @@ def test_the_costliest_differences_come_first() -> None:
 def test_positions_known_to_one_player_alone_are_counted() -> None:
     space = StateSpace.of()
     policy = tables.minimax(space)
-    known = np.zeros(len(space), np.bool_)
-    known[:5] = True
+    known = np.arange(len(space)) < 5
     a, b = (PolicyTable(space, policy.played, known=those) for those in (known, ~known))
     found = compare(a, b, space[~space.terminal])
     assert (found.a_only, found.b_only, len(found.order)) == (5, 4515, 4520)

@@ -10,7 +10,6 @@ from tests.evaluation.reference import some_policy
 from ttt_cli import Rules, Side
 from ttt_cli.agents.asked import RESIGNS
 from ttt_cli.agents.minimax import Minimax
-from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.scores import solve
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation import verdict
@@ -94,10 +93,8 @@ def test_mistakes_are_not_counted_where_too_many_values_would_have_to_be_proved(
 def test_a_player_that_lets_a_win_slip_is_beatable() -> None:
     space = StateSpace.of(Rules(1, 7, 2))  # X can win, but not after every first move
     slips = np.flatnonzero(space.legal[0] & (solve(space)[space.successors[0]] >= 0))
-    assert len(slips)
-    rows = tables.minimax(space).played.copy()
-    rows[0] = np.eye(space.cells)[slips[0]]
-    verdict = judge(policy := PolicyTable(space, rows))
+    policy = tables.changed(tables.minimax(space), "." * 7, {slips[0] + 1: 1})
+    verdict = judge(policy)
     assert not verdict.unbeatable and not is_unbeatable(policy)
     assert verdict.as_x.guaranteed < 1
 

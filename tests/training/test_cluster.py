@@ -28,7 +28,6 @@ from ttt_cli.training.workers import cluster_workers
 missing = pytest.mark.skipif(not find_spec("distributed"), reason="distributed is not installed")
 pytestmark = [pytest.mark.long, missing]
 
-
 GAMES = 8000
 
 
