@@ -82,7 +82,7 @@ class Positions:
 
     @classmethod
     def of_keys(cls, keys: Uint64s, rules: Rules) -> "Positions":
-        """The positions with these ``keys``."""
+        """The positions with these ``keys`` of one word."""
         sides = np.zeros((2, len(keys)), np.uint64)
         for part in slices(0, len(keys)):
             of_four_cells = keys[part].astype(">u8").view(np.uint8)
@@ -180,31 +180,23 @@ class Positions:
         """The distinct positions after the moves on ``cells[i]`` in positions ``rows[i]``, in order, and
         int32[k], the place among them of the position after each move. All positions of the batch must have
         the same number of stones."""
-        x_moves = len(self) > 0 and bool(self.movers[0] > 0)
-        stones = ONE << np.arange(self.cells, dtype=np.uint64)
-        none = np.zeros_like(stones)
-        x, o = (stones, none) if x_moves else (none, stones)
-        added = Positions(self.rules, x, o).keys
         unused = np.uint64((1 << max(64 - 2 * self.cells, 0)) - 1)
-        if len(rows) <= unused:
-            # The unused bits below the keys number the moves, so that sorting the keys gives the order too.
-            keys = np.arange(len(rows), dtype=np.uint64)
-            for part in slices(0, len(rows)):
-                keys[part] += self.keys[:, 0].take(rows[part]) + added[:, 0].take(cells[part])
-            del rows  # which are many, as the keys are
-            keys.sort()
-            new = _new(keys[:, None], unused)
-            distinct = (keys[new] & ~unused)[:, None]
-            keys &= unused
-            places = _places(keys.view(np.int64), new)
-        else:
-            keys = self.keys.take(rows, axis=0) + added.take(cells, axis=0)
-            order = np.lexsort(keys.T[::-1])
-            new = _new(keys[order])
-            distinct = keys[order[new]]
-            places = _places(order, new)
+        if len(rows) >= unused:
+            return self.play(rows, cells).condensed()
+        x_moves = bool((self.movers > 0).all())
+        added = ONE << np.arange(62 + x_moves, -1, -2, dtype=np.uint64)  # to a key, by a stone on each cell
+        # The unused bits below the keys number the moves, so that sorting the keys gives the order too.
+        keys = np.arange(len(rows), dtype=np.uint64)
+        for part in slices(0, len(rows)):
+            keys[part] += self.keys[:, 0].take(rows[part]) + added.take(cells[part])
+        del rows  # which are many, as the keys are
+        keys.sort()
+        new = _new(keys[:, None], unused)
+        distinct = keys[new] & ~unused
+        keys &= unused
+        places = _places(keys.view(np.int64), new)
         del keys, new
-        after = Positions.of_keys(distinct, self.rules)
+        after = Positions.of_keys(distinct[:, None], self.rules)
         # Only the side that has just moved can have completed a line.
         lined = _lined(self.rules, after.x if x_moves else after.o).astype(np.int8)
         after.results = lined if x_moves != self.rules.misere else -lined
