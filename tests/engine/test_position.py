@@ -33,7 +33,7 @@ def test_other_spellings(text: str):
     [
         ("X.Q......", "'Q' is not X, O or ."),
         ("XX.......", "X moves first"),
-        ("XXXOOO...", "both sides"),
+        ("XXXOOO...", "went on after"),
         ("XXXOO.O..", "went on after"),
         ("X.O./....", "expected 3 rows of 3 cells"),
         ("", "expected 9 cells"),

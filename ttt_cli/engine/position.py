@@ -82,16 +82,10 @@ class Position:
         x_stones, o_stones = text.count("X"), text.count("O")
         if x_stones - o_stones not in (0, 1):
             return f"{x_stones} X and {o_stones} O; X moves first, and the sides take turns"
-        x_lines, o_lines = rules.lines_of(self.x), rules.lines_of(self.o)
-        if x_lines and o_lines:
-            return "both sides have a winning line"
-        winner, lines = ("X", x_lines) if x_lines else ("O", o_lines)
-        if lines:
-            moved_last = "X" if x_stones > o_stones else "O"
-            if winner != moved_last:
-                return f"{winner} has a winning line, but the game went on after it"
-            if not set.intersection(*map(set, lines)):
-                return f"{winner} has winning lines that no single move completes"
+        if rules.lines_of(self.x if self.mover == "X" else self.o):
+            return f"{self.mover} has a winning line, but the game went on after it"
+        if self.lines and not set.intersection(*map(set, self.lines)):
+            return "it has winning lines that no single move completes"
         return ""
 
     def __str__(self) -> str:
@@ -120,31 +114,27 @@ class Position:
         return "XO"[self.plies % 2]
 
     @cached_property
-    def winning_line(self) -> tuple[Cell, ...] | None:
-        """The cells of the first completed line, if any."""
-        lines = self.rules.lines_of(self.o if self.mover == "X" else self.x)  # of the side that moved last
-        return lines[0] if lines else None
+    def lines(self) -> list[tuple[Cell, ...]]:
+        """The cells of the completed lines, which are those of the side that moved last."""
+        return self.rules.lines_of(self.o if self.mover == "X" else self.x)
 
     @property
     def winner(self) -> str | None:
         """``X`` or ``O`` if that side has won."""
-        if not self.winning_line:
+        if not self.lines:
             return None
-        owner = self.text[self.winning_line[0]]
-        if self.rules.misere:
-            return "O" if owner == "X" else "X"
-        return owner
+        return self.mover if self.rules.misere else "OX"[self.plies % 2]
 
     @property
     def terminal(self) -> bool:
-        return self.winning_line is not None or "." not in self.text
+        return bool(self.lines) or "." not in self.text
 
     @property
     def result(self) -> Result | None:
         """How the game ended; None while it is open."""
-        if not self.terminal:
-            return None
-        return Result(Side[self.winner].sign) if self.winner else Result.DRAW
+        if self.winner:
+            return Result(Side[self.winner].sign)
+        return None if "." in self.text else Result.DRAW
 
     @property
     def legal(self) -> tuple[Cell, ...]:

@@ -216,19 +216,13 @@ class Positions:
     @cached_property
     def reachable(self) -> Bools:
         """bool[k]: whether a game leads to this board, as ``Position`` requires."""
-        x_stones, o_stones = np.bitwise_count(self.x), np.bitwise_count(self.o)
-        lined = np.zeros((2, len(self)), np.bool_)
-        common = np.full((2, len(self)), ~np.uint64(0))  # the cells that all lines of a side share
+        mover, opponent = self.stones_by_turn
+        common = np.full(len(self), ~ZERO)  # the cells that all lines of the side that moved last share
         for line in self.rules.line_masks:
             mask = np.uint64(line)
-            for side, stones in enumerate((self.x, self.o)):
-                complete = stones & mask == mask
-                lined[side] |= complete
-                common[side] &= np.where(complete, mask, ~np.uint64(0))
-        by_x = lined[0] & ~lined[1] & (x_stones == o_stones + 1) & (common[0] > 0)
-        by_o = lined[1] & ~lined[0] & (x_stones == o_stones) & (common[1] > 0)
-        in_turn = (x_stones == o_stones) | (x_stones == o_stones + 1)
-        return by_x | by_o | (~lined.any(axis=0) & in_turn)
+            common &= np.where(opponent & mask == mask, mask, ~ZERO)
+        in_turn = np.bitwise_count(self.x) == (self.plies + 1) // 2
+        return in_turn & (common > 0) & ~_lined(self.rules, mover)
 
     def distinct(self) -> "Positions":
         """The distinct positions, in order."""

@@ -53,7 +53,7 @@ def _marked(position: Position, cell: Cell, last: Cell | None) -> Text:
     stone = position.text[cell]
     if stone == ".":
         return Text(str(cell + 1), "dim")
-    if cell in (position.winning_line or ()):
+    if position.lines and cell in position.lines[0]:
         return Text(f"*{stone}*", "bold green")
     return Text(f"({stone})" if cell == last else stone, STONES[stone])
 
