@@ -176,15 +176,14 @@ class Solver:
         # It visits one node, which leaves its weights in the state.
         self.values(here, nodes=1, questions=question)
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
-        cells = np.array(sorted(position.legal, key=lambda cell: -weights[cell]))
+        cells = np.array(position.legal)
         after = here.play(np.zeros(len(cells), np.int64), cells)
         own, other = after.stones_by_turn
-        if not self.rules.misere:  # a loser first tries what does not let the winner end the game at once
-            order = np.argsort(completing(self.rules, own) & ~other > 0, kind="stable")
-            cells, after = cells[order], after[order]
+        # A loser first tries what does not let the winner end the game at once.
+        loses = (completing(self.rules, own) & ~other > 0) & (not self.rules.misere)
         wins = after.results * here.movers > 0
-        if wins.any():
-            return int(cells[np.argmax(wins)])
+        order = np.lexsort((-weights[cells], loses, ~wins))
+        cells, after = cells[order], after[order]
         in_table = self.values(after, nodes=1, questions=question)[0] == -value  # from the proof
         if in_table.any():
             return int(cells[np.argmax(in_table)])
