@@ -6,7 +6,7 @@ bit of its answer. ``PolicyTable`` is a policy as arrays over a whole state spac
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -139,9 +139,15 @@ class Answering(Policy):
     """A policy that finds its whole answer at once, and remembers it for the latest batch."""
 
     def __init__(self, rules: Rules, answer: Callable[[Positions], Answer]) -> None:
+        @lru_cache(maxsize=1)
+        def answer_for(positions: Positions) -> Answer:
+            arrays = answer(positions)
+            for array in arrays:
+                array.flags.writeable = False  # so that no caller changes the next answer
+            return arrays
+
         self.rules = rules
-        self._answer = answer
-        self._last: tuple[Positions, Answer] | None = None
+        self._answer_for = answer_for
 
     def probabilities(self, positions: Positions) -> Floats:
         return self._answer_for(positions)[0]
@@ -152,14 +158,6 @@ class Answering(Policy):
     def known(self, positions: Positions) -> Bools:
         # In parts: whole answers would hold much more than the booleans that are kept.
         return np.concatenate([self._answer_for(part)[2] for part in positions.parts()])
-
-    def _answer_for(self, positions: Positions) -> Answer:
-        last = self._last  # read once: other threads may ask at the same time
-        if last is None or last[0] is not positions:
-            self._last = last = positions, self._answer(positions)
-            for array in last[1]:
-                array.flags.writeable = False  # so that no caller changes the next answer
-        return last[1]
 
 
 class Modified(Policy):
