@@ -60,12 +60,10 @@ class Checked(Policy):
             given = getattr(self._player, method)(positions[rows])
             if optional and given is None:
                 return None
-            array = np.asarray(given)
-            of_open = np.array(array, np.float64) if array.dtype.kind in "biufO" else None
+            of_open = np.array(given, np.float64)
         shape = (len(rows), *width)
-        if of_open is None or of_open.shape != shape:
-            kind = f"the type {array.dtype}, not float64" if of_open is None else f"the shape {array.shape}"
-            message = f"{method} of {len(rows):,} positions have {kind}"
+        if of_open.shape != shape:
+            message = f"{method} of {len(rows):,} positions have the shape {of_open.shape}"
             raise TttError(message, where=self._name, hint=f"expected {shape}")
         answers[rows] = of_open
         return answers
