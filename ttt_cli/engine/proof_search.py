@@ -54,10 +54,7 @@ SEARCH = np.dtype(
         ("scores", "i8", MAX_CELLS),  # of its moves, best first
         ("pair_weights", "i8", (MAX_CELLS, MAX_CELLS)),  # of the lines through two cells
         ("live_cells", "u8", MAX_LINES),  # of the attacker's live lines, the free unpaired cells
-        # Of the search for a forced win:
-        ("final_own", "u8"),  # both sides' stones at its end
-        ("final_other", "u8"),
-        ("tried", "i8"),  # the number of stones tried
+        ("tried", "i8"),  # the number of stones tried in the search for a forced win
         # Of the whole search:
         ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # the moves to try at each ply, best first
         ("nodes", "i8"),  # the number of nodes visited
@@ -101,8 +98,7 @@ def weigh(
     weights, lines = search.weights, board.lines
     potential = 0
     completing = ZERO
-    for cell in range(board.cells):
-        weights[row, cell] = 0
+    weights[row] = 0
     for index in range(board.line_count):
         line = lines[index]
         if line & other == ZERO:
@@ -216,12 +212,15 @@ def pair_up(
 
 
 @Part
-def force(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> bool:
+def force(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> tuple[Bitboard, Bitboard]:
     """Look for a win of the side to move, with the stones ``own``, by stones that each threaten to complete a
-    line until one threatens two. If there is one, store both sides' stones at its end."""
+    line until one threatens two.
+
+    :returns: both sides' stones at its end; none if none is found.
+    """
     to_block = completing_cells(other, own, board)
     if to_block & (to_block - ONE):
-        return False
+        return ZERO, ZERO
     for index in range(board.line_count):
         free = board.lines[index] & ~own
         if board.lines[index] & other or popcount(free) != 2:
@@ -232,15 +231,15 @@ def force(own: Bitboard, other: Bitboard, board: Board, search: SearchState) -> 
             if to_block and move != to_block:
                 continue
             if search.tried == TRIES:
-                return False
+                return ZERO, ZERO
             search.tried += 1
             threats = completing_cells(own | move, other, board)
             if threats & (threats - ONE):
-                search.final_own, search.final_other = own | move, other | threats
-                return True
-            if force(own | move, other | threats, board, search):
-                return True
-    return False
+                return own | move, other | threats
+            end = force(own | move, other | threats, board, search)
+            if end[0]:
+                return end
+    return ZERO, ZERO
 
 
 @Part
@@ -252,13 +251,13 @@ def spoilers(own: Bitboard, other: Bitboard, board: Board, search: SearchState) 
     but two stones by then: one more would be a threat of its own.
     """
     search.tried = 0
-    if not force(own, other, board, search):
+    own_end, other_end = force(own, other, board, search)
+    if own_end == ZERO:
         return ZERO
-    replies = search.final_other & ~other
-    relevant = (search.final_own & ~own) | replies
+    relevant = (own_end & ~own) | (other_end & ~other)
     for index in range(board.line_count):
         line = board.lines[index]
-        if line & own == ZERO and popcount(line & (other | replies)) >= board.length - 2:
+        if line & own == ZERO and popcount(line & other_end) >= board.length - 2:
             relevant |= line
     return relevant
 
@@ -309,8 +308,7 @@ def list_moves(
     weights, whole = search.weights, board.whole
     remaining = potential
     paired = ZERO
-    for cell in range(board.cells):
-        weights[UNPAIRED, cell] = 0
+    weights[UNPAIRED] = 0
     if not board.misere:
         mover, opponent = (attacker, defender) if attacks else (defender, attacker)
         if spoilers(mover, opponent, board, search):
