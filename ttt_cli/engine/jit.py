@@ -12,12 +12,11 @@ import pickle
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from ttt_cli.errors import notices
@@ -52,9 +51,29 @@ def compiled_kernel(
     :param compiling: a context for the time in which it is compiled.
     """
     import numba
+    from numba.core.compiler import CompileResult
+    from numba.core.serialize import dumps
 
     dispatcher = numba.njit(**OPTIONS)(function)
-    dispatcher._cache = _Cache(dispatcher, name, f"{numba.__version__} {OPTIONS} {digest}", compiling)
+
+    def load_overload(signature: Any, context: Any) -> Any:
+        """The code for a signature: what is missing is compiled, and kept if possible."""
+        types = [(str(kind), getattr(kind, "fields", ())) for kind in signature]
+        options = f"{numba.__version__} {OPTIONS} {digest}"
+        made_of = sys.version, context.codegen().magic_tuple(), options, types
+        file = f"{name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
+        try:
+            code = (_folder() / file).read_bytes()
+            return CompileResult._rebuild(context, *pickle.loads(code))
+        except Exception as error:  # a damaged file can raise anything
+            notices.debug("no compiled code is loaded from %s: %r", file, error)
+        with compiling():
+            context.refresh()  # loads all that the compiler needs, but compiled code does not
+            compiled = dispatcher._compiler.compile(signature, None)
+        _keep(file, dumps(compiled._reduce()))
+        return compiled
+
+    dispatcher._cache = SimpleNamespace(load_overload=load_overload)  # all that Numba asks of it
     return dispatcher
 
 
@@ -97,37 +116,6 @@ def _part_compiler() -> Any:
             return super().define_pipelines()
 
     return PartCompiler
-
-
-@dataclass(frozen=True)
-class _Cache:
-    """The cache that Numba asks for a kernel's code: what is missing is compiled, and kept if possible."""
-
-    dispatcher: Any
-    name: str
-    made_of: str
-    compiling: Callable[[], AbstractContextManager[None]]
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        from numba.core.compiler import CompileResult
-        from numba.core.serialize import dumps
-
-        types = [(str(kind), getattr(kind, "fields", ())) for kind in signature]
-        made_of = sys.version, context.codegen().magic_tuple(), self.made_of, types
-        name = f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
-        try:
-            code = (_folder() / name).read_bytes()
-            return CompileResult._rebuild(context, *pickle.loads(code))
-        except Exception as error:  # a damaged file can raise anything
-            notices.debug("no compiled code is loaded from %s: %r", name, error)
-        with self.compiling():
-            context.refresh()  # loads all that the compiler needs, but compiled code does not
-            compiled = self.dispatcher._compiler.compile(signature, None)
-        _keep(name, dumps(compiled._reduce()))
-        return compiled
-
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        """``load_overload`` has saved it."""
 
 
 def _keep(name: str, code: bytes) -> None:

@@ -84,9 +84,9 @@ class Kernel(Part):
     :ivar name: the name under which it is announced and cached.
     """
 
-    def __init__(self, function: Callable[..., Any], name: str = "") -> None:
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
         super().__init__(function)
-        self.name = name or function.__name__
+        self.name = name
         self._compiled: Callable[..., Any] | None = None
         self._preparing = Lock()
 
