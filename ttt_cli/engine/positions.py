@@ -49,9 +49,7 @@ class Positions:
         """These positions; raises UsageError unless all are of these rules."""
         expect(Position, *positions)
         _expect_one(rules, *(position.rules for position in positions))
-        x = np.array([position.x for position in positions], np.uint64)
-        o = np.array([position.o for position in positions], np.uint64)
-        return cls(rules, x, o)
+        return cls.unchecked([position.text for position in positions], rules)
 
     @classmethod
     def parse(cls, texts: Sequence[str], rules: Rules) -> "Positions":
