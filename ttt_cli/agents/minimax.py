@@ -126,6 +126,7 @@ class Minimax(Policy):
         """1 for a win, 0 for a draw or beyond the search, -1 for a loss; NaN where no value is proved."""
         if not self._proves:
             return np.where(positions.legal, np.sign(move_scores(positions, self._depth)), np.nan)
+        # A solver that remembers earlier questions would prove more.
         _, values = self._worth(positions, NODES, ALL)
         return np.where(values == UNPROVEN, np.nan, values.astype(np.float64))
 
