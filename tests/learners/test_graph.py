@@ -18,7 +18,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.entries import all_faults
-from ttt_cli.learners.graph import Graph, edges_of
+from ttt_cli.learners.graph import Graph
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import Table
 
@@ -75,7 +75,10 @@ def graph_of(following: dict[str, list[int]]) -> Table:
 
 def authors(table: Table) -> Author:
     following: dict[str, list[str]] = {text: [] for text in table.positions(known(table)).texts()}
-    owners, edges = edges_of(table)
+    edges = np.flatnonzero(table.moves["order"])
+    owners = table.owners_of(edges)
+    in_order = np.lexsort((table.moves["order"][edges], owners))
+    owners, edges = owners[in_order], edges[in_order]
     texts = (table.positions(rows).texts() for rows in (owners, table.moves["after"][edges]))
     for text, child in zip(*texts, strict=True):
         following[text].append(child)
@@ -178,7 +181,7 @@ def test_entries_that_make_no_graph_are_refused(entries: dict, message: str):
 def test_all_moves_to_positions_without_an_entry_are_reported():
     with all_faults() as faults:
         read_table(ARTICLE, {"." * 9: {**ROOT, "next": [9, 1]}})
-    assert [fault.message[:14] for fault in faults] == ['"next" holds 9', '"next" holds 1']
+    assert [fault.message[:14] for fault in faults] == ['"next" holds 1', '"next" holds 9']
 
 
 @pytest.mark.parametrize("learner", [ARTICLE, DEFAULT], ids=["article", "default"])

@@ -32,7 +32,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,7 +56,7 @@ from ttt_cli.learners.entries import (
 )
 from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, Growth, predecessor
 from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of
-from ttt_cli.learners.table import Column, Table, largest_of
+from ttt_cli.learners.table import Column, Table, chunks
 from ttt_cli.learners.table_learner import TableLearner, looked_up
 
 DISCOUNT = 0.9
@@ -118,14 +118,18 @@ class Graph(TableLearner[Table]):
 
     def derive(self, table: Table) -> None:
         table.link()
+        article = self.choice == "article"
         rows = table.rows
         rows["tried"] = 0
         rows["score"] = rows["end"]
-        for edges in backwards(table):
-            rated = np.abs(edges.scores) if self.choice == "article" else edges.scores
-            _, backed_up = largest_of(rated, edges.at)
-            rows["tried"][edges.nodes] = np.bincount(edges.at)
-            rows["score"][edges.nodes] = edges.side * DISCOUNT * edges.scores[backed_up] + 0.0
+        for side, nodes in backwards(table):
+            order = table.by_place(table.moves["order"], nodes)
+            scores = rows["score"][table.by_place(table.moves["after"], nodes)]
+            rated = np.where(order > 0, np.abs(scores) if article else side * scores, -np.inf)
+            largest = rated == rated.max(axis=1, keepdims=True)
+            backed_up = np.where(largest, order, np.inf).argmin(axis=1)  # of several, the first edge
+            rows["tried"][nodes] = np.count_nonzero(order, axis=1)
+            rows["score"][nodes] = DISCOUNT * scores[np.arange(len(nodes)), backed_up] + 0.0
 
     def policy(self, table: Table) -> Policy:
         """The machine's choices; the values are the known successors' scores for the mover."""
@@ -222,10 +226,10 @@ class Graph(TableLearner[Table]):
                 raise InvalidFileError(fault, where='"entries"')
             seen[NODES] = len(places)
         self.derive(table)
-        owners, edges = edges_of(table)
-        dangling = seen[table.moves["after"][edges]] < 0
-        cells = (table.moves["cell"][edges[dangling]] + 1).tolist()
-        for text, cell in zip(table.positions(owners[dangling]).texts(), cells, strict=True):
+        moves = table.moves
+        dangling = np.flatnonzero((moves["order"] > 0) & (seen[moves["after"]] < 0))
+        cells = (moves["cell"][dangling] + 1).tolist()
+        for text, cell in zip(table.positions(table.owners_of(dangling)).texts(), cells, strict=True):
             report(entry_error(text, f'"next" holds {cell}, but the position after it has no entry'))
         return table
 
@@ -255,45 +259,14 @@ class Graph(TableLearner[Table]):
             raise UsageError(what, hint="leave out symmetry, or use the default choice")
 
 
-def edges_of(table: Table) -> tuple[Int64s, Int64s]:
-    """int64[k] each, for all edges: the rows of their nodes, ascending, and their indices among the moves, in
-    each node in the order of first sight."""
-    order = table.moves["order"]
-    edges = np.flatnonzero(order)
-    owners = table.owners_of(edges)
-    return owners, edges[np.argsort(table.rows["first"][owners].astype(np.int64) + order[edges])]
-
-
-class Edges(NamedTuple):
-    """All edges of a ply.
-
-    :ivar side: the side to move, +1 X, -1 O.
-    :ivar nodes: int64[n], the rows of the ply's nodes.
-    :ivar moves: int64[k], the indices of the edges among the moves, in each node in the order of first sight.
-    :ivar at: int64[k], the place of each edge's node among the nodes.
-    :ivar starts: int64[n], where the edges of each node start.
-    :ivar scores: float64[k], the scores after the edges, for the side to move.
-    """
-
-    side: int
-    nodes: Int64s
-    moves: Int64s
-    at: Int64s
-    starts: Int64s
-    scores: Floats
-
-
-def backwards(table: Table) -> Iterator[Edges]:
-    """The edges of each ply that has any, from the last ply to the first."""
-    owners, edges = edges_of(table)
-    plies = table.positions(owners).plies
+def backwards(table: Table) -> Iterator[tuple[int, Int64s]]:
+    """The nodes with edges, from the last ply to the first, in chunks: the side to move, +1 X, -1 O, and
+    int64[k], their rows."""
+    nodes = np.unique(table.owners_of(np.flatnonzero(table.moves["order"])))
+    plies = table.positions(nodes).plies
     for ply in range(table.rules.cells - 1, -1, -1):
-        (here,) = np.nonzero(plies == ply)
-        if len(here):
-            nodes, starts, at = np.unique(owners[here], return_index=True, return_inverse=True)
-            scores = table.rows["score"][table.moves["after"][edges[here]]]
-            side = 1 - 2 * (ply % 2)
-            yield Edges(side, nodes, edges[here], at, starts, side * scores)
+        for chunk in chunks(nodes[plies == ply]):
+            yield 1 - 2 * (ply % 2), chunk
 
 
 def authors_moves(table: Table, rows: Int64s, positions: Positions) -> Bools:
@@ -320,20 +293,24 @@ def sound_moves(table: Table) -> Bools:
     chosen = np.zeros(len(table.moves), np.bool_)
     for player in (1, -1):
         promise = 1.0 * player * rows["end"]  # the mean result for the player
-        for edges in backwards(table):
-            nodes, at = edges.nodes, edges.at
-            promised = promise[table.moves["after"][edges.moves]]
-            if edges.side != player:
-                by_cell = np.argsort(edges.moves)  # so that rounding is always the same
-                promise[nodes] = np.bincount(at[by_cell], promised[by_cell]) / np.bincount(at)
+        for side, nodes in backwards(table):
+            tried = table.by_place(table.moves["order"], nodes) > 0
+            after = table.by_place(table.moves["after"], nodes)
+            promised = promise[after]
+            if side != player:
+                # A sum in turn, so that rounding is always the same.
+                total = np.where(tried, promised, 0.0).cumsum(axis=1)[:, -1]
+                promise[nodes] = total / rows["tried"][nodes]
                 continue
-            best_scores = np.maximum.reduceat(edges.scores, edges.starts)
-            tries_anything = (best_scores < 0) & (rows["tried"][nodes] < rows["number"][nodes])
-            promised[edges.scores < best_scores[at]] = -np.inf
-            most = np.maximum.reduceat(promised, edges.starts)
-            chosen[table.moves_of(nodes[tries_anything])[1]] = True
-            chosen[edges.moves] = ~tries_anything[at] & (promised >= most[at] - ROUNDING)
-            promise[nodes[~tries_anything]] = most[~tries_anything]
+            scores = np.where(tried, side * rows["score"][after], -np.inf)
+            best_scores = scores.max(axis=1)
+            tries_others = (best_scores < 0) & (rows["tried"][nodes] < rows["number"][nodes])
+            promised[scores < best_scores[:, None]] = -np.inf
+            most = promised.max(axis=1)
+            promise[nodes[~tries_others]] = most[~tries_others]
+            sound = np.where(tries_others[:, None], ~tried, promised >= most[:, None] - ROUNDING)
+            at, moves = table.moves_of(nodes)
+            chosen[moves] = sound[at, moves - rows["first"][nodes][at]]
     return chosen
 
 

@@ -47,7 +47,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of, choose_best
-from ttt_cli.learners.table import Column, Table, chunks, largest_of
+from ttt_cli.learners.table import Column, Table, chunks
 from ttt_cli.learners.table_learner import TableLearner
 
 
@@ -115,10 +115,9 @@ class Q(TableLearner[Table]):
 
     def derive(self, table: Table) -> None:
         for rows in chunks(np.flatnonzero(table.rows["number"])):
-            at, moves = table.moves_of(rows)
-            largest, first_moves = largest_of(table.moves["value"][moves], at)
-            table.rows["top"][rows] = largest + 0.0
-            table.rows["choice"][rows] = moves[first_moves] - table.rows["first"][rows]
+            values = table.by_place(table.moves["value"], rows, -np.inf)
+            table.rows["top"][rows] = values.max(axis=1) + 0.0
+            table.rows["choice"][rows] = values.argmax(axis=1)
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         values = table.by_cell(table.moves["value"], rows, legal)

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.bits import ONE, hashed
 from ttt_cli.engine.board import board_of
 from ttt_cli.engine.kernel import Kernel, uncompiled
@@ -330,6 +330,14 @@ class Table:
         by_cell[met] = of_met
         return by_cell
 
+    def by_place(self, values: NDArray[Any], rows: Int64s, fill: float = 0) -> NDArray[Any]:
+        """[k, cells]: values of the moves of some rows, by their places among the row's moves; ``fill`` where
+        there are no more."""
+        places = np.arange(self.rules.cells)
+        number, first = (self.rows[name][rows][:, None] for name in ("number", "first"))
+        there = places < number
+        return np.where(there, values[np.where(there, first + places, 0)], fill)
+
     def after(self, positions: Positions, at: Int64s, cells: NDArray[Any]) -> Int64s:
         """int64[k]: the rows after the moves on ``cells`` in ``positions[at]``, or the rows below ``FIRST``
         that represent them."""
@@ -384,18 +392,6 @@ def predecessors(positions: Positions) -> Positions:
         parts.append(Positions(positions.rules, positions.x[here] & ~stone, positions.o[here] & ~stone))
     earlier = Positions.concatenate(parts).distinct()
     return earlier[~earlier.terminal]
-
-
-def largest_of(values: Floats, at: Int64s) -> tuple[Floats, Int64s]:
-    """The largest value of each row's moves, and the place of the first move that has it.
-
-    :param at: int64[moves], the place of each move's row, ascending.
-    """
-    largest = np.maximum.reduceat(values, np.flatnonzero(np.diff(at, prepend=-1)))
-    first_places = np.zeros(len(largest), np.int64)
-    places = np.flatnonzero(values == largest[at])[::-1]
-    first_places[at[places]] = places  # backwards, so that the first is written last
-    return largest, first_places
 
 
 def chunks(rows: Int64s) -> Iterator[Int64s]:
