@@ -62,26 +62,37 @@ HALF_WAY = 20_000.0
 
 RESULTS = "O", "draw", "X"
 
-Rows = tuple[Int64s, Int64s]
-"""Keys of rows, int64[k], ascending, and how often each row was seen, int64[k]. The key is the index of the
-move times the number of stages, plus the place of the stage."""
 
-NO_ROWS: Rows = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+class Rows(NamedTuple):
+    """``k`` rows of a book, in any order.
+
+    :ivar runs: int64[k], the numbers of the runs that saw them.
+    :ivar keys: int64[k], the index of the move times the number of stages, plus the place of the stage.
+    :ivar counts: int64[k], how often each was seen.
+    """
+
+    runs: Int64s
+    keys: Int64s
+    counts: Int64s
+
+    def where(self, chosen: Bools) -> "Rows":
+        return Rows(*(column[chosen] for column in self))
 
 
 class BookTable(Table):
     """The rows of a book.
 
-    :ivar runs: the rows by run; those not tagged with a run yet are under ``""``.
+    :ivar runs: the numbers of runs; rows that are not tagged with a run yet are of the run ``""``, 0.
     :ivar sightings: int64[moves, stages], how often each row was seen, in all runs: quick to add to, but
-        several times as large as ``runs``. Once games are played, untagged rows are found here only; until
+        several times as large as the rows. Once games are played, untagged rows are found here only; until
         then it is None.
     """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.runs: dict[str, Rows] = {"": NO_ROWS}
+        self.runs = {"": 0}
         self.sightings: Int64s | None = None
+        self._gathered = Rows(*np.zeros((3, 0), np.int64))
 
     @property
     def stages(self) -> int:
@@ -91,47 +102,55 @@ class BookTable(Table):
     def move_bytes(self) -> int:
         return super().move_bytes + 8 * self.stages
 
+    def number_of(self, run: str) -> int:
+        return self.runs.setdefault(run, len(self.runs))
+
     def counts_by_move(self) -> Int64s:
-        """``sightings``, made of ``runs`` if need be, with room for all moves that the table has room for."""
+        """``sightings``, made of the rows if need be, with room for all moves that the table has room for."""
         if self.sightings is None:
             self.sightings = np.zeros((len(self._moves), self.stages), np.int64)
-            for keys, counts in self.runs.values():
-                self.sightings.reshape(-1)[keys] += counts
+            np.add.at(self.sightings.reshape(-1), self._gathered.keys, self._gathered.counts)
         if len(self.sightings) < len(self._moves):  # only what is used is copied: the rest takes no memory
             self.sightings = enlarged(self.sightings[: len(self.moves)], 2 * len(self._moves))
         return self.sightings
 
-    def rows_by_run(self) -> dict[str, Rows]:
-        """``runs``, with the untagged rows gathered from ``sightings``, which are given up."""
+    def book_rows(self) -> Rows:
+        """All rows, those without a run gathered from ``sightings``, which are given up."""
         sightings = self.sightings  # read once, and only read: other threads may copy the table meanwhile
-        if sightings is None:
-            return self.runs
-        seen = sightings.reshape(-1)
-        (keys,) = np.nonzero(seen)
-        untagged = seen[keys]
-        for run, (tagged, counts) in self.runs.items():
-            if run:
-                untagged[np.searchsorted(keys, tagged)] -= counts
-        left = untagged > 0
-        self.set_rows({**self.runs, "": (keys[left], untagged[left])})
-        return self.runs
+        if sightings is not None:
+            tagged = self._gathered.where(self._gathered.runs > 0)
+            (keys,) = np.nonzero(sightings.reshape(-1))
+            counts = sightings.reshape(-1)[keys]
+            np.subtract.at(counts, np.searchsorted(keys, tagged.keys), tagged.counts)
+            untagged = Rows(np.zeros_like(keys), keys, counts).where(counts > 0)
+            self.set_rows(joined([tagged, untagged]))
+        return self._gathered
 
-    def set_rows(self, by_run: dict[str, Rows]) -> None:
-        self.runs = {"": NO_ROWS, **by_run}
+    def set_rows(self, rows: Rows) -> None:
+        self._gathered = rows
         self.sightings = None
 
     def __getstate__(self) -> dict[str, Any]:
-        self.rows_by_run()  # leaves the rows alone, all that a pickle needs
-        return super().__getstate__()
+        self.book_rows()  # leaves the rows alone, all that a pickle needs
+        return {**super().__getstate__(), "runs": {**self.runs}}
 
 
-def combined(how: np.ufunc, parts: list[Rows]) -> Rows:
-    """The rows of all parts, the counts of each row combined by ``how``."""
-    all_keys, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    keys, places = np.unique(all_keys, return_inverse=True)
-    seen = np.zeros(len(keys), np.int64)
-    how.at(seen, places, counts)
-    return keys[seen > 0], seen[seen > 0]
+def joined(parts: Sequence[Rows]) -> Rows:
+    return Rows(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def united(parts: Sequence[Rows], *, mixed: bool = False) -> Rows:
+    """The rows of all parts. Counts of the same untagged row add up; of the same row of a run, whose games
+    are the same, the largest is kept, unless counts are ``mixed`` and all add up."""
+    runs, keys, counts = joined(parts)
+    bound = keys.max(initial=0) + 1
+    numbers = runs * bound + keys
+    order = np.argsort(numbers, kind="stable")
+    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    runs, keys = np.divmod(numbers[order[starts]], bound)
+    total, largest = (how.reduceat(counts[order], starts) for how in (np.add, np.maximum))
+    counts = np.where((runs == 0) | mixed, total, largest)
+    return Rows(runs, keys, counts).where(counts > 0)
 
 
 def stages_of(rules: Rules) -> Int64s:
@@ -213,20 +232,18 @@ class Book(TableLearner[BookTable]):
         moves = table.moves
         for name in ("value", "points", "games"):
             moves[name] = 0
-        for keys, counts in table.rows_by_run().values():
-            at, stages = np.divmod(keys, table.stages)
-            seen = counts
-            if table.complete and self.choice != "article":  # an author's file may hold rows of no game
-                after = StateSpace.of(rules).rows(table.positions(moves["after"][at]))
-                possible = possible_stages(rules)[after, stages]
-                at, stages, seen = at[possible], stages[possible], seen[possible]
-            side = 1 - 2 * (table.positions(table.owners_of(at)).plies.astype(np.int64) % 2)
-            np.add.at(moves["games"], at, seen)
-            np.add.at(moves["points"], at, seen * (1 + side * stage_results(rules)[stages]))
-            if self.choice == "article":
-                won = stages < table.stages - 1
-                np.maximum.at(moves["value"], at[won], LATEST - stages_of(rules)[stages[won]])
+        _, keys, seen = table.book_rows()
+        at, stages = np.divmod(keys, table.stages)
+        if table.complete and self.choice != "article":  # an author's file may hold rows of no game
+            after = StateSpace.of(rules).rows(table.positions(moves["after"][at]))
+            possible = possible_stages(rules)[after, stages]
+            at, stages, seen = at[possible], stages[possible], seen[possible]
+        side = 1 - 2 * (table.positions(table.owners_of(at)).plies.astype(np.int64) % 2)
+        np.add.at(moves["games"], at, seen)
+        np.add.at(moves["points"], at, seen * (1 + side * stage_results(rules)[stages]))
         if self.choice == "article":
+            won = stages < table.stages - 1
+            np.maximum.at(moves["value"], at[won], LATEST - stages_of(rules)[stages[won]])
             moves["value"][: table.rows["number"][FIRST]] = 0  # first moves are random
         else:
             moves["value"] = (moves["points"] - moves["games"]) / (2 * moves["games"] + 2)
@@ -256,30 +273,25 @@ class Book(TableLearner[BookTable]):
     # ---- Runs and merging ----
 
     def tag_run(self, table: BookTable, run: str) -> None:
-        by_run = table.rows_by_run()
-        tagged = combined(np.add, [by_run.get(run, NO_ROWS), by_run[""]])
-        table.runs = {**by_run, run: tagged, "": NO_ROWS}
+        runs, keys, counts = table.book_rows()
+        tagged = np.where(runs == 0, table.number_of(run), runs)
+        table.set_rows(united([Rows(tagged, keys, counts)], mixed=True))
 
     def merge(self, base: BookTable, parts: Sequence[BookTable], mixed: str = "") -> BookTable:
         """A row that several parts have of one run keeps the largest count; untagged counts add up.
 
         :param mixed: a run; if it is named, all counts add up in it.
         """
-        by_run = {run: [rows] for run, rows in base.rows_by_run().items()}
         merged = deepcopy(base)
-        keys, seen = base.runs[""]
-        by_run[""] = [(keys, seen * (1 - len(parts)))]
+        runs, keys, counts = base.book_rows()
+        all_rows = [Rows(runs, keys, np.where(runs == 0, counts * (1 - len(parts)), counts))]
         for part in parts:
             moves = merged.moves_of(merged.include_table(part))[1]
-            for run, (keys, seen) in part.rows_by_run().items():
-                at, stages = np.divmod(keys, merged.stages)
-                rows = moves[at] * merged.stages + stages, seen
-                by_run.setdefault(mixed or run, []).append(rows)
-        merged_rows = {}
-        for run, rows_of_parts in by_run.items():
-            how = np.maximum if run and not mixed else np.add
-            merged_rows[run] = combined(how, rows_of_parts)
-        merged.set_rows(merged_rows)
+            runs, keys, counts = part.book_rows()
+            numbers = np.array([merged.number_of(mixed or run) for run in part.runs])
+            at, stages = np.divmod(keys, merged.stages)
+            all_rows.append(Rows(numbers[runs], moves[at] * merged.stages + stages, counts))
+        merged.set_rows(united(all_rows, mixed=bool(mixed)))
         self.derive(merged)
         return merged
 
@@ -289,7 +301,7 @@ class Book(TableLearner[BookTable]):
     # ---- Files ----
 
     def size(self, table: BookTable) -> tuple[int, int]:
-        moves = np.unique(np.concatenate([keys for keys, _ in table.rows_by_run().values()]) // table.stages)
+        moves = np.unique(table.book_rows().keys // table.stages)
         return len(np.unique(table.owners_of(moves))), len(moves)
 
     def to_entries(self, table: BookTable) -> Iterator[Entry]:
@@ -300,28 +312,20 @@ class Book(TableLearner[BookTable]):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
         table = self.empty(rules, symmetric)
-        runs = dict[str, int]()
-        batches: list[tuple[Int64s, Int64s, Int64s]] = [(*NO_ROWS, NO_ROWS[0])]
+        batches = [table.book_rows()]
 
         def read(keys: list[str], values: list[Any]) -> None:
-            batches.append(_read_rows(table, runs, keys, values))
+            batches.append(_read_rows(table, keys, values))
 
         read_batches(entries, read, "different rows [move, plies, result, run, count] of games that can be")
-        keys, seen, run_of = (np.concatenate(column) for column in zip(*batches, strict=True))
-        order = np.argsort(run_of, kind="stable")
-        bounds = np.searchsorted(run_of[order], np.arange(1, max(len(runs), 1)))
-        rows_of_runs = zip(np.split(keys[order], bounds), np.split(seen[order], bounds), strict=True)
-        table.set_rows(dict(zip(runs, rows_of_runs, strict=False)))
+        table.set_rows(joined(batches))
         self.derive(table)
         return table
 
 
-def _read_rows(
-    table: BookTable, runs: dict[str, int], keys: list[str], entries: list[Any]
-) -> tuple[Int64s, Int64s, Int64s]:
-    """Read a batch of entries: the key of each row, its count, and the number of its run.
+def _read_rows(table: BookTable, keys: list[str], entries: list[Any]) -> Rows:
+    """Read a batch of entries.
 
-    :param runs: the number of each run; runs that are new here are added.
     :raises InvalidFileError: for an entry that no book can hold.
     """
     rules = table.rules
@@ -329,8 +333,7 @@ def _read_rows(
     legal = table.legal(positions)
     require({*map(type, entries)} == {list} and all(entries))
     at = places_of_members(entries)
-    rows = flatten(entries)
-    moves, plies, results, names, counts = columns_of(rows, 5)
+    moves, plies, results, names, counts = columns_of(flatten(entries), 5)
     cells = as_counts(moves, 1, rules.cells) - 1
     require(legal[at, cells])
     require({*map(type, results), *map(type, names)} == {str} and {*results} <= {*RESULTS})
@@ -342,38 +345,34 @@ def _read_rows(
     stages -= shortest
     require(stage_results(rules)[stages] == winners)
     seen = as_counts(counts, 1)
-    for name in dict.fromkeys(names):
-        runs.setdefault(name, len(runs))
-    run_of = np.array(list(map(runs.__getitem__, names)), np.int64)
-    sizes = len(runs), len(entries), rules.cells, rules.cells + 1
-    numbered = np.ravel_multi_index((run_of, at, cells, stages), sizes)
-    require(len(np.unique(numbered)) == len(rows))  # in no run two rows for one move and stage
+    runs = np.array(list(map(table.number_of, names)), np.int64)
     moves_of_rows = table.moves_on(table.include(positions), legal, at, cells)
-    return moves_of_rows * table.stages + stages, seen, run_of
+    rows = Rows(runs, moves_of_rows * table.stages + stages, seen)
+    require(len(united([rows]).keys) == len(names))  # in no run two rows for one move and stage
+    return rows
 
 
 def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
     """The rows of a book's file, each with the text of its position, by which they are sorted, then by cell,
     plies and run."""
     rules = table.rules
-    by_run = table.rows_by_run()
-    runs = sorted(by_run)
-    run_of = np.repeat(np.arange(len(runs)), [len(by_run[run][0]) for run in runs])
-    keys, seen = (np.concatenate(column) for column in zip(*(by_run[run] for run in runs), strict=True))
+    runs, keys, seen = table.book_rows()
+    names = [*table.runs]
     moves, stages = np.divmod(keys, table.stages)
     owners, cells = table.owners_of(moves), table.moves["cell"][moves]
     place = np.empty(len(table.rows), np.int64)
     place[np.concatenate(list(table.chunks_by_text()))] = np.arange(len(table.rows) - FIRST)
-    order = np.lexsort((run_of, stages, cells, place[owners]))
+    by_name = np.argsort(sorted(range(len(names)), key=names.__getitem__))
+    order = np.lexsort((by_name[runs], stages, cells, place[owners]))
     results = np.array(RESULTS)[stage_results(rules) + 1]
     lengths = np.minimum(stages_of(rules) + 1, rules.cells)
     for chunk in chunks(order):
         stage = stages[chunk]
-        columns = cells[chunk] + 1, lengths[stage], results[stage], run_of[chunk], seen[chunk]
+        columns = cells[chunk] + 1, lengths[stage], results[stage], runs[chunk], seen[chunk]
         texts = table.positions(owners[chunk]).texts()
         listed = (column.tolist() for column in columns)
         for text, cell, plies, result, run, count in zip(texts, *listed, strict=True):
-            yield text, [cell, plies, result, runs[run], count]
+            yield text, [cell, plies, result, names[run], count]
 
 
 @Part
