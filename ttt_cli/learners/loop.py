@@ -49,9 +49,8 @@ RARE = 64
 NOT_YET, RESIGNED = -1, -2
 """In a game's history: nothing yet; the side to move has resigned."""
 
-WATCHES, X_LEARNS, O_LEARNS, BOTH_LEARN, ALTERNATING = 0, 1, 2, 3, 4
-"""Which sides of a batch are the learner's; the opponent plays the others. ``WATCHES``: none.
-``ALTERNATING``: X in games 0, 2, 4 … of the run, O in the rest."""
+X_LEARNS, O_LEARNS, BOTH_LEARN = 1, 2, 3
+"""The sides that learn from a game, as bits."""
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -76,7 +75,8 @@ Played = tuple[Uint32s, Uint32s, int]
 class Batch(NamedTuple):
     """Consecutive games of a run.
 
-    :ivar sides: ``WATCHES``, ``X_LEARNS``, ``O_LEARNS``, ``BOTH_LEARN`` or ``ALTERNATING``.
+    :ivar sides: the sides that are the learner's in games 0, 2, 4 … of the run, and in the rest; the opponent
+        plays the others.
     :ivar number: the number of the first game in the run.
     :ivar history: int8[games, cells], the cells played; what is already there is not chosen again.
     :ivar results: int64[3], counts of games won by O, drawn, won by X.
@@ -86,7 +86,7 @@ class Batch(NamedTuple):
         who is then asked about all at once: filled with the stones of X and O there, or with ``OVER``.
     """
 
-    sides: int
+    sides: tuple[int, int]
     number: int
     history: Int8s
     results: Int64s
@@ -128,16 +128,14 @@ def game_loop(
         sides, number, history, results, seed, draws, answers, waiting = batch
         asking = waiting.shape[0] > 0
         # Moves may be the opponent's, or in the history.
-        scripted = sides != BOTH_LEARN or history[0, 0] != NOT_YET
+        scripted = sides[0] != BOTH_LEARN or history[0, 0] != NOT_YET
         for game in range(history.shape[0]):
             if game == 0 or start != end:
                 epsilon = end + (start - end) * (half / (half + number + game))
                 below = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
                 above = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
                 chance = epsilon, below, above
-            learning = sides
-            if sides == ALTERNATING:
-                learning = O_LEARNS if (number + game) & 1 else X_LEARNS
+            learning = sides[(number + game) & 1]
             row = u32(FIRST)
             ply = 0
             u = 0.0
@@ -280,10 +278,10 @@ class BatchLearner(Learner[T]):
             known_answers = answers(rules, table.symmetric, live)
             live = None
         if shard.opponent is None:
-            sides = BOTH_LEARN
+            sides = BOTH_LEARN, BOTH_LEARN
             draws = 1 if self.one_number and cells <= ONE_NUMBER else cells
         else:
-            sides = WATCHES if self.watches else ALTERNATING
+            sides = (0, 0) if self.watches else (X_LEARNS, O_LEARNS)
             draws = cells
         seed = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64)
         size = min(LOCKSTEP if live is not None else CHUNK * cells // draws, shard.games)
@@ -325,7 +323,7 @@ class BatchLearner(Learner[T]):
         history = np.full((1, table.rules.cells), RESIGNED, np.int8)
         history[0, : len(game.moves)] = own_cells(game, table.symmetric)
         own = (X_LEARNS if "x" in sides else 0) | (O_LEARNS if "o" in sides else 0)
-        self.play(table, Batch(own, 0, history, np.zeros(3, np.int64)))
+        self.play(table, Batch((own, own), 0, history, np.zeros(3, np.int64)))
 
 
 def own_cells(game: Game, symmetric: bool) -> Int8s:
