@@ -120,7 +120,8 @@ class Graph(TableLearner[Table]):
         table.link()
         article = self.choice == "article"
         rows = table.rows
-        rows["tried"] = 0
+        edges = np.flatnonzero(table.moves["order"])
+        rows["tried"] = np.bincount(table.owners_of(edges), minlength=len(rows))
         rows["score"] = rows["end"]
         for side, nodes in backwards(table):
             order = table.by_place(table.moves["order"], nodes)
@@ -128,7 +129,6 @@ class Graph(TableLearner[Table]):
             rated = np.where(order > 0, np.abs(scores) if article else side * scores, -np.inf)
             largest = rated == rated.max(axis=1, keepdims=True)
             backed_up = np.where(largest, order, np.inf).argmin(axis=1)  # of several, the first edge
-            rows["tried"][nodes] = np.count_nonzero(order, axis=1)
             rows["score"][nodes] = DISCOUNT * scores[np.arange(len(nodes)), backed_up] + 0.0
 
     def policy(self, table: Table) -> Policy:
@@ -262,7 +262,7 @@ class Graph(TableLearner[Table]):
 def backwards(table: Table) -> Iterator[tuple[int, Int64s]]:
     """The nodes with edges, from the last ply to the first, in chunks: the side to move, +1 X, -1 O, and
     int64[k], their rows."""
-    nodes = np.unique(table.owners_of(np.flatnonzero(table.moves["order"])))
+    nodes = np.flatnonzero(table.rows["tried"])
     plies = table.positions(nodes).plies
     for ply in range(table.rules.cells - 1, -1, -1):
         for chunk in chunks(nodes[plies == ply]):
@@ -291,26 +291,22 @@ def sound_moves(table: Table) -> Bools:
     """
     rows = table.rows
     chosen = np.zeros(len(table.moves), np.bool_)
-    for player in (1, -1):
-        promise = 1.0 * player * rows["end"]  # the mean result for the player
-        for side, nodes in backwards(table):
-            tried = table.by_place(table.moves["order"], nodes) > 0
-            after = table.by_place(table.moves["after"], nodes)
-            promised = promise[after]
-            if side != player:
-                # A sum in turn, so that rounding is always the same.
-                total = np.where(tried, promised, 0.0).cumsum(axis=1)[:, -1]
-                promise[nodes] = total / rows["tried"][nodes]
-                continue
-            scores = np.where(tried, side * rows["score"][after], -np.inf)
-            best_scores = scores.max(axis=1)
-            tries_others = (best_scores < 0) & (rows["tried"][nodes] < rows["number"][nodes])
-            promised[scores < best_scores[:, None]] = -np.inf
-            most = promised.max(axis=1)
-            promise[nodes[~tries_others]] = most[~tries_others]
-            sound = np.where(tries_others[:, None], ~tried, promised >= most[:, None] - ROUNDING)
-            at, moves = table.moves_of(nodes)
-            chosen[moves] = sound[at, moves - rows["first"][nodes][at]]
+    promises = {player: 1.0 * player * rows["end"] for player in (1, -1)}  # the mean results for the players
+    for side, nodes in backwards(table):
+        tried = table.by_place(table.moves["order"], nodes) > 0
+        after = table.by_place(table.moves["after"], nodes)
+        # A sum in turn, so that rounding is always the same.
+        total = np.where(tried, promises[-side][after], 0.0).cumsum(axis=1)[:, -1]
+        promises[-side][nodes] = total / rows["tried"][nodes]
+        scores = np.where(tried, side * rows["score"][after], -np.inf)
+        best_scores = scores.max(axis=1)
+        tries_others = (best_scores < 0) & (rows["tried"][nodes] < rows["number"][nodes])
+        promised = np.where(scores < best_scores[:, None], -np.inf, promises[side][after])
+        most = promised.max(axis=1)
+        promises[side][nodes[~tries_others]] = most[~tries_others]
+        sound = np.where(tries_others[:, None], ~tried, promised >= most[:, None] - ROUNDING)
+        at, moves = table.moves_of(nodes)
+        chosen[moves] = sound[at, moves - rows["first"][nodes][at]]
     return chosen
 
 
@@ -454,23 +450,19 @@ def back_up_from(rows: Any, moves: Any, rule: Rule, path: Any, plies: int, new: 
             queue[queued] = path[ply]
             queued += 1
         layer = queued
+        sign = 0 if article else 2 * (ply & 1) - 1
         while at < layer:
             x, o = np.uint64(rows[queue[at]].x), np.uint64(rows[queue[at]].o)
             last = int(x if ply & 1 else o)  # where this is not compiled, a Python int is quicker
             at += 1
             for cell in range(growth.board.cells):
-                if last >> cell & 1:
-                    parent = predecessor(rows, growth, x, o, cell, ply)[0]
-                    if rows[parent].tried > 0 and rescore(rows, moves, parent, ply, article):
-                        queue[queued] = parent
-                        queued += 1
-
-
-@Part
-def rescore(rows: Any, moves: Any, row: int, ply: int, article: bool) -> bool:
-    """Rescore a node by its successors, which have ``ply`` stones; return whether its score changes."""
-    sign = 0 if article else 2 * (ply & 1) - 1
-    score = DISCOUNT * rows[first_of_largest(rows, moves, row, sign, -np.inf)].score
-    changed = score != rows[row].score
-    rows[row].score = score
-    return changed
+                if not last >> cell & 1:
+                    continue
+                parent = predecessor(rows, growth, x, o, cell, ply)[0]
+                if rows[parent].tried == 0:
+                    continue
+                score = DISCOUNT * rows[first_of_largest(rows, moves, parent, sign, -np.inf)].score
+                if score != rows[parent].score:
+                    rows[parent].score = score
+                    queue[queued] = parent
+                    queued += 1

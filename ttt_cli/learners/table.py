@@ -331,10 +331,10 @@ class Table:
         return by_cell
 
     def by_place(self, values: NDArray[Any], rows: Int64s, fill: float = 0) -> NDArray[Any]:
-        """[k, cells]: values of the moves of some rows, by their places among the row's moves; ``fill`` where
-        there are no more."""
-        places = np.arange(self.rules.cells)
+        """[k, n]: values of the moves of some rows, of which none has more than ``n``, by their places among
+        the row's moves; ``fill`` where there are no more."""
         number, first = (self.rows[name][rows][:, None] for name in ("number", "first"))
+        places = np.arange(number.max(initial=0))
         there = places < number
         return np.where(there, values[np.where(there, first + places, 0)], fill)
 
