@@ -324,10 +324,7 @@ class Table:
         :param values: [moves], one for each move of the table.
         """
         by_cell = np.zeros(legal.shape, values.dtype)
-        met = np.flatnonzero(rows >= FIRST)
-        of_met = by_cell[met]
-        of_met[legal[met]] = values[self.moves_of(rows[met])[1]]
-        by_cell[met] = of_met
+        by_cell[legal & (rows >= FIRST)[:, None]] = values[self.moves_of(rows)[1]]
         return by_cell
 
     def by_place(self, values: NDArray[Any], rows: Int64s, fill: float = 0) -> NDArray[Any]:
