@@ -183,9 +183,8 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
                 find_top(rows, moves, row)
         if ply == 0:
             break
-        least = rows[moves[first].after].top
-        total = least * moves[first].shared_by
-        for move in range(first + u32(1), first + free):
+        least, total = np.inf, 0.0
+        for move in range(first, first + free):
             value = rows[moves[move].after].top
             total += value * moves[move].shared_by
             least = value if value < least else least

@@ -171,8 +171,8 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
                     option, fewest = u32(place), visits
         return option, u
     # Finding the largest value first, then its place, is quicker than a branch for each larger one.
-    top = rows[moves[first].after].value[side]
-    for move in range(first + u32(1), first + free):
+    top = -np.inf
+    for move in range(first, first + free):
         value = rows[moves[move].after].value[side]
         top = value if value > top else top
     option = u32(0)
@@ -222,10 +222,8 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
             mine, theirs = reward(result, side, draw)
         else:
             free, first = row.number, row.first
-            after = rows[moves[first].after]
-            mine, least = after.value[side], after.value[1 - side]
-            total = least * moves[first].shared_by
-            for move in range(first + u32(1), first + free):
+            mine, least, total = -np.inf, np.inf, 0.0
+            for move in range(first, first + free):
                 after = rows[moves[move].after]
                 value, other = after.value[side], after.value[1 - side]
                 mine = value if value > mine else mine
