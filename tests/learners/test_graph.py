@@ -75,11 +75,8 @@ def graph_of(following: dict[str, list[int]]) -> Table:
 
 def authors(table: Table) -> Author:
     following: dict[str, list[str]] = {text: [] for text in table.positions(known(table)).texts()}
-    edges = np.flatnonzero(table.moves["order"])
-    owners = table.owners_of(edges)
-    in_order = np.lexsort((table.moves["order"][edges], owners))
-    owners, edges = owners[in_order], edges[in_order]
-    texts = (table.positions(rows).texts() for rows in (owners, table.moves["after"][edges]))
+    edges = sorted(np.flatnonzero(table.moves["order"]), key=table.moves["order"].item)
+    texts = (table.positions(rows).texts() for rows in (table.owners_of(edges), table.moves["after"][edges]))
     for text, child in zip(*texts, strict=True):
         following[text].append(child)
     return Author(following)
