@@ -156,7 +156,7 @@ def _is_table(name: str, part: dict[str, Any], rules: Rules) -> bool:
     if len(part) == 3**rules.cells:
         return True
     least = FEW_BOARDS if name.lower() in POLICY_NAMES else MIN_BOARDS
-    return not any(namings([*part], rules)) and bool(spellings([*part], rules, least=least))
+    return not any(namings([*part], rules)) and bool(spellings([*part], rules, least))
 
 
 def _policies_or_all(parts: list[Part]) -> list[Part]:

@@ -157,11 +157,9 @@ class Spelling:
             yield replace(self, order=f"{along} from {down} {side}", indexes=indexes), np.array(image)
 
 
-def spellings(
-    keys: Sequence[str], rules: Rules, *, relative: bool = False, least: float = MIN_BOARDS
-) -> list[Spelling]:
+def spellings(keys: Sequence[str], rules: Rules, least: float) -> list[Spelling]:
     """The spellings under which at least a share ``least`` of the keys are positions, those that leave out
-    the fewest first; where ``relative``, stones may be mine and theirs even where X and O would fit."""
+    the fewest first."""
     texts = [key.replace("\\n", "\n") for key in keys]  # as `repr` writes it
     sample = texts[:: max(1, len(texts) // SAMPLE)]
     fewest = len(sample) / (2 * rules.cells)  # a position has a key for each cell and side at most
@@ -179,10 +177,10 @@ def spellings(
             if parts in seen:  # of frames that give the same, keep the first
                 continue
             seen.add(parts)
-            of_sample = _spelled(frame.form, boards, (), rules, relative)
+            of_sample = _spelled(frame.form, boards, (), rules)
             if any(spelling.left_out.mean() < 1 - least for spelling in of_sample):
                 boards, extras = frame.parts([*map(split, texts)], rules)
-                of_all = _spelled(frame.form, boards, extras, rules, relative)
+                of_all = _spelled(frame.form, boards, extras, rules)
                 result += [spelling for spelling in of_all if spelling.left_out.mean() <= 1 - least]
     return sorted(result, key=lambda spelling: (spelling.lost, spelling.rarity))
 
@@ -280,7 +278,7 @@ def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
 
 
 def _spelled(
-    form: str, boards: list[Sequence[str]], extras: Sequence[Sequence[str]], rules: Rules, relative: bool
+    form: str, boards: list[Sequence[str]], extras: Sequence[Sequence[str]], rules: Rules
 ) -> Iterator[Spelling]:
     """The spellings of boards of symbols: each way to read these as empty cells and stones."""
     space = StateSpace.of(rules)
@@ -305,7 +303,13 @@ def _spelled(
         swapped = Positions(space.rules, positions.o, positions.x)
         lead = is_second.sum(axis=1) - is_first.sum(axis=1)
         over = positions.terminal & ((np.abs(lead) <= 1) | (positions.plies == space.cells))
-        for turn, rows in _turns(space.rows(positions), space.rows(swapped), lead, relative):
+        own, other = space.rows(positions), space.rows(swapped)
+        turns = {
+            "": own,
+            "mover": np.where(lead == 1, other, np.where(lead == 0, own, -1)),
+            "moved": np.where(lead == -1, own, np.where(lead == 0, other, -1)),
+        }
+        for turn, rows in turns.items():
             indexes = np.where(is_spelled, rows, -1)
             played_on = is_spelled & (indexes < 0) & over
             yield Spelling(space, form, empty, first, second, turn, indexes, played_on, no_board, extras)
@@ -333,15 +337,6 @@ def _cell_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
         if len(stones) <= 2:
             return names
     return []
-
-
-def _turns(rows: Int64s, swapped: Int64s, lead: Int64s, relative: bool) -> Iterator[tuple[str, Int64s]]:
-    """The indexes of boards, int64[keys], -1 where there is none, for each meaning of ``Spelling.turn``; from
-    those with exchanged stones, and from how many more stones the second side has."""
-    yield "", rows
-    yield "mover", np.where(lead == 1, swapped, np.where(lead == 0, rows, -1))
-    if relative:
-        yield "moved", np.where(lead == -1, rows, np.where(lead == 0, swapped, -1))
 
 
 def groups(rules: Rules) -> dict[str, Images]:

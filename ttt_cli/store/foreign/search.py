@@ -9,7 +9,8 @@ about whose stones are whose, and about keys that fit no reading for no reason o
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -54,43 +55,48 @@ def search(table: Candidate, options: FileOptions, rules: Rules, where: str) -> 
     :raises UndecidedError: if several may be meant, with all questions, also those that an answer raises.
     :raises InvalidFileError: if none fits.
     """
-    searching = _Search(table, options, rules, where)
+    searching = _Search(table, options, rules, where, keys.spellings(table.keys, rules, keys.FEW_BOARDS))
     try:
         return searching.run()
     except UndecidedError as error:
         asked, fits = error.asked, error.fits
-    at_once, later = questions.raised(asked, lambda *answers: searching.answered(*answers).open_questions())
+    at_once, later = questions.raised(asked, searching.asked_after)
     raise UndecidedError([*asked, *at_once], where, options, fits=fits, later=later)
 
 
+@dataclass(frozen=True)
 class _Search:
     """The search over one table, given what the user has stated.
 
-    :ivar stated: the facets that the user has stated; ``stated_of_keys`` those of how keys are spelled.
-    :ivar is_relative: whether the user has stated that stones are one's own and the other's.
-    :ivar any_order: whether the user has stated the order of cells, so that rare ones are tried too.
-    :ivar found: the spellings of the keys that were found, as ``spelled`` gives them.
+    :ivar spelled: the spellings under which not few of the keys are positions.
     """
 
-    def __init__(self, table: Candidate, options: FileOptions, rules: Rules, where: str) -> None:
-        self.table, self.options, self.rules, self.where = table, options, rules, where
-        stated = self.stated = questions.stated_facets(options, where)
-        self.stated_of_keys = {name: value for name, value in stated.items() if name in questions.KEY_FACETS}
-        self.is_relative = "mine" in stated or "theirs" in stated
-        self.any_order = "order" in stated
-        self.found: dict[tuple[bool, float], list[Spelling]] = {}
+    table: Candidate
+    options: FileOptions
+    rules: Rules
+    where: str
+    spelled: Sequence[Spelling]
 
-    def answered(self, *answers: str) -> "_Search":
-        """The search with some questions answered."""
+    @cached_property
+    def stated(self) -> Mapping[str, str]:
+        """The facets that the user has stated."""
+        return questions.stated_facets(self.options, self.where)
+
+    @property
+    def stated_of_keys(self) -> dict[str, str]:
+        """Those of how keys are spelled."""
+        return {name: value for name, value in self.stated.items() if name in questions.KEY_FACETS}
+
+    @property
+    def any_order(self) -> bool:
+        """Whether the user has stated the order of cells, so that rare ones are tried too."""
+        return "order" in self.stated
+
+    def asked_after(self, *answers: str) -> dict[str, Mapping[str, str]]:
+        """The questions that ``run`` asks after some answers; none if no reading fits."""
         stated = {**self.options.stated, **dict(answer.split("=", 1) for answer in answers)}
-        other = _Search(self.table, replace(self.options, stated=stated), self.rules, self.where)
-        other.found = self.found
-        return other
-
-    def open_questions(self) -> dict[str, Mapping[str, str]]:
-        """The questions that ``run`` asks; none if no reading fits."""
         try:
-            self.run()
+            replace(self, options=replace(self.options, stated=stated)).run()
         except UndecidedError as error:
             return dict(error.asked)
         except InvalidFileError:
@@ -167,19 +173,17 @@ class _Search:
         :raises UndecidedError: if two common conventions explain the keys.
         :raises InvalidFileError: if in no spelling keys are positions.
         """
+        is_relative = not self.stated.keys().isdisjoint({"mine", "theirs"})
+        few = [way for way in self.spelled if is_relative or way.turn != "moved"]
         has_all_boards = len(self.table.keys) == 3**self.rules.cells
-        possible = self.spelled(keys.FEW_BOARDS if self.is_relative or has_all_boards else keys.MIN_BOARDS)
-        complete = [way for way in possible if not way.misfits.any() and way.no_board.mean() <= STRANGE]
+        least = keys.FEW_BOARDS if is_relative or has_all_boards else keys.MIN_BOARDS
+        possible = [way for way in few if way.left_out.mean() <= 1 - least]
         if self.stated_of_keys:
             return self.stated_spellings(possible)
-        return self.complete_spellings(complete) if complete else self.incomplete_spellings(possible)
-
-    def spelled(self, least: float) -> list[Spelling]:
-        """The spellings under which at least this share of the keys are positions."""
-        wanted = self.is_relative, least
-        if wanted not in self.found:
-            self.found[wanted] = keys.spellings(self.table.keys, self.rules, relative=wanted[0], least=least)
-        return self.found[wanted]
+        complete = [way for way in possible if not way.misfits.any() and way.no_board.mean() <= STRANGE]
+        if complete:
+            return self.complete_spellings(complete)
+        return self.incomplete_spellings(possible, [] if possible else few)
 
     def stated_spellings(self, possible: list[Spelling]) -> list[Spelling]:
         """The spellings that agree with what the user has stated."""
@@ -187,7 +191,7 @@ class _Search:
         agreeing = [spelling for spelling in possible if stated <= spelling.facets.items()]
         if not agreeing:
             many = len(self.table.keys)
-            poor = self.spelled(STATED_BOARDS)
+            poor = keys.spellings(self.table.keys, self.rules, STATED_BOARDS)
             most = max((many - way.lost for way in poor if stated <= way.facets.items()), default=0)
             more = f": {most:,} of {many:,} keys would be boards of the game"
             facets = [spelling.facets for spelling in possible]
@@ -236,9 +240,11 @@ class _Search:
         except InvalidFileError:
             return []
 
-    def incomplete_spellings(self, possible: list[Spelling]) -> list[Spelling]:
-        """Where none explains all keys, the likeliest spelling for each answer to whose stones are whose."""
-        few = [] if possible else self.spelled(keys.FEW_BOARDS)
+    def incomplete_spellings(self, possible: list[Spelling], few: Sequence[Spelling]) -> list[Spelling]:
+        """Where none explains all keys, the likeliest spelling for each answer to whose stones are whose.
+
+        :param few: if there are none, those under which few keys are positions.
+        """
         possible = possible or [way for way in few if way.turn and way.lists_all]
         possible = [spelling for spelling in possible if spelling.first is not None]
         if len(self.table.keys) < MIN_NUMBERS:
