@@ -1,9 +1,10 @@
 """The readings of a table: the spelling of its keys combined with every meaning that its values may have.
 
-They differ in what a key holds besides its board (``_meanings``), in the order of the cells, in the cell
+``valued`` and ``policies`` list the ways to find values, or the moves of a policy, in the table. Under each,
+readings differ in what a key holds besides its board (``_meanings``), in the order of the cells, in the cell
 that each number belongs to (``_placements``), and in whose win a large number means (``_of_positions``,
 ``_of_moves``). Only combinations that fit the game are made: values are at free cells, a cell or a player in
-a key fits the position, no position occurs twice. ``policies`` reads values as moves, to be combined alike.
+a key fits the position, no position occurs twice.
 """
 
 from collections import Counter
@@ -28,44 +29,34 @@ MEANING_RARITY = 2  # of values for another side than usual, and of cells by col
 MISPLACED = 0.05  # the largest share of moves at occupied cells, of policies and under keys up to symmetry
 
 
-class _Measured(NamedTuple):
-    """Numbers with the meaning of a large one.
-
-    :ivar measure: whose win it means; ``usual``: whose it usually means in such a table.
-    :ivar facets: how the numbers were placed.
-    :ivar fields: the other fields of the ``Reading``.
-    """
-
-    measure: str
-    usual: str
-    facets: Mapping[str, str]
-    fields: Mapping[str, Any]
+Way = tuple[tuple[int, ...], Values]
+"""The columns of the extras that are part of the values, and the values."""
 
 
-def readings(
-    spelling: Spelling, values: Values, folding: Folding | None, any_order: bool
-) -> Iterator[Reading]:
-    """The readings of a table whose keys are so spelled, and may stand for their images.
+def readings(spelling: Spelling, way: Way, folding: Folding | None, any_order: bool) -> Iterator[Reading]:
+    """The readings of a table whose keys are so spelled, and may stand for their images, and whose values are
+    found in one way.
 
     :param any_order: whether to try rare orders of cells even where nothing calls for them.
     """
-    for meaning in _meanings(spelling, values):
+    for meaning in _meanings(spelling, *way):
         if meaning.of_moves and spelling.turn == "moved":
             continue  # moves are valued before they are made
-        combined = _combined(spelling, meaning, folding, any_order)
+        combined = _combined(meaning, folding, any_order)
         yield from combined if folding is None else (reading.unfolded(folding) for reading in combined)
 
 
 class _Meaning(NamedTuple):
-    """A way to explain what the keys hold besides their boards.
+    """A way to explain what the keys of a spelling hold besides their boards.
 
     :ivar values: those of moves, if the keys name cells.
     :ivar owners: int64[keys], the player in every key, +1 X, -1 O; None: whoever is to move.
     """
 
+    spelling: Spelling
     values: Values
-    owners: Int64s | None
-    facets: Mapping[str, str]
+    owners: Int64s | None = None
+    facets: Mapping[str, str] = {}
 
     @property
     def of_moves(self) -> bool:
@@ -77,32 +68,24 @@ class _Meaning(NamedTuple):
         return ADDED in self.facets.values()
 
 
-def _combined(
-    spelling: Spelling, meaning: _Meaning, folding: Folding | None, any_order: bool
-) -> list[Reading]:
+def _combined(meaning: _Meaning, folding: Folding | None, any_order: bool) -> list[Reading]:
     """The readings of the keys themselves for one meaning, in every order of cells that is worth trying."""
     result = list[Reading]()
+    spelling = meaning.spelling
     usual_order = np.arange(spelling.space.cells)
     for oriented, image in chain([(spelling, usual_order)], spelling.reoriented()):
-        order_rarity = _order_rarity(oriented)
         # Rare orders are tried only if one is stated, or if moves would otherwise go to occupied cells.
-        is_rare = order_rarity == ORDER_RARITY
+        is_rare = _order_rarity(oriented) == ORDER_RARITY
         is_needed = any_order or (meaning.of_moves and all(reading.faults for reading in result))
         if is_rare and not is_needed:
             continue
-        # In a stated order cells may be numbered too, unless it is that of a number's digits.
-        numbered = image if any_order and oriented.form not in NUMBERS else usual_order
         if meaning.of_moves:
-            ways = _of_moves(oriented, meaning, folding, numbered)
+            # In a stated order cells may be numbered too, unless it is that of a number's digits.
+            numbered = image if any_order and oriented.form not in NUMBERS else usual_order
+            ways = _of_moves(meaning._replace(spelling=oriented), folding, numbered)
         else:
-            ways = _of_positions(oriented, meaning)
-        for way in ways:
-            rarity = spelling.rarity + order_rarity + _meaning_rarity(way, meaning)
-            value_facets = {**way.facets, "values": _measure_in_file(way.measure, spelling)}
-            facets = {**oriented.facets, **meaning.facets, **value_facets}
-            reading = Reading(oriented, meaning.values, facets, rarity, **way.fields)
-            if any_order or not (is_rare and reading.faults):
-                result.append(reading)
+            ways = _of_positions(meaning._replace(spelling=oriented))
+        result += [way for way in ways if any_order or not (is_rare and way.faults)]
     return result
 
 
@@ -113,14 +96,25 @@ def _order_rarity(oriented: Spelling) -> int:
     return 0 if oriented.order == "rows" else ORDER_RARITY
 
 
-def _meaning_rarity(way: _Measured, meaning: _Meaning) -> int:
-    """What the meaning of numbers and of the names of cells adds to the rarity of a reading."""
-    rarity = ADDED_RARITY if meaning.are_added else 0
-    if way.measure != way.usual:
+def _reading(meaning: _Meaning, measure: str, usual: str, cells: str = "", **fields: Any) -> Reading:
+    """The reading of numbers, given the meaning of a large one.
+
+    :param measure: whose win it means; ``usual``: whose it usually means in such a table.
+    :param cells: how moves name their cells, in words.
+    :param fields: the other fields of the ``Reading``.
+    """
+    spelling = meaning.spelling
+    rarity = spelling.rarity + _order_rarity(spelling)
+    if meaning.are_added:
+        rarity += ADDED_RARITY
+    if measure != usual:
         rarity += MEANING_RARITY
-    if way.facets.get("cells", "").startswith(TRANSPOSED):
+    if cells.startswith(TRANSPOSED):
         rarity += MEANING_RARITY
-    return rarity
+    placed = {"cells": cells} if cells else {}
+    values = {"values": _measure_in_file(measure, spelling)}
+    facets = {**spelling.facets, **meaning.facets, **placed, **values}
+    return Reading(spelling, meaning.values, facets, rarity, **fields)
 
 
 def _measure_in_file(measure: str, spelling: Spelling) -> str:
@@ -130,25 +124,29 @@ def _measure_in_file(measure: str, spelling: Spelling) -> str:
     return measure
 
 
-def _meanings(spelling: Spelling, values: Values) -> Iterator[_Meaning]:
-    """The ways to explain what the keys hold besides their boards."""
-    ways: list[tuple[tuple[int, ...], Values]] = [((), values)]
-    if values.shape == "position":
-        for columns, cells in _cell_columns(spelling):
-            names, ids = np.unique(cells, return_inverse=True)
-            of_cells = replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows])
-            at_open = np.unique(ids[~spelling.space.terminal[spelling.indexes]])  # an ended game has no move
-            if any(namings(names[at_open].tolist(), spelling.space.rules)):
-                ways.append((columns, of_cells))
-    for columns, meant in ways:
-        others = [column for at, column in enumerate(spelling.extras) if at not in columns]
-        # The same in every key says nothing, nor does how many stones there are.
-        varied = [column for column in others if len(set(column)) > 1 and not _are_plies(column, spelling)]
-        if not varied:
-            yield _Meaning(meant, None, {})
-        elif len(varied) == 1:
-            for facets, owners in _players(varied[0], spelling):
-                yield _Meaning(meant, owners, facets)
+def valued(spelling: Spelling, values: Values) -> Iterator[Way]:
+    """The ways to find values in a table: they are those of the keys, or of the cells in these."""
+    yield (), values
+    if values.shape != "position":
+        return
+    for columns, cells in _cell_columns(spelling):
+        names, ids = np.unique(cells, return_inverse=True)
+        of_cells = replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows])
+        at_open = np.unique(ids[~spelling.space.terminal[spelling.indexes]])  # an ended game has no move
+        if any(namings(names[at_open].tolist(), spelling.space.rules)):
+            yield columns, of_cells
+
+
+def _meanings(spelling: Spelling, columns: tuple[int, ...], values: Values) -> Iterator[_Meaning]:
+    """The ways to explain what the keys hold besides their boards and these columns."""
+    others = [column for at, column in enumerate(spelling.extras) if at not in columns]
+    # The same in every key says nothing, nor does how many stones there are.
+    varied = [column for column in others if len(set(column)) > 1 and not _are_plies(column, spelling)]
+    if not varied:
+        yield _Meaning(spelling, values)
+    elif len(varied) == 1:
+        for facets, owners in _players(varied[0], spelling):
+            yield _Meaning(spelling, values, owners, facets)
 
 
 def _are_plies(column: Sequence[str], spelling: Spelling) -> bool:
@@ -206,9 +204,9 @@ def _players(column: Sequence[str], spelling: Spelling) -> Iterator[tuple[dict[s
         yield {"player-x": ADDED}, None
 
 
-def _of_positions(spelling: Spelling, meaning: _Meaning) -> Iterator[_Measured]:
+def _of_positions(meaning: _Meaning) -> Iterator[Reading]:
     """Numbers as values of positions, for each side whose good they may measure."""
-    values, owners, _ = meaning
+    spelling, values, owners, _ = meaning
     space = spelling.space
     every = spelling.indexes[values.rows]
     is_known: Bools = np.isfinite(values.numbers)
@@ -227,10 +225,10 @@ def _of_positions(spelling: Spelling, meaning: _Meaning) -> Iterator[_Measured]:
         return  # ends of games show how they were won, not how to win
     unknown = np.flatnonzero(~is_known)
     left_out = np.stack([unknown, np.zeros_like(unknown)], axis=1)
-    fields = {"indexes": indexes, "numbers": values.numbers[is_known], "left_out": left_out}
+    fields: dict[str, Any] = {"indexes": indexes, "numbers": values.numbers[is_known], "left_out": left_out}
     if player is not None:
         slots = (player < 0).astype(np.int64)
-        yield _Measured("owner", "owner", {}, {**fields, "slots": slots, "signs": (1, 1)})
+        yield _reading(meaning, "owner", "owner", **fields, slots=slots, signs=(1, 1))
         if len(np.unique(indexes)) < len(indexes):
             return  # each player has a value of its own for a position
     to_move = set(mover[~space.terminal[indexes] & (space.plies[indexes] > 0)].tolist())
@@ -242,17 +240,15 @@ def _of_positions(spelling: Spelling, meaning: _Meaning) -> Iterator[_Measured]:
     for measure, (with_x_to_move, with_o_to_move) in measures.items():
         slots = (np.where(mover > 0, with_x_to_move, with_o_to_move) < 0).astype(np.int64)
         signs = (with_o_to_move, -with_x_to_move)  # after a move the other side is to move
-        yield _Measured(measure, usual or measure, {}, {**fields, "slots": slots, "signs": signs})
+        yield _reading(meaning, measure, usual or measure, **fields, slots=slots, signs=signs)
 
 
-def _of_moves(
-    spelling: Spelling, meaning: _Meaning, folding: Folding | None, order: Int64s
-) -> Iterator[_Measured]:
+def _of_moves(meaning: _Meaning, folding: Folding | None, order: Int64s) -> Iterator[Reading]:
     """Numbers as values of moves, for each way to place them and each side whose good they may measure.
 
     :param order: int64[cells], in which the names of cells may come, if not row by row.
     """
-    values, owners, _ = meaning
+    spelling, values, owners, _ = meaning
     space = spelling.space
     every = spelling.indexes[values.rows]
     goes_on: Bools = ~space.terminal[every]
@@ -261,35 +257,23 @@ def _of_moves(
     measures = {"mover": (1, 1)}
     if not (values.are_decisions or spelling.turn):
         measures |= {"x": (1, -1), "o": (-1, 1), "cost": (-1, -1)}
-    for placement in _placements(every, values, space, order):
-        fields = _placed(placement, spelling, meaning, folding, goes_on)
+    for words, placement in _placements(every, values, space, order):
+        fields = _placed(placement, meaning, folding, goes_on)
         if fields:
             for measure, signs in measures.items():
-                yield _Measured(measure, "mover", placement.facets, {**fields, "signs": signs})
-
-
-class _Placement(NamedTuple):
-    """A way to place numbers: facets, the cells (from 0), the numbers, and their indexes in ``Values``."""
-
-    facets: dict[str, str]
-    cells: Int64s
-    numbers: Floats
-    at: Int64s
+                yield _reading(meaning, measure, "mover", words, **fields, signs=signs)
 
 
 def _placed(
-    placement: _Placement,
-    spelling: Spelling,
-    meaning: _Meaning,
-    folding: Folding | None,
-    goes_on: Bools,
+    placement: tuple[Int64s, Floats, Int64s], meaning: _Meaning, folding: Folding | None, goes_on: Bools
 ) -> dict[str, Any]:
     """The fields of a ``Reading`` for numbers placed at moves; empty if they cannot be meant so.
 
     :param goes_on: bool[m], whether the player of each number can move in its position.
     """
-    _, cells, numbers, at = placement
-    space, values = spelling.space, meaning.values
+    cells, numbers, at = placement
+    spelling, values, *_ = meaning
+    space = spelling.space
     indexes, still_open = spelling.indexes[values.rows[at]], goes_on[at]
     is_known = np.isfinite(numbers)
     is_free = space.legal[indexes, cells]
@@ -319,8 +303,11 @@ def _placed(
     }
 
 
-def _placements(every: Int64s, values: Values, space: StateSpace, order: Int64s) -> Iterator[_Placement]:
-    """The ways to place numbers whose positions are ``every``, int64[m]; for ``order`` see ``_of_moves``."""
+def _placements(
+    every: Int64s, values: Values, space: StateSpace, order: Int64s
+) -> Iterator[tuple[str, tuple[Int64s, Floats, Int64s]]]:
+    """The ways to place numbers whose positions are ``every``, int64[m]: in words, the cells (from 0), the
+    numbers, and their indexes in ``Values``; for ``order`` see ``_of_moves``."""
     places = values.ids
     rows = np.arange(len(values.rows))
     if values.shape == "cells":
@@ -333,29 +320,37 @@ def _placements(every: Int64s, values: Values, space: StateSpace, order: Int64s)
                 signs = np.array([-1 if "-" in name else 1 for name in values.names])[places[goes_on]]
                 if len(np.unique(signs)) > 1 and len(np.unique(signs * space.movers[every[goes_on]])) > 1:
                     continue
-            yield _Placement({"cells": words}, cell_of[places], values.numbers, rows)
+            yield words, (cell_of[places], values.numbers, rows)
             if (order[cells] != cells).any():
-                facets = {"cells": f"{words} in the order of the board"}
-                yield _Placement(facets, order[cell_of[places]], values.numbers, rows)
+                in_order = f"{words} in the order of the board"
+                yield in_order, (order[cell_of[places]], values.numbers, rows)
         return
     free = space.legal[every].sum(axis=1)
     if np.all((np.bincount(values.rows)[values.rows] == free) | (free == 0)):
         order = np.argsort(~space.legal, axis=1, kind="stable")  # the free cells first
         cells = order[every, np.minimum(places, space.cells - 1)]
-        yield _Placement({"cells": "free ones alone"}, cells, values.numbers, rows)
+        yield "free ones alone", (cells, values.numbers, rows)
     for first in (0, 1):
         beads = values.numbers - first
         if np.all(np.isfinite(beads) & (beads == np.round(beads)) & (beads >= 0) & (beads < space.cells)):
             codes = values.rows * space.cells + beads.astype(np.int64)
             drawn, rows, counts = np.unique(codes, return_index=True, return_counts=True)
-            facets = {"cells": f"{BEADS} from {first}"}
-            yield _Placement(facets, drawn % space.cells, counts.astype(np.float64), rows)
+            yield f"{BEADS} from {first}", (drawn % space.cells, counts.astype(np.float64), rows)
 
 
-def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[tuple[tuple[int, ...], Values]]:
-    """The ways to read the values of open positions as moves, each with the columns of the extras that are
-    part of these: the values are cells, or the columns of cells whose rows are in the keys. Or, where each
-    position has one value, this is what a cell in the key, or in one place of a pair, is worth."""
+def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[Way]:
+    """The ways to read the values of a table as moves; none if it has two of an open position."""
+    (still_open,) = np.nonzero(~spelling.space.terminal[spelling.indexes])  # ended boards hold no move
+    boards, answers = spelling.select(still_open), [values[row] for row in still_open.tolist()]
+    if len(np.unique(boards.indexes)) == len(still_open):
+        for columns, moves in _answers(boards, answers):
+            yield columns, replace(moves, rows=still_open[moves.rows])
+
+
+def _answers(spelling: Spelling, values: Sequence[Any]) -> Iterator[Way]:
+    """The ways to read the values of open positions as moves: they are cells, or the columns of cells whose
+    rows are in the keys. Or, where each position has one value, this is what a cell in the key, or in one
+    place of a pair, is worth."""
     yield from (((), moves) for moves in decisions(values))
     kinds = {*map(type, values)}
     if kinds == {int}:

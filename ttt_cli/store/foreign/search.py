@@ -23,7 +23,7 @@ from ttt_cli.store.foreign import keys, questions
 from ttt_cli.store.foreign.decision import LEAD, decide, firsts
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import Spelling
-from ttt_cli.store.foreign.meanings import policies, readings
+from ttt_cli.store.foreign.meanings import policies, readings, valued
 from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question, UndecidedError
 from ttt_cli.store.foreign.reading import Folding, Reading
 from ttt_cli.store.foreign.values import COUNT_FIELDS, EXPECTED, Values, collect, namings, quoted_key
@@ -86,11 +86,6 @@ class _Search:
     def stated_of_keys(self) -> dict[str, str]:
         """Those of how keys are spelled."""
         return {name: value for name, value in self.stated.items() if name in questions.KEY_FACETS}
-
-    @property
-    def any_order(self) -> bool:
-        """Whether the user has stated the order of cells, so that rare ones are tried too."""
-        return "order" in self.stated
 
     def asked_after(self, *answers: str) -> dict[str, Mapping[str, str]]:
         """The questions that ``run`` asks after some answers; none if no reading fits."""
@@ -280,12 +275,18 @@ class _Search:
         rows = np.flatnonzero(~spelling.left_out)
         table, boards = self.table.select(rows.tolist()), spelling.select(rows)
         possible = keys.representatives(boards)
+        any_order = "order" in self.stated
         for symmetry, folding in self.foldings(boards, possible).items():
-            ways = [] if symmetry == UNTURNED else self.policy_readings(table, boards, folding)
-            ways = ways or [*readings(boards, self.collected(table), folding, self.any_order)]
-            if ways:
+            found = list[Reading]()
+            if symmetry != UNTURNED and "values" not in self.options.stated:
+                for way in policies(boards, table.values):
+                    found = found or [*readings(boards, way, folding, any_order)]
+            if not found:
+                for way in valued(boards, self.collected(table)):
+                    found += readings(boards, way, folding, any_order)
+            if found:
                 stands_for = self.symmetries_asked(symmetry, possible)
-                return [replace(reading, spelling=spelling, stands_for=stands_for) for reading in ways]
+                return [replace(reading, spelling=spelling, stands_for=stands_for) for reading in found]
         raise _unfit(table, boards, self.collected(table), self.where)
 
     def collected(self, table: Candidate) -> Values:
@@ -317,19 +318,6 @@ class _Search:
         if symmetry == "no" and rotated is not None and rotated.shape[1] >= keys.MIN_ROTATED:
             return *possible, "no"  # no key has another image in the file: each may be the one met first
         return ("no",)
-
-    def policy_readings(self, table: Candidate, boards: Spelling, folding: Folding | None) -> list[Reading]:
-        """The readings of a table as a policy; none if it is not one."""
-        (still_open,) = np.nonzero(~boards.space.terminal[boards.indexes])  # ended boards hold no move
-        if "values" in self.options.stated or len(np.unique(boards.indexes[still_open])) < len(still_open):
-            return []
-        answers = [table.values[row] for row in still_open.tolist()]
-        for columns, policy in policies(boards.select(still_open), answers):
-            moves = replace(policy, rows=still_open[policy.rows])
-            extras = [column for at, column in enumerate(boards.extras) if at not in columns]
-            if ways := [*readings(replace(boards, extras=extras), moves, folding, self.any_order)]:
-                return ways
-        return []
 
     def assumed(self, best: Reading, ranked: Sequence[Reading]) -> list[str]:
         """What only custom tells of the best reading: where others fit the file about as well."""
