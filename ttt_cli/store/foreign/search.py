@@ -26,7 +26,7 @@ from ttt_cli.store.foreign.keys import Spelling
 from ttt_cli.store.foreign.meanings import policies, readings, valued
 from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question, UndecidedError
 from ttt_cli.store.foreign.reading import Folding, Reading
-from ttt_cli.store.foreign.values import COUNT_FIELDS, EXPECTED, Values, collect, namings, quoted_key
+from ttt_cli.store.foreign.values import COUNT_FIELDS, EXPECTED, collect, namings, quoted_key
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.plays import PlayRule, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
@@ -282,16 +282,13 @@ class _Search:
                 for way in policies(boards, table.values):
                     found = found or [*readings(boards, way, folding, any_order)]
             if not found:
-                for way in valued(boards, self.collected(table)):
+                values = collect(table.values, table.keys, self.rules, self.where)
+                for way in valued(boards, values):
                     found += readings(boards, way, folding, any_order)
             if found:
                 stands_for = self.symmetries_asked(symmetry, possible)
                 return [replace(reading, spelling=spelling, stands_for=stands_for) for reading in found]
-        raise _unfit(table, boards, self.collected(table), self.where)
-
-    def collected(self, table: Candidate) -> Values:
-        """The numbers of a table; raises InvalidFileError if one is unlike the others."""
-        return collect(table.values, table.keys, self.rules, self.where)
+        raise _unfit(table, boards, self.where)
 
     def foldings(self, boards: Spelling, possible: Mapping[str, Int64s]) -> dict[str, Folding | None]:
         """How the keys may stand for their images, by the name of the symmetry, the likelier first."""
@@ -360,9 +357,10 @@ def _whose_stones(spelling: Spelling) -> tuple[str, str]:
     return name, spelling.facets[name]
 
 
-def _unfit(table: Candidate, spelling: Spelling, values: Values, where: str) -> InvalidFileError:
+def _unfit(table: Candidate, spelling: Spelling, where: str) -> InvalidFileError:
     """The error for values that fit the positions in no reading."""
     rules = spelling.space.rules
+    values = collect(table.values, table.keys, rules, where)
     ((key, times),) = Counter(table.keys).most_common(1)
     hint = "expected a board, perhaps a move or a player; a number each, or numbers for the free cells"
     names = values.names if values.shape == "cells" else []
