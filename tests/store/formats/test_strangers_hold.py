@@ -162,8 +162,7 @@ def test_whose_stones_are_own_is_asked_where_neither_answer_fits_all_keys():
     assert "(spelling.mine=1)" in str(refused({**own, numbers("OO......."): 0.1}, "who moves first"))
     seen = {numbers(text): v for text, v in [*POSITIONS.items()][::3] if mover(text) == "O" or winner(text)}
     seen |= {numbers(swapped(text)): 0.1 for text in [*POSITIONS][1::3] if mover(text) == "O"}
-    error = refused({**seen, **own}, spelling={"mine": "1"})
-    assert "spelling.turn=moved" in str(error)
+    refused({**seen, **own}, r"spelling\.turn=moved", spelling={"mine": "1"})
 
 
 def test_whose_stones_are_whose_is_not_asked_where_no_answer_could_be_read():

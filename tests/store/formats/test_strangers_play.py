@@ -327,7 +327,8 @@ def test_relative_stones_are_read_after_a_move_too():
     assert "f.json:spelling.mine=1" in error.hint  # which leaves no key out
     other = {numbers(text if mover(text) == "X" else swapped(text)): v for text, v in MOVED.items()}
     assert "(spelling.mine=-1)" in str(refused(other))
-    judged(own, looks_up(MOVED, 1, 1), spelling={"mine": "1", "theirs": "-1"})
+    for said in ({"mine": "1", "theirs": "-1"}, {"turn": "moved"}):
+        judged(own, looks_up(MOVED, 1, 1), spelling=said)
     own = {numbers(text if mover(text) == "O" else swapped(text)): v for text, v in WHILE_OPEN.items()}
     refused(own, r"'1' are one's own stones, whoever began \(spelling.mine=1\)")
 

@@ -168,7 +168,8 @@ class _Search:
         :raises UndecidedError: if two common conventions explain the keys.
         :raises InvalidFileError: if in no spelling keys are positions.
         """
-        is_relative = not self.stated.keys().isdisjoint({"mine", "theirs"})
+        # Stones after one's own moves are tried only where stones are said to be one's own.
+        is_relative = not self.stated.keys().isdisjoint({"mine", "theirs", "turn"})
         few = [way for way in self.spelled if is_relative or way.turn != "moved"]
         has_all_boards = len(self.table.keys) == 3**self.rules.cells
         least = keys.FEW_BOARDS if is_relative or has_all_boards else keys.MIN_BOARDS
