@@ -221,7 +221,7 @@ def test_mouse_and_breadcrumbs(browser):
 
 
 def test_every_mistake_of_the_list_leads_to_its_board(browser):
-    assert len(MISTAKES) == 4  # the last is the mirror image of the one before
+    assert len(MISTAKES.moves) == 4  # the last is the mirror image of the one before
     assert len(browser.texts("#mistakes a")) == 3
     for number in range(3):
         there, cell = MISTAKES.positions.text(number), int(MISTAKES.moves["cell"][number]) + 1
