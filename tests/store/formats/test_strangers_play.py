@@ -112,6 +112,10 @@ BEADS: dict[str, Callable[[Boxes], object]] = {
     "of free cells alone": lambda boxes: {
         text: [int(box.get(cell, 0)) for cell in free(text)] for text, box in boxes.items()
     },
+    "of free cells, then zeros": lambda boxes: {
+        text: [box.get(cell, 0) for cell in free(text)] + [0] * (9 - len(free(text)))
+        for text, box in boxes.items()
+    },
     "records": lambda boxes: {
         text.replace(".", " "): [
             {"action": [cell // 3, cell % 3], "count": int(count)} for cell, count in box.items()

@@ -127,6 +127,7 @@ def _measure_in_file(measure: str, spelling: Spelling) -> str:
 def valued(spelling: Spelling, values: Values) -> Iterator[Way]:
     """The ways to find values in a table: they are those of the keys, or of the cells in these."""
     yield (), values
+    yield from (((), of_free) for of_free in _of_free_cells(spelling, values))
     if values.shape != "position":
         return
     for columns, cells in _cell_columns(spelling):
@@ -135,6 +136,20 @@ def valued(spelling: Spelling, values: Values) -> Iterator[Way]:
         at_open = np.unique(ids[~spelling.space.terminal[spelling.indexes]])  # an ended game has no move
         if any(namings(names[at_open].tolist(), spelling.space.rules)):
             yield columns, of_cells
+
+
+def _of_free_cells(spelling: Spelling, values: Values) -> Iterator[Values]:
+    """Lists of one number for each cell may hold those of the free cells, in order, and from there on always
+    the same: if the numbers at occupied cells are not."""
+    space = spelling.space
+    if values.names != [*map(str, range(space.cells))]:
+        return
+    legal = space.legal[spelling.indexes[values.rows]]
+    is_free = values.ids < legal.sum(axis=1)
+    at_occupied = values.numbers[~legal[np.arange(len(legal)), values.ids]]
+    if len(np.unique(values.numbers[~is_free])) == 1 < len(np.unique(at_occupied)):
+        rows, numbers, ids = (column[is_free] for column in (values.rows, values.numbers, values.ids))
+        yield replace(values, shape="free", rows=rows, numbers=numbers, ids=ids)
 
 
 def _meanings(spelling: Spelling, columns: tuple[int, ...], values: Values) -> Iterator[_Meaning]:
