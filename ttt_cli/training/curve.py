@@ -8,10 +8,10 @@ from pathlib import Path
 
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import Policy
-from ttt_cli.errors import notices
+from ttt_cli.errors import InvalidFileError, notices
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError, Tick
-from ttt_cli.store.curves import Point, to_csv
+from ttt_cli.store.curves import Point, read, to_csv
 from ttt_cli.store.files import write_bytes
 
 PER_DECADE = 8
@@ -70,6 +70,18 @@ class Curve:
         if self.file is not None:
             write_bytes(self.file, to_csv(self.rows))
         return True
+
+
+def curve_so_far(path: Path) -> list[Point]:
+    """The curve in a file that is about to be rewritten; empty if there is none.
+
+    :raises InvalidFileError: if the file is not a curve.
+    """
+    try:
+        return read(path) if path.exists() else []
+    except InvalidFileError as error:
+        hint = "--curve another file: this one would be overwritten"
+        raise InvalidFileError(error.message, where=error.where, hint=hint) from None
 
 
 def measure(games: int, policy: Policy, tick: Tick = lambda positions: None) -> Point:

@@ -28,12 +28,12 @@ from ttt_cli.errors import InvalidFileError, UsageError, notices
 from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.store import library
-from ttt_cli.store.curves import from_record, read, to_record
+from ttt_cli.store.curves import from_record, to_record
 from ttt_cli.store.runs import DECISIVE, Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.system import real_path
 from ttt_cli.store.teaching import teach_waiting
-from ttt_cli.training.curve import KEPT_PER_DECADE, PER_DECADE, Curve, points
+from ttt_cli.training.curve import KEPT_PER_DECADE, PER_DECADE, Curve, curve_so_far, points
 
 SHARDED_FROM = 10_000_000
 """In runs of fewer games each block is one shard."""
@@ -146,8 +146,8 @@ class TrainingRun:
         """
         recorded = from_record(self.record["curve"]) if self.record.get("curve") else []
         rows = [replace(row, games=row.games - self.games_of_other_runs) for row in recorded]
-        if path is not None and path.exists():  # which must be a curve, as it will be overwritten
-            earlier = [row for row in read(path) if row.games <= self.resumed_at]
+        if path is not None:
+            earlier = [row for row in curve_so_far(path) if row.games <= self.resumed_at]
             if self.resumed_at:
                 rows = earlier or rows
         due = points(self.planned, PER_DECADE if closely else KEPT_PER_DECADE)
