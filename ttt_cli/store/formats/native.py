@@ -406,7 +406,7 @@ def _rows(
             yield text, [int(move), int(plies), result, run if has_run else name, int(count or 1)]
         elif line:
             listed = " and a run of the header" if runs is not None else ""
-            why = f"expected {','.join(columns)} with whole numbers{listed}, found {quoted(line)}"
+            why = f"expected {','.join(columns)} with whole numbers{listed}, found {quoted(line, 100)}"
             report(InvalidFileError(why, where=f"{where}: line {number}"))
 
 
