@@ -13,7 +13,6 @@ BOARDS = [Rules(), Rules(5, 6, 4), Rules(8, 8, 5), Rules(misere=True)]
 
 
 def sample(rules: Rules, games: int = 20) -> list[Position]:
-    """The positions of random games."""
     rng = np.random.default_rng(1)
     found = []
     for _ in range(games):

@@ -36,7 +36,6 @@ def places(*texts: str) -> list[int]:
 
 
 def changes(table: Table) -> np.ndarray:
-    """By how much they have changed."""
     return table.by_cell(table.moves["change"], ROWS, LEGAL)
 
 

@@ -113,8 +113,7 @@ BEADS: dict[str, Callable[[Boxes], object]] = {
         text: [int(box.get(cell, 0)) for cell in free(text)] for text, box in boxes.items()
     },
     "of free cells, then zeros": lambda boxes: {
-        text: [box.get(cell, 0) for cell in free(text)] + [0] * (9 - len(free(text)))
-        for text, box in boxes.items()
+        text: ([box.get(cell, 0) for cell in free(text)] + [0] * 9)[:9] for text, box in boxes.items()
     },
     "records": lambda boxes: {
         text.replace(".", " "): [
