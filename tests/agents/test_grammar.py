@@ -105,7 +105,6 @@ def test_a_search_needs_values_on_a_known_scale(store: Path) -> None:
         ("minmax", UsageError, "did you mean 'minimax'"),
         ("xyzzy", UsageError, "known: random, heuristic, minimax, search, human"),
         ("q", UsageError, "ttt train q --store "),
-        ("ntupel", UsageError, "did you mean 'ntuple'"),
         ("ntuple.article", UsageError, "ntuple has no article preset"),
         ("./nothing", InvalidFileError, "no such file"),
         ("minimax:dept=2", UsageError, "did you mean 'depth'"),

@@ -36,7 +36,6 @@ schemas       schema
 game          play --x q --o random --games 2 --seed 1 --learn
 review        review --game 1
 review        review --game 2
-review        review --game 3
 study         study q --board 2x3 --seeds 2 --games 100 --vary alpha=0.1,0.5 -o study.csv
 import        import few.json:values=mover -o imported.json
 verification  verify q
@@ -80,7 +79,7 @@ def broken(document: Any, schema: dict[str, Any]) -> Iterator[Any]:
 def test_documents_keep_to_their_schema_and_no_others_do(ttt, store, name: str):
     Path("few.json").write_text(FEW)
     if name == "review":
-        assert ttt("play", "--x", "random", "--o", "random", "--games", "3", "--learn").code == 0
+        assert ttt("play", "--x", "random", "--o", "random", "--games", "2", "--learn").code == 0
     schema = json.loads(printed := ttt("schema", name).out)
     assert '"type":"string","required"' not in printed
     validator = jsonschema.Draft202012Validator(schema)
@@ -101,7 +100,6 @@ def test_native_states_keep_to_their_schema(ttt, store):
     validator = jsonschema.Draft202012Validator(json.loads(ttt("schema", "state").out))
     ttt("train", "ntuple", "--board", "3x4", "--games", "20", "-o", store / "patterns.json")
     assert "patterns from 20 games" in ttt("play", "--x", "patterns", "--o", "random", "--games", "1").err
-    assert "in 1 run, " in (merged := ttt("merge", "patterns", "--dry-run").out) and " patterns" in merged
     for path in store.glob("*.json"):
         validator.validate(json.loads(path.read_text()))
 

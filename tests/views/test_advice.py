@@ -36,6 +36,13 @@ def test_on_a_large_board_the_worth_of_moves_is_proved():
     assert [note.plain for note in found.notes[3]] == ["win"] and not found.legend
 
 
+def test_the_most_that_each_cell_can_get_against_a_player():
+    found = beat(Position("X.O..XXO."), Uniform(Rules()), "random")
+    notes = {cell + 1: [line.plain for line in lines] for cell, lines in found.notes.items()}
+    assert notes[4] == ["draw", "(draw)"] and notes[9] == ["draw 66.7 %", "(loss)"]
+    assert found.text == "to beat random, play 2 or 5: you then win 33.3 % of the games"
+
+
 def test_a_best_response_to_a_slow_player_is_not_waited_for(monkeypatch):
     class Slow(Uniform):
         external = True

@@ -405,7 +405,8 @@ def test_random_values_are_read_by_convention(seed):
     rng = random.Random(seed)
     boards = rng.sample([text for text in StateSpace.of(STANDARD).texts() if free(text)], 40 * seed)
     table = {(text, cell): rng.uniform(-1, 1) for text in boards for cell in free(text)}
-    reads_as(Spell().objects(table), goes_by(table), values="mover")
+    _, assumed, _ = reads_as(Spell().objects(table), goes_by(table), values="mover").notes
+    assert assumed.endswith("who moves first? 'X' always moves first (spelling.first=X)")
 
 
 PAIRED: dict[str, Callable[[str, int], object]] = {
