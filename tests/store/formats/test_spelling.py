@@ -185,11 +185,12 @@ def test_taken_cells_may_hold_their_stones_and_texts_at_free_ones_are_left_out()
     assert [item.why for item in read(table).rejected] == ["not a finite number"] * 7
 
 
-def test_positions_whose_value_is_infinite_are_left_out():
-    table = {**POSITIONS, "XO.......": math.inf}
-    found = read(json.dumps(table), unknown=0)
-    assert [(item.where, item.why) for item in found.rejected] == [("key 'XO.......'", "not a finite number")]
-    plays_as(found.state, looks_up({key: value for key, value in table.items() if value != math.inf}))
+@pytest.mark.parametrize("value", [math.inf, math.nan, None])
+def test_positions_without_a_finite_value_are_left_out(value):
+    why = "not a finite number" if value == math.inf else "no value"
+    found = read(json.dumps({**POSITIONS, "XO.......": value}), unknown=0)
+    assert [(item.where, item.why) for item in found.rejected] == [("key 'XO.......'", why)]
+    plays_as(found.state, looks_up({key: value for key, value in POSITIONS.items() if key != "XO......."}))
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ _BRACKETS = dict.fromkeys(map(ord, "[](){}<>'\"\\"))
 _SIGNED = re.compile(r"-?[0-9]")
 _NATURAL = re.compile(r"0|[1-9][0-9]*")
 _WORD = re.compile(r"(?<![A-Za-z0-9])-1|[A-Za-z0-9]+")
+_EMPTY_CELLS = re.compile(r"([._*#?-])\1\1")
 
 _BLANKS = {*" .-_*?#~bBeEnN", "", OWN, "None", "none", "null", "nan", "NaN", "empty", "Empty", "EMPTY"}
 _ZEROS = {"0", "0.", "0.0"}
@@ -191,12 +192,17 @@ def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
     yield lambda key: [key]
     yield _TOKEN.findall
     yield _quoted_items
-    yield lambda key: [key[:cells], *_WORD.findall(key[cells:])]
-    yield lambda key: [*_WORD.findall(key[:-cells]), key[-cells:]]
+    yield lambda key: [key[:cells], *_words(key[cells:])]
+    yield lambda key: [*_words(key[:-cells]), key[-cells:]]
     yield lambda key: _glued_items(key, cells)
     yield lambda key: _printed_items(key, rules.cols)
     for mark in ",;/:\n\t_-@":
         yield lambda key, mark=mark: key.translate(_BRACKETS).split(mark)  # type: ignore[misc]
+
+
+def _words(text: str) -> list[str]:
+    """The words beside a board; too many for any frame if it goes on, with several empty cells."""
+    return [*text, *text] if _EMPTY_CELLS.search(text) else _WORD.findall(text)
 
 
 def _quoted_items(key: str) -> list[str]:

@@ -109,6 +109,8 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
             raise InvalidFileError(message, where=f"{where}, key {quoted_key(key)}")
         shape = kind if pairs else shape
         entries.append(pairs)
+    if shape == "position":
+        entries = [pairs or [("", None)] for pairs in entries]  # which will be left out
     lengths = {*map(len, entries)} - {0}
     if shape == "cells" and len(lengths) > 1 and all(map(_are_counted, entries)):
         shape = "free"
