@@ -131,6 +131,8 @@ def load_object(argument: str, example: str) -> Any:
     """
     path, name = split_name(argument, example)
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device may have no end
+            raise InvalidFileError("is not a regular file", where=str(path), hint=example)
         source = path.read_bytes()
     except OSError as error:
         raise InvalidFileError(str(error.strerror).lower(), where=str(path), hint=example) from None

@@ -130,6 +130,7 @@ def snapshot() -> dict[str, bytes | None]:
     ("call", "fault"),
     [
         *(("evaluate FILE", fault) for fault in UNREADABLE),
+        *(("evaluate py:FILE:choose", fault) for fault in ("folder", "fifo", "device")),
         *((call, "flipped") for call in SOME),
         *((call, fault) for call in READERS for fault in ("folder", "truncated")),
         *((call, "missing") for call in READERS if call != "train td --games 1 -o FILE"),
