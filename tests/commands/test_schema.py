@@ -25,7 +25,7 @@ diff          diff q minimax
 state-summary show q
 merge         merge q q --dry-run
 merge         merge q -o m.json
-backups       restore q
+backups       restore
 export        export q -f policy-csv -o x.csv
 page          explore q -o page.html
 curves        curve q
@@ -80,8 +80,7 @@ def test_documents_keep_to_their_schema_and_no_others_do(ttt, store, name: str):
     Path("few.json").write_text(FEW)
     if name == "review":
         assert ttt("play", "--x", "random", "--o", "random", "--games", "2", "--learn").code == 0
-    schema = json.loads(printed := ttt("schema", name).out)
-    assert '"type":"string","required"' not in printed
+    schema = json.loads(ttt("schema", name).out)
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)
     for _, *call in (line.split() for line in CALLS if line.split()[0] == name):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.errors import ExitCode, InvalidFileError
+from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.shell.options import complete_state, given_rules, named, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.files import Backup, backups, original
@@ -18,12 +18,8 @@ class Backups(Document, name="backups"):
     """The backups of a state, newest first, and the file that was restored from one."""
 
     backups: list[Backup]
-    restored: Path | None
-    source: str | None = aside()
-
-    @property
-    def code(self) -> ExitCode:
-        return ExitCode.DONE if self.backups or self.source is None else ExitCode.FAILED
+    restored: Path | None = None
+    source: str = aside("")
 
     def show(self, env: Environment) -> None:
         if self.restored is not None:
@@ -55,7 +51,7 @@ def restore(
     """
     if file is None:
         originals = filter(None, {original(path) for path in stored_files(env.store, "bak")})
-        return Backups([backup for path in sorted(originals) for backup in backups(path)], None, None)
+        return Backups([backup for path in sorted(originals) for backup in backups(path)])
     for backup in (Path(file), env.store / file):
         path = original(backup)
         if path is not None and backup.is_file():
@@ -67,4 +63,7 @@ def restore(
     path = path or library.existing(env.store, file, rules, what="file")
     if path.is_dir():
         raise InvalidFileError("is a folder", where=file or "''", hint="name a state or a log")
-    return Backups(backups(path), None, file)
+    found = backups(path)
+    if not found:
+        raise TttError("there are no backups: no save has replaced any experience", where=file)
+    return Backups(found)
