@@ -72,8 +72,7 @@ def test_help_shows_the_options_that_change_something(ttt: Run) -> None:
     assert not any(name in text for name in ("--store", "--board", "--line "))
     assert ttt("schema", "--store", __file__, "--board", "4x4").code == 0  # all commands take them
     assert ttt("train", "q", "-o").err.endswith("option '-o' requires an argument (see ttt train q --help)\n")
-    text = ttt("evaluate", "--help").out
-    assert "--board" in text and "wins=known|unknown" in text
+    assert "wins=known|unknown" in ttt("evaluate", "--help").out
 
 
 # ---- results and errors
