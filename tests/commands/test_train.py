@@ -28,7 +28,7 @@ def test_a_resumed_call_reports_its_own_games_and_results(ttt: Run) -> None:
 
 def test_until_fails_without_a_proof_but_saves(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     told = ttt("train", "td", "--games", "256", "--seed", "1", "--until", "unbeatable", "-o", "td.json")
-    assert told.code == 1 and "not unbeatable after 256 games" in told.err
+    assert told.code == 1 and ", --seed 1\nnot unbeatable after 256 games\nnext:" in told.err
     assert library.load(Path("td.json")).state.games == 256
     monkeypatch.setattr("ttt_cli.commands.train.is_unbeatable", Mock(side_effect=MemoryError))
     assert "whether it is beatable is not known; saved" in ttt("train", "td", "--games", "9").out

@@ -48,7 +48,7 @@ _BRACKETS = dict.fromkeys(map(ord, "[](){}<>'\"\\"))
 _SIGNED = re.compile(r"-?[0-9]")
 _NATURAL = re.compile(r"0|[1-9][0-9]*")
 _WORD = re.compile(r"(?<![A-Za-z0-9])-1|[A-Za-z0-9]+")
-_EMPTY_CELLS = re.compile(r"([._*#?-])\1\1")
+_CELLS = re.compile(r"[XOxo._*#?-]{3,}")
 
 _BLANKS = {*" .-_*?#~bBeEnN", "", OWN, "None", "none", "null", "nan", "NaN", "empty", "Empty", "EMPTY"}
 _ZEROS = {"0", "0.", "0.0"}
@@ -201,8 +201,8 @@ def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
 
 
 def _words(text: str) -> list[str]:
-    """The words beside a board; too many for any frame if it goes on, with several empty cells."""
-    return [*text, *text] if _EMPTY_CELLS.search(text) else _WORD.findall(text)
+    """The words beside a board; too many for any frame if these are cells, of a larger board."""
+    return [*text, *text] if _CELLS.fullmatch(text) else _WORD.findall(text)
 
 
 def _quoted_items(key: str) -> list[str]:
