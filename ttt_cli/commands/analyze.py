@@ -62,7 +62,8 @@ class AnalysisResult(Document, name="analysis"):
                 distance = min(plies) if value > 0 else max(plies)
                 outcome += f" in {distance} {'ply' if distance == 1 else 'plies'}"
             kept_by = " ".join(str(move.cell + 1) for move in best)
-            env.out(f"{position.mover} to move {outcome}; cells that keep this: {kept_by}")
+            proved = "that" if all(move.value is not None for move in moves) else "proved to"
+            env.out(f"{position.mover} to move {outcome}; cells {proved} keep this: {kept_by}")
         if self.agents:
             env.out("")
             self._show_opinions(env, self.agents)

@@ -12,6 +12,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import move_scores, solve
 from ttt_cli.engine.solver import Solver
 from ttt_cli.engine.state_space import enumerated
+from ttt_cli.engine.symmetry import classes
 
 UNPROVEN = proof_search.UNPROVEN
 
@@ -40,12 +41,17 @@ def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
 
 def solved(positions: Positions, *, nodes: int = NODES) -> tuple[Int8s, Int8s]:
     """int8[k], int8[k, cells]: the values of positions, as ``values_of``, and of their moves for the mover,
-    ``UNPROVEN`` if illegal. What is proved for one position does not depend on the others."""
+    ``UNPROVEN`` if illegal; equivalent moves share what is proved for one of them. What is proved for one
+    position does not depend on the others."""
     if enumerated(positions.rules) is not None:
         moves = np.where(positions.legal, np.sign(move_scores(positions)), np.int8(UNPROVEN))
         return values_of(positions), moves
     every_move = np.arange(positions.cells, dtype=np.int8), proof_search.ALL, nodes
-    return Solver(positions.rules).values(positions, nodes=nodes, moves=every_move)
+    values, moves = Solver(positions.rules).values(positions, nodes=nodes, moves=every_move)
+    equivalent = np.arange(len(moves))[:, None], classes(positions).moves
+    shared = np.full_like(moves, UNPROVEN)
+    np.minimum.at(shared, equivalent, moves)  # ``UNPROVEN`` is more than any value
+    return values, shared[equivalent]
 
 
 def negated(values: Int8s) -> Int8s:
