@@ -42,7 +42,7 @@ class Merge(Document, name="merge"):
     def show(self, env: Environment) -> None:
         for file in self.inputs:
             if not file.used:
-                env.say(f"{file.file} adds nothing: its runs are all in another input")
+                env.say(f"{file.file} adds nothing: all that it has learned is in another input")
         outcome = "would hold" if self.file is None else f"saved to {self.file}:"
         env.out(f"{outcome} {counted(self.games, 'game')} in {self.size}")
         if self.file is not None:

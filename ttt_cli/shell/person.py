@@ -213,6 +213,6 @@ class Person:
         self.typed = ""
 
     def _type(self, digits: str) -> None:
-        self.typed = digits
+        self.typed, self.message = digits, ""
         if digits:
             self.cursor = int(digits) - 1
