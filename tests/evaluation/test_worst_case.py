@@ -29,7 +29,6 @@ def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
     for policy in (tables.uniform(space), tables.heuristic(space), some_policy(space, 2, resigning=0.1)):
         for side in Side:
             line = worst_case(layers_of(policy, side), side).line
-            assert line is not None
             path = tables.path(space, cells := [cell - 1 for cell in line])
             for index, cell in zip(path, line, strict=False):
                 if space.plies[index] % 2 == side:
@@ -44,13 +43,11 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
     policy = tables.minimax(space, ties="first", depth=1)  # wins where it can, blocks nothing
     for side in (0, 1):
         found = worst_case(layers_of(policy, Side(side)), Side(side))
-        assert found.line is not None
         assert found.loss == 1  # without chance, what can be forced is certain …
         assert len(found.line) == (6, 5)[side]  # … and here it takes three stones in a row
     wrong = tables.changed(tables.minimax(space), "X........", {5: 0.9, 2: 0.06, 9: 0.04})  # in two ways
     found = worst_case(layers_of(wrong, Side(1)), Side(1))
-    assert found.line is not None and found.line[:2] == (1, 2)
-    assert found.loss == pytest.approx(0.1)
+    assert found.line[:2] == (1, 2) and found.loss == pytest.approx(0.1)
 
 
 def test_a_loss_that_can_be_forced_is_certain() -> None:
@@ -64,9 +61,12 @@ def test_rounding_never_decides_a_line() -> None:
     space = StateSpace.of()
     slip = tables.changed(tables.minimax(space, ties="first"), "X........", {5: 1 - 1e-18, 2: 1e-18})
     found = worst_case(layers_of(slip, Side(1)), Side(1))
-    assert 0 < found.loss < 1e-17
-    assert found.guaranteed == -1
+    assert 0 < found.loss < 1e-17 and found.guaranteed == -1
     assert found.line is not None and found.line[:2] == (1, 2)
-    # and the smallest probability of holding the game is no certain loss
+    # The smallest probability of holding the game is no certain loss, and what no number can hold can happen.
     luck = tables.changed(tables.minimax(space, ties="first"), "....X....", {2: 1 - 1e-13, 1: 1e-13})
     assert 1 - 1e-12 < worst_case(layers_of(luck, Side.O), Side.O).loss < 1
+    once = tables.changed(tables.minimax(space, ties="first"), "X.O......", {7: 1, 4: 1e-200})
+    twice = tables.changed(once, "X.OX..O..", {5: 1, 2: 1e-200})
+    found = worst_case(layers_of(twice, Side.X), Side.X)
+    assert 0 < found.loss < 1e-300 and found.line == (1, 3, 4, 7, 2, 5)

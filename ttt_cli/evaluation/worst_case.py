@@ -20,6 +20,9 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.walk import BUDGET, Layer, layers_of
 
+LEAST = float(np.finfo(np.float64).tiny)
+"""What counts as the probability of anything that can come about but is less likely."""
+
 
 @dataclass(frozen=True)
 class WorstCase:
@@ -50,9 +53,10 @@ def worst_case(layers: Sequence[Layer], side: Side) -> WorstCase:
         best = np.empty(len(layer), np.int8)
         for rows, part in layer.parts():
             results = part.results_for(side.other)
-            loss[rows] = backward(part, (results > 0).astype(np.float64), losses[-1])
-            expected[rows] = backward(part, results.astype(np.float64), gain)
             best[rows] = part.max_over_moves(possible.take(part.targets), results)
+            loss[rows] = backward(part, (results > 0).astype(np.float64), losses[-1])
+            loss[rows] = np.maximum(loss[rows], LEAST * (best[rows] > 0))
+            expected[rows] = backward(part, results.astype(np.float64), gain)
         losses.append(loss)
         gain = expected
         possible = best
@@ -109,7 +113,7 @@ def _likeliest_loss(layers: Sequence[Layer], side: Side, losses: Sequence[Floats
         if layer.probabilities is None:  # the opponent makes the moves of its best response
             hopeful &= after[targets] >= loss[here[parents]] * (1 - ROUNDING)
         else:
-            chances = chances * layer.probabilities[moves]
+            chances = np.maximum(chances * layer.probabilities[moves], LEAST)
         hopeful &= chances > likeliest * (1 + ROUNDING)  # a longer game only becomes less likely
         most = np.zeros(len(after))
         np.maximum.at(most, targets[hopeful], chances[hopeful])
