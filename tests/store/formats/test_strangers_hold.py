@@ -108,11 +108,11 @@ def test_keys_of_another_board_name_it():
     table = {
         str((tuple((at >> cell & 1) * 2 for cell in range(16)), at % 16)): at for at in range(0, 9000, 7)
     }
-    assert "--board 4x4" in refused(table, "not positions of 3x3").flags
+    for keys in (table, {"." * 16: 0.5, "X" + "." * 15: 0.7}):  # of a few, all stones are in nine cells
+        assert "--board 4x4" in refused(keys, "not positions of 3x3").flags
     refused(POSITIONS, "not positions of 8x8", rules=Rules(8, 8, 3))  # whose positions are too many
-    refused(
-        {str(2 * in_base_3(board) + 1): value for board, value in POSITIONS.items()}, "not positions of 3x3"
-    )
+    numbers = {str(2 * in_base_3(board) + 1): value for board, value in POSITIONS.items()}
+    refused(numbers, "not positions of 3x3")
 
 
 def test_images_of_a_board_are_no_more_evidence_than_it_is():
