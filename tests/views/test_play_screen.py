@@ -28,7 +28,7 @@ def placed(
     variables = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": str(lines), "NO_COLOR": "1"}
     env = Environment(Terminal(), out := Terminal(), Terminal(), variables)
     session = Session(rules, (Player("human"), machine or Player("human")))
-    person = Person(env, session, keys := Mock(more_typed=False))
+    person = Person(env, session, keys := Mock())
     person.cursor, person.typed, person.advice = 0, typed, advice
     person.tell(person._do(key) if key else "")
     Console(file=out, width=columns, height=lines, color_system=None).print(keys.paint.call_args[0][0])

@@ -41,11 +41,6 @@ class Lines:
     def __init__(self, env: Environment) -> None:
         self.env = env
 
-    @property
-    def more_typed(self) -> bool:
-        """Whether further keys have been typed: before these are read, nothing need be painted."""
-        return False
-
     def paint(self, drawing: RenderableType) -> None:
         """Show a drawing on the whole screen, or below what is there."""
         self.env.draw(drawing)
@@ -90,10 +85,6 @@ class Keys(Lines):
         self._size = os.get_terminal_size(self._number)
         self._mode = termios.tcgetattr(self._number)
 
-    @property
-    def more_typed(self) -> bool:
-        return bool(self._typed)
-
     def enter(self) -> None:
         """Take the terminal, without the shell's treatment of lines."""
         tty.setcbreak(self._number, termios.TCSADRAIN)
@@ -112,8 +103,9 @@ class Keys(Lines):
         termios.tcsetattr(self._number, termios.TCSADRAIN, self._mode)
 
     def paint(self, drawing: RenderableType) -> None:
-        self._screen.console.width = self.env.width
-        self._screen.update(drawing, refresh=True)
+        if not self._typed:  # else the next key changes it at once
+            self._screen.console.width = self.env.width
+            self._screen.update(drawing, refresh=True)
 
     def read(self, prompt: str) -> str:
         """Read a key: its character in lower case, or ``up``, ``down``, ``left``, ``right``, ``enter``,
@@ -196,8 +188,7 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
             below = typed or "arrows, a number or a name, then Enter; Esc leaves"
             if not matching:
                 below = f"{typed}: no option has this number or name"
-            if not person.more_typed:
-                person.paint(_menu(env, question, options, at if person.by_keys else None, below))
+            person.paint(_menu(env, question, options, at if person.by_keys else None, below))
             key = person.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
             if key == "enter" and matching:
                 return at

@@ -154,8 +154,6 @@ class Person:
         self.show()
 
     def _draw(self) -> None:
-        if self.keys.more_typed:
-            return
         if self.message == self.help:
             keys = self.env.folded(self.help, self.env.stdout, indent=10)
             self.keys.paint(Text(f"{keys}\n\npress any key to go on"))
