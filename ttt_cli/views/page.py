@@ -65,7 +65,9 @@ def page(policy: Policy, name: str, facts: Sequence[tuple[str, str]], described:
     cells = policy.rules.cells
     content = Template(_resource("explore.html")).substitute(
         name=html.escape(name),
-        facts="".join(f'<li class="{mood}">{html.escape(fact)}</li>' for fact, mood in facts),
+        facts="".join(
+            f'<li class="{mood}">{html.escape(fact).replace(" %", "&nbsp;%")}</li>' for fact, mood in facts
+        ),
         digits=f"1 to {cells} and Enter" if cells > 9 else f"1 to {cells}",
         style=style,
         style_hash=_digest(style),
