@@ -32,7 +32,7 @@ from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions, Loaded
 from ttt_cli.store.runs import differences, differing
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.teaching import teach, teach_waiting
+from ttt_cli.store.teaching import Lesson, teach, teach_waiting
 from ttt_cli.training.curve import KEPT_UP_TO
 from ttt_cli.training.trainer import (
     SHARDED_FROM,
@@ -146,10 +146,11 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
         library.try_saving(start, path)
         if options.resume:
             return _carry_out(env, options, resumed_run(path, start, env.store, options.opponent))
-        state = _taught(env, path, start, options.games_from)
+        lesson = _taught(env, path, start, options.games_from)
+        state = lesson.state
         if options.only_recorded:
             library.save(state, path)
-            return _result(path, state)
+            return _result(path, state, lesson.learned, lesson.run and lesson.run["results"])
         seed = secrets.randbits(32) if options.seed is None else options.seed
         opponent = opponent_of(state, options.opponent, env.store, path)
         run = new_run(path, state, seed=seed, games=options.games, opponent=opponent)
@@ -319,14 +320,14 @@ def _unfit(
     return "", ""
 
 
-def _taught(env: Environment, path: Path, state: State, games_from: str | None) -> State:
-    """Return the state after it has learned the games that wait for it, and those of --games-from."""
+def _taught(env: Environment, path: Path, state: State, games_from: str | None) -> Lesson:
+    """Teach the state the games that wait for it, and then those of --games-from; return the last lesson."""
     name = library.display_name(env.store, path)
     lesson = teach_waiting(state, env.store, path)
     if lesson.learned:
         env.say(f"learned from {counted(lesson.learned, 'game')} recorded for {name} in games.jsonl")
     if games_from is None:
-        return lesson.state
+        return lesson
     games = library.games_in(env.store, games_from)
     lesson = teach(lesson.state, games, name)
     report = [f"learned from {counted(lesson.learned, 'game')} in {games_from}"]
@@ -343,7 +344,7 @@ def _taught(env: Environment, path: Path, state: State, games_from: str | None) 
             "; ".join(report[1:]), where=games_from, hint="are they of another game (--board, --line)?"
         )
     env.say("; ".join(report))
-    return lesson.state
+    return lesson
 
 
 def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Training:
@@ -383,7 +384,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
             budget = BUDGET
         else:
             budget = 200_000
-        result = _result(run.path, run.state, run, budget)
+        result = _result(run.path, run.state, run.games, run.results, run, budget)
     if run.games and not result.positions:
         env.say("it has learned nothing: resigned games, for example, teach nothing")
     if stopped is not None:
@@ -431,11 +432,21 @@ def _workers(
     return nullcontext(map)
 
 
-def _result(path: Path, state: State, run: TrainingRun | None = None, budget: int = 200_000) -> Training:
-    """Return the result of the call, with the games of a run; ``budget``: positions that the proof may
-    visit."""
-    games, seconds = (run.games, run.seconds) if run else (0, 0.0)
-    won = run.results if run else Counter[str]()
+def _result(
+    path: Path,
+    state: State,
+    games: int,
+    results: Mapping[str, Any] | None,
+    run: TrainingRun | None = None,
+    budget: int = 200_000,
+) -> Training:
+    """Return the result of the call.
+
+    :param games: those learned in this call, by a ``run`` or from records; ``results``: how they ended.
+    :param budget: the positions that the proof may visit.
+    """
+    won = Counter(results)
+    seconds = run.seconds if run else 0.0
     try:
         unbeatable = (run is not None and run.enough) or is_unbeatable(state.policy, budget=budget)
     except MemoryError:  # the file is saved all the same
