@@ -28,7 +28,7 @@ MAX_VALUES = 4_000_000  # opcodes and values of any file, each counted as often 
 FREE_VALUES = 100_000  # that even the smallest file may have
 VALUES_PER_BYTE = 32  # beyond these, since a few bytes can refer to the same values again and again
 MAX_LEVELS = 30  # of nesting; deeper values are left out
-MAX_INTEGER_BITS = 1024  # bits that still fit into a float
+MAX_INTEGER_BITS = 1023  # of any integer with no more, a float can be made
 
 BUILT = {f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")} | {"numpy.dtype"}
 """Objects that are filled after they are made: an array, and the type of its elements."""
@@ -114,7 +114,7 @@ class _Reader:
         self.stack: list[Any] = []  # above the last mark
         self.below: list[list[Any]] = []  # what is below each mark
         self.memo: dict[int, Any] = {}
-        self.open: set[int] = set()
+        self.converting: set[int] = set()
         self.objects: dict[str, None] = {}
 
     def count(self, values: int) -> None:
@@ -314,11 +314,11 @@ class _Reader:
             self.count(len(value) // _TEXT_UNIT)
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
-        if id(value) in self.open or len(self.open) >= MAX_LEVELS:
+        if id(value) in self.converting or len(self.converting) >= MAX_LEVELS:
             return None
-        self.open.add(id(value))
+        self.converting.add(id(value))
         content = self.content(value)
-        self.open.discard(id(value))
+        self.converting.discard(id(value))
         return content
 
     def content(self, value: Any) -> Any:
@@ -356,7 +356,7 @@ class _Reader:
     def key(self, value: Any) -> str:
         parts = value if isinstance(value, list) else [value]
         self.count(sum(len(part) for part in parts if isinstance(part, bytes)) // _TEXT_UNIT)
-        spelled = [_numbers_in(part) if isinstance(part, bytes) else part for part in parts]
+        spelled = [_bytes_in_key(part) if isinstance(part, bytes) else part for part in parts]
         key = spelled if isinstance(value, list) else spelled[0]
         text = key if isinstance(key, str) else _written(self.value(key))
         self.count(len(text) // _TEXT_UNIT)
@@ -376,8 +376,8 @@ NAMES: Mapping[str, Callable[..., Any] | None] = {
     **dict.fromkeys(f"builtins.{name}" for name in ("object", "tuple", "int", "float", "str", "bool")),
     **dict.fromkeys(f"numpy.{name}" for name in ("ndarray", "float32", "float64", "int64", "zeros")),
 }
-"""The allowed names of Python's library and of NumPy, and the values of calls of them; None: they may only be
-mentioned, as a default factory or the class of an array."""
+"""The allowed names of Python's library and of NumPy, and what makes the value of a call of each; None: it
+may only be mentioned, as a default factory or the class of an array."""
 _NUMBERS = ("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT")
 _TEXTS = (
     *("STRING", "BINSTRING", "SHORT_BINSTRING"),  # of Python 2
@@ -439,7 +439,7 @@ def _opcodes(file: io.BytesIO) -> Iterator[tuple[str, Any, int | None]]:
             return
 
 
-def _numbers_in(raw: bytes) -> Any:
+def _bytes_in_key(raw: bytes) -> Any:
     """Bytes in a key: as text, or as the small numbers of an array, or else as ``repr`` writes them."""
     if raw.isascii() and raw.decode().isprintable():
         return raw.decode()

@@ -27,11 +27,11 @@ SMALL = {
     "keys of four symbols": (b'{"X 0 X11OX": 1, "0XO.10.O1": 2, "  O0 0 1X": 3}', "not positions"),
     "a control character in the name of a table": (
         json.dumps({f"a\x1b{n}": {"X........": {"5": n}, "XO.......": {"5": 2}} for n in (3, 4)}).encode(),
-        "whose table is which",
+        "which table is X's",
     ),
     "endgames": (b'{"XXXOO....": 1, "XX.OOOX..": -1, "XOXXOOOXX": 0}', "every board is the end of a game"),
     "few positions": (b'{"X........": 1, "XX.......": 1, "XXX......": 2}', "2 of 3 keys are not .*'XX"),
-    "endgames in words": (b"XXXOO....,won\nXX.OOOX..,lost\n", "boards with labels are not a player"),
+    "endgames in words": (b"XXXOO....,won\nXX.OOOX..,lost\n", "labelled boards are a data set, not a player"),
     "records beside a table": (
         b'{"q": {"XXXX.....": 0.5, "X........": 1, "XO.......": 0}, "log": [{"episode": 0, "note": "x0"}]}',
         "'XXXX.....'",

@@ -122,7 +122,7 @@ def test_the_side_that_values_favour_is_found(meaning, ended):
 
 def test_chances_need_no_scale():
     table = {text: (1 + value) / 2 for text, value in POSITIONS.items()}
-    refused(table, r"a move worth .*: 0 .* 0\.5, as [0-9,]+ of [0-9,]+ values")
+    refused(table, r"in the file worth .*: 0 .* 0\.5, as [0-9,]+ of [0-9,]+ values")
     found = reads_as(table, looks_up(POSITIONS), unknown=0.5)
     assert {text: entry["x"][0] for text, entry in entries(found).items()} == table
 
@@ -200,8 +200,8 @@ def test_positions_without_a_finite_value_are_left_out(value):
         (by_cell(MOVES), {-1: 0.5}, "'-1' is not a cell"),
         ({text: {"q_values": row, "visits": 3} for text, row in ROWS.items()}, 0.5, "expected a number"),
         (by_cell(MOVES), [{"action": 4}], "expected a number"),
-        (dict.fromkeys(ROWS), None, "'None': expected a number"),
-        ({"X........": []} | dict.fromkeys(ROWS, ["0.5"] * 9), ["0.5"] * 9, "expected a number"),
+        (dict.fromkeys(ROWS), None, "none of the values can be used"),
+        ({"X........": []} | dict.fromkeys(ROWS, ["0.5"] * 9), ["0.5"] * 9, "none of the values can be used"),
     ],
 )
 def test_a_value_unlike_the_others_is_refused(table, value, why):

@@ -69,7 +69,7 @@ def test_boards_after_the_moves_are_refused():
         refused(
             {board: symbols(then, own, other) for board, then in answers.items()}, "which cells are taken"
         )
-    refused({board: [*then] for board, then in answers.items()}, "expected a number")
+    refused({board: [*then] for board, then in answers.items()}, "none of the values can be used")
 
 
 def test_names_of_boards_are_not_values():
@@ -155,9 +155,7 @@ def test_whose_stones_are_own_is_asked_where_neither_answer_fits_all_keys():
     """Values of the boards after its own moves, in a program that also looks at those after the other's."""
     own = {numbers(text if mover(text) == "O" else swapped(text)): v for text, v in POSITIONS.items()}
     del own[numbers(EMPTY)]
-    both = (
-        "with spelling.mine=1 or spelling.mine=-1, whose are .* a move worth .* with spelling.first=1, whose"
-    )
+    both = "with spelling.mine=1 or spelling.mine=-1, whose are .* file worth .* with spelling.first=1, whose"
     refused({board: value - 2 for board, value in own.items()}, both)
     assert "(spelling.mine=1)" in str(refused({**own, numbers("OO......."): 0.1}, "who moves first"))
     seen = {numbers(text): v for text, v in [*POSITIONS.items()][::3] if mover(text) == "O" or winner(text)}

@@ -365,7 +365,7 @@ def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked():
     """A table that would play O badly: an agent trained wrongly, or one that takes the least as O."""
     table = {move: value * (1 if mover(move[0]) == "X" else -1) for move, value in MOVES.items()}
     coded = {"".join(symbols(board, "1", "2", "0")): row for board, row in in_rows(table).items()}
-    for spelled, sides in ((by_cell(table), ""), (coded, ", X being who moves first")):
+    for spelled, sides in ((by_cell(table), ""), (coded, ", where X moves first")):
         error = refused(spelled, rf"values mean{sides}: .*values=mover.*O takes the smallest \(values=x")
         assert "f.json:values=mover" in error.hint
     worse = {move: -value for move, value in MOVES.items()}  # the mover's is asked for however it plays
@@ -389,14 +389,14 @@ def test_a_move_may_be_given_by_the_board_after_it_or_with_its_player_at_once():
 def test_of_two_kinds_of_keys_none_is_left_out_silently():
     table, few, many = by_cell(MOVES), len(by_cell(MOVES)) // 20, len(by_cell(MOVES)) // 5
     assert read({f"note {at}": {4: 0.5} for at in range(few)} | table).rejected
-    refused({f"note {at}": {4: 0.5} for at in range(many)} | table, r"another kind than the others: 'note 0'")
+    refused({f"note {at}": {4: 0.5} for at in range(many)} | table, r"unlike the others: 'note 0'")
 
 
 def test_two_tables_may_be_added_up():
     """Double Q-learning: each table has learned from half of the games, the program goes by their sum."""
     halves = [move_values(seed=seed) for seed in (1, 2)]
     data = {f"q{number}": by_cell(half) for number, half in enumerate(halves, 1)}
-    assert "its program adds the two up (spelling.player-x=added)" in str(refused(data, "player-x="))
+    assert "the program adds them up (spelling.player-x=added)" in str(refused(data, "player-x="))
     added = {move: halves[0].get(move, 0.0) + halves[1].get(move, 0.0) for move in halves[0] | halves[1]}
     judged(data, goes_by(added), spelling={"player-x": "added"})
 
@@ -461,7 +461,10 @@ def test_the_best_moves_may_be_listed_as_rows_and_columns():
 
 
 def test_a_redundant_number_is_neither_a_move_nor_a_value():
-    measures = {"only say how many": lambda board: 9 - len(free(board)), "the same of all": lambda board: -1}
+    measures = {
+        "only say how many": lambda board: 9 - len(free(board)),
+        "the same of every": lambda board: -1,
+    }
     for said, depth in measures.items():
         boards = [{"player": mover(text), "board": text, "depth": depth(text)} for text in [*ROWS][:200]]
         refused(boards, said)
@@ -544,7 +547,7 @@ def test_a_row_for_each_board_is_read_where_something_was_learned():
     reads_as("\n".join(known), program, values="x", spelling={"order": "rows"})
     refused("\n".join(lines[:5478]), "not positions")
     for untrained in (0.5, dict.fromkeys("012345678", 0)):
-        refused({"".join(map(str, board)): untrained for board in EVERY}, "say the same of all boards")
+        refused({"".join(map(str, board)): untrained for board in EVERY}, "say the same of every board")
 
 
 @pytest.mark.long
@@ -609,7 +612,7 @@ def test_numbers_are_kept_as_they_stand_and_scaled_where_training_goes_on():
 def test_readings_that_fit_equally_well_are_named_with_what_decides():
     """All of cells 1 to 8, counted from 0 as from 1, are free here, and the stones are no usual ones."""
     data = {".........": {"5": 0.1, "6": 0.2}, "#.......@": {"4": 0.3, "2": 0.1}}
-    error = refused(data, "how are the cells counted: from 0.*cells=0.*cells=1")
+    error = refused(data, "how are the cells numbered: from 0.*cells=0.*cells=1")
     assert "f.json:spelling.first=#,spelling.cells=0" in error.hint
     said = refused(data, spelling={"first": "#"}, unknown=0.5)  # what was said is in what is to be pasted
     assert "f.json:unknown=0.5,spelling.first=#,spelling.cells=0" in said.hint

@@ -1,5 +1,5 @@
-"""Of the readings of a table the best one, and its rivals, which would play differently and may as well be
-meant."""
+"""Picks the best reading of a table, and its rivals: those that would play differently and may be meant
+instead."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
@@ -11,12 +11,12 @@ from ttt_cli.store.foreign.reading import Reading
 
 T = TypeVar("T")
 
-LEAD = 4.0  # how much higher the rank of the reading that is meant must be than that of any as common
+LEAD = 4.0  # by how much the best rank must exceed that of a reading that is no rarer
 CLEAR = 4.0  # the standard score from which a reading is clearly better than chance
-DOUBT = 2.0  # how much higher the score of a rarer reading must be for it to be a rival
-OUTWEIGHED = 4.0  # times the highest score without faults that one with faults must exceed
+DOUBT = 2.0  # by how much a rarer reading's score must exceed the best one's to make it a rival
+OUTWEIGHED = 4.0  # how many times the highest score without faults one with faults must exceed
 STEADY = 0.75  # how much less the values of winning moves must vary than if stones were the other side's
-DOUBTED = ("first", "mine", "values", "player-x")  # facets of which no rare value is believed unasked
+DOUBTED = ("first", "mine", "values", "player-x")  # facets whose rarer values are never taken unasked
 
 
 def firsts(ways: Iterable[T], key: Callable[[T], object]) -> list[T]:
@@ -38,7 +38,7 @@ def decide(agreeing: Sequence[Reading]) -> tuple[list[Reading], list[Reading]]:
     best, *others = ranked
     other_stones = [other for other in others if bool(other.spelling.turn) != bool(best.spelling.turn)]
     rivals = [other for other in others if _is_as_likely(other, best)]
-    rivals += islice((other for other in other_stones if _may_be_its_stones(other, best)), 1)
+    rivals += islice((other for other in other_stones if _may_have_its_stones_right(other, best)), 1)
     usual = min(ranked, key=lambda reading: reading.rarity)
     if not rivals and any(best.facets.get(name) != usual.facets.get(name) for name in DOUBTED):
         rivals = [usual]
@@ -49,9 +49,10 @@ def _sound(agreeing: Sequence[Reading]) -> Sequence[Reading]:
     """The readings without faults, if there are any. Won games that are not worth what they should be do not
     outweigh what all other positions say."""
     scores = [reading.score for reading in agreeing if not reading.faults]
-    enough = OUTWEIGHED * max(scores, default=0.0)
-    sound = [way for way in agreeing if not way.faults or (not way.of_moves and way.score > max(enough, 0.0))]
-    return sound if scores else agreeing
+    if not scores:
+        return agreeing
+    enough = max(OUTWEIGHED * max(scores), 0.0)
+    return [each for each in agreeing if not each.faults or (not each.of_moves and each.score > enough)]
 
 
 def _is_as_likely(other: Reading, best: Reading) -> bool:
@@ -61,9 +62,10 @@ def _is_as_likely(other: Reading, best: Reading) -> bool:
     return is_near or other.score > best.score + DOUBT
 
 
-def _may_be_its_stones(other: Reading, best: Reading) -> bool:
-    """Whether the meaning of the stones in a reading may be meant, not that in the best one, by what tells
-    the two apart: the values of wins, or the positions of each side by themselves."""
+def _may_have_its_stones_right(other: Reading, best: Reading) -> bool:
+    """Whether a reading that takes the stones the other way (as fixed sides, or as one's own) may be meant
+    instead of the best one. What tells them apart is the values of wins, or for values of positions each side
+    by itself."""
     if not best.of_moves:
         return other.score_by_side > max(best.score_by_side + DOUBT, CLEAR)
     # A program that is rewarded for blocks may prefer them to wins. Where no win is known under either

@@ -46,7 +46,7 @@ class Candidate:
 
     :ivar keys: perhaps behind the name of a part of the table, such as a player's, and a tab.
     :ivar notes: what a user should know of how the table was found.
-    :ivar called: the name of the table in its file, if it is one of several objects there.
+    :ivar called: the name of the table in its file, if it is an object inside another.
     :ivar unknown: the value of boards never seen, in a table of all boards; None: there is none, or it is no
         number.
     """
@@ -59,7 +59,7 @@ class Candidate:
 
     def select(self, rows: Sequence[int]) -> "Candidate":
         """The table with these rows only."""
-        return Candidate([self.keys[row] for row in rows], [self.values[row] for row in rows])
+        return replace(self, keys=[self.keys[row] for row in rows], values=[self.values[row] for row in rows])
 
     def without_filler(self, rules: Rules) -> "Candidate":
         """A table of all boards, of one player or two, or of all their free cells, without those never seen:
@@ -135,8 +135,8 @@ def _by_board(value: Any, rules: Rules) -> Any:
 
 
 def _tables_inside(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
-    """The table that the objects in an object are together; then the one that the objects in those are. Where
-    none looks like a table, the largest."""
+    """The objects in an object, joined as one table; then those one level deeper. Where none looks like a
+    table, the largest, if it is larger than the whole."""
     parts: list[Part] = [("", value)]
     for _ in range(2):
         inside = [(name, _by_board(item, rules)) for _, part in parts for name, item in part.items()]
@@ -144,7 +144,7 @@ def _tables_inside(value: dict[str, Any], rules: Rules) -> Iterator[Candidate]:
         if not parts or len(parts) > MAX_PARTS:
             return
         tables = [(name, part) for name, part in parts if _is_table(name, part, rules)]
-        largest = max((part for _, part in _policies_or_all(parts)), key=len)
+        largest = max((part for _, part in _played(parts)), key=len)
         if tables:
             yield _joined(tables, only=len(parts) == 1)
         elif len(largest) > len(value):
@@ -159,15 +159,16 @@ def _is_table(name: str, part: dict[str, Any], rules: Rules) -> bool:
     return not any(namings([*part], rules)) and bool(spellings([*part], rules, least))
 
 
-def _policies_or_all(parts: list[Part]) -> list[Part]:
-    """The parts that are called policies, which are what is played; if none is, all of them."""
+def _played(parts: list[Part]) -> list[Part]:
+    """The parts that are played by: those called policies, else all but counts, traces and the like, else
+    all."""
     policies = [(name, part) for name, part in parts if name.lower() in POLICY_NAMES]
     return policies or [(name, part) for name, part in parts if name.lower() not in NOT_PLAYED] or parts
 
 
 def _joined(tables: list[Part], *, only: bool) -> Candidate:
     """Tables as one, behind their names if there are several; without the values that led to a policy."""
-    played = _policies_or_all(tables)
+    played = _played(tables)
     names = dict.fromkeys(name for name, _ in played)
     notes = [f"the table is {quoted(played[0][0])}"] if len(played) == 1 and not only else []
     unused = dict.fromkeys(name for name, _ in tables if name not in names)
@@ -221,7 +222,12 @@ def tables_of_rows(
         are_fields = len(rows[-1]) > 1 and _parse(rows[-1][-1]) is not None
         separators = _ARROWS if are_fields and len({*map(len, rows)}) == 1 else _SEPARATORS
         lines = [",".join(map(str, row)) for row in rows]
-        rows = _matrix(rows, rules) or _listed(lines, rules) or _parted(lines, separators, rules) or rows
+        rows = (
+            _numpy_text(rows, rules)
+            or _boards_and_numbers(lines, rules)
+            or _separated(lines, separators, rules)
+            or rows
+        )
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
             fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
@@ -244,20 +250,20 @@ def tables_of_rows(
         row = unread[-1]
         message = f"{quoted(row[-1])} is not a value or a cell"
         if row[-1].isalpha():
-            message += ": boards with labels are not a player"
+            message += ": labelled boards are a data set, not a player"
         raise InvalidFileError(message, where=f"{where}, key {quoted(row[0])}")
     last = [row[-1] if parsed[-1] is None else parsed[-1] for row, parsed in zip(rows, values, strict=True)]
     yield Candidate(["\t".join(row[:-1]) for row in rows], last, notes=notes)
 
 
-def _matrix(rows: Sequence[list[Any]], rules: Rules) -> list[list[str]]:
+def _numpy_text(rows: Sequence[list[Any]], rules: Rules) -> list[list[str]]:
     """The rows of an array as NumPy saves it as text, a line for each board and blanks between the numbers of
     its cells; empty if any line has another form."""
     lines = [row[0].split() if len(row) == 1 else [] for row in rows]
     return lines if len(rows) == 3**rules.cells and {*map(len, lines)} == {rules.cells} else []
 
 
-def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
+def _boards_and_numbers(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
     """The keys and values of lines of a board and numbers: one for each cell, or cells and their values by
     turns; empty if any line has another form."""
     keys, values = list[str](), list[list[Any]]()
@@ -279,7 +285,7 @@ def _listed(lines: Sequence[str], rules: Rules) -> list[list[Any]]:
     return [[*row] for row in zip(keys, values, strict=True)]
 
 
-def _parted(lines: Sequence[str], separators: Sequence[str], rules: Rules) -> list[list[str]]:
+def _separated(lines: Sequence[str], separators: Sequence[str], rules: Rules) -> list[list[str]]:
     """The keys and values of lines such as ``board -> (row, column)``, with one of these separators between
     them; empty if any line but a header has another form."""
     for separator in separators:

@@ -29,7 +29,7 @@ LAST_FIRST = "rows from bottom right"  # the order of the cells in a number that
 OWN = "own"  # the empty symbol where each empty cell shows its own name
 CANONICAL_SHARE = 0.95  # the least share of keys that must be the smallest of their symmetric images
 MIN_CANONICAL = 12  # fewer keys with other images may all be the smallest by chance
-MIN_TURNED = 24  # the same for rotations without reflections
+MIN_CANONICAL_ROTATED = 24  # the same for rotations without reflections
 MIN_ROTATED = 60  # of fewer keys none may have a rotated image in the file by chance
 Images = Sequence[tuple[int, ...]]
 """The symmetries of a group, the identity first: cell ``at`` of an image is cell ``image[at]`` originally."""
@@ -38,7 +38,7 @@ NUMBERS = {"base-3 number": 3, **BITS}
 """The forms of a board as a number, by base: its digits are the cells, perhaps from the last one on."""
 FORMS = ("items", "characters", "list", "rows", *NUMBERS)
 """One item of a key per cell; one character per cell, where a digit may have a sign, and an integer may lack
-the zeros that begin it; a list in one item; one item per row; numbers."""
+its leading zeros; a list in one item; one item per row; numbers."""
 
 _DELIMITERS = r"\s,;|:/()\[\]{}<>"
 _TOKEN = re.compile(rf"""[^{_DELIMITERS}'"\\]+""")
@@ -123,7 +123,8 @@ class Spelling:
 
     @property
     def misfits(self) -> Bools:
-        """bool[keys], the keys that are not positions for no reason that a program would have."""
+        """bool[keys], the keys that are not positions though they hold a board, and one that was not played
+        on."""
         return self.left_out & ~self.played_on & ~self.no_board
 
     @property
@@ -132,7 +133,8 @@ class Spelling:
         return bool(np.isin(np.flatnonzero(~self.space.terminal), self.indexes).all())
 
     def differs(self, other: "Spelling") -> bool:
-        """Whether another spelling finds other boards in these keys, open ones of both sides."""
+        """Whether another spelling finds other boards in the same keys; not if one side alone is to move in
+        all that are open."""
         common = ~self.left_out & ~other.left_out
         still_open = self.indexes[common & ~self.space.terminal[self.indexes]]
         both_move = len({*(self.space.plies[still_open] % 2).tolist()}) == 2
@@ -201,7 +203,8 @@ def _splitters(rules: Rules) -> Iterator[Callable[[str], list[str]]]:
 
 
 def _words(text: str) -> list[str]:
-    """The words beside a board; too many for any frame if these are cells, of a larger board."""
+    """The words beside a board. Three cells or more belong to a larger board: they are given twice, which is
+    too many for any frame."""
     return [*text, *text] if _CELLS.fullmatch(text) else _WORD.findall(text)
 
 
@@ -358,7 +361,7 @@ def images(space: StateSpace, indexes: Int64s, group: Images) -> Iterator[tuple[
         yield image, space.find(stones[:, list(image)] @ space.powers)
 
 
-def representatives(spelling: Spelling) -> dict[str, Int64s]:
+def possible_symmetries(spelling: Spelling) -> dict[str, Int64s]:
     """For each group whose images the positions may stand for, since the file has hardly any two of these:
     int64[images, k], the images of those positions that have any but themselves."""
     positions = np.unique(spelling.indexes)
@@ -377,7 +380,7 @@ def symmetry_of(spelling: Spelling, possible: Mapping[str, Int64s]) -> str:
     symbols."""
     space = spelling.space
     for name, every in possible.items():
-        if every.shape[1] < (MIN_CANONICAL if name == "yes" else MIN_TURNED):
+        if every.shape[1] < (MIN_CANONICAL if name == "yes" else MIN_CANONICAL_ROTATED):
             continue
         stones = space.stones[every].astype(np.int64)  # [images, k, cells]
         if spelling.turn:  # one's own and the other's, as they are written

@@ -1,8 +1,8 @@
 """The readings of a table: the spelling of its keys combined with every meaning that its values may have.
 
 ``valued`` and ``policies`` list the ways to find values, or the moves of a policy, in the table. Under each,
-readings differ in what a key holds besides its board (``_meanings``), in the order of the cells, in the cell
-that each number belongs to (``_placements``), and in whose win a large number means (``_of_positions``,
+readings differ in what a key holds besides its board (``_explanations``), in the order of the cells, in the
+cell that each number belongs to (``_placements``), and in whose win a large number means (``_of_positions``,
 ``_of_moves``). Only combinations that fit the game are made: values are at free cells, a cell or a player in
 a key fits the position, no position occurs twice.
 """
@@ -29,24 +29,26 @@ MEANING_RARITY = 2  # of values for another side than usual, and of cells by col
 MISPLACED = 0.05  # the largest share of moves at occupied cells, of policies and under keys up to symmetry
 
 
-Way = tuple[tuple[int, ...], Values]
+ColumnsAndValues = tuple[tuple[int, ...], Values]
 """The columns of the extras that are part of the values, and the values."""
 
 
-def readings(spelling: Spelling, way: Way, folding: Folding | None, any_order: bool) -> Iterator[Reading]:
+def readings(
+    spelling: Spelling, columns: tuple[int, ...], values: Values, folding: Folding | None, any_order: bool
+) -> Iterator[Reading]:
     """The readings of a table whose keys are so spelled, and may stand for their images, and whose values are
-    found in one way.
+    these, given the columns that are part of them.
 
     :param any_order: whether to try rare orders of cells even where nothing calls for them.
     """
-    for meaning in _meanings(spelling, *way):
-        if meaning.of_moves and spelling.turn == "moved":
+    for explained in _explanations(spelling, columns, values):
+        if explained.values.of_moves and spelling.turn == "moved":
             continue  # moves are valued before they are made
-        combined = _combined(meaning, folding, any_order)
+        combined = _combined(explained, folding, any_order)
         yield from combined if folding is None else (reading.unfolded(folding) for reading in combined)
 
 
-class _Meaning(NamedTuple):
+class _Explained(NamedTuple):
     """A way to explain what the keys of a spelling hold besides their boards.
 
     :ivar values: those of moves, if the keys name cells.
@@ -59,32 +61,28 @@ class _Meaning(NamedTuple):
     facets: Mapping[str, str] = {}
 
     @property
-    def of_moves(self) -> bool:
-        return self.values.shape != "position"
-
-    @property
     def are_added(self) -> bool:
         """Whether the numbers of two players are added up."""
         return ADDED in self.facets.values()
 
 
-def _combined(meaning: _Meaning, folding: Folding | None, any_order: bool) -> list[Reading]:
-    """The readings of the keys themselves for one meaning, in every order of cells that is worth trying."""
+def _combined(explained: _Explained, folding: Folding | None, any_order: bool) -> list[Reading]:
+    """The readings of the keys themselves for one explanation, in every order of cells worth trying."""
     result = list[Reading]()
-    spelling = meaning.spelling
+    spelling = explained.spelling
     usual_order = np.arange(spelling.space.cells)
     for oriented, image in chain([(spelling, usual_order)], spelling.reoriented()):
         # Rare orders are tried only if one is stated, or if moves would otherwise go to occupied cells.
         is_rare = _order_rarity(oriented) == ORDER_RARITY
-        is_needed = any_order or (meaning.of_moves and all(reading.faults for reading in result))
+        is_needed = any_order or (explained.values.of_moves and all(reading.faults for reading in result))
         if is_rare and not is_needed:
             continue
-        if meaning.of_moves:
+        if explained.values.of_moves:
             # In a stated order cells may be numbered too, unless it is that of a number's digits.
             numbered = image if any_order and oriented.form not in NUMBERS else usual_order
-            ways = _of_moves(meaning._replace(spelling=oriented), folding, numbered)
+            ways = _of_moves(explained._replace(spelling=oriented), folding, numbered)
         else:
-            ways = _of_positions(meaning._replace(spelling=oriented))
+            ways = _of_positions(explained._replace(spelling=oriented))
         result += [way for way in ways if any_order or not (is_rare and way.faults)]
     return result
 
@@ -96,16 +94,16 @@ def _order_rarity(oriented: Spelling) -> int:
     return 0 if oriented.order == "rows" else ORDER_RARITY
 
 
-def _reading(meaning: _Meaning, measure: str, usual: str, cells: str = "", **fields: Any) -> Reading:
+def _reading(explained: _Explained, measure: str, usual: str, cells: str = "", **fields: Any) -> Reading:
     """The reading of numbers, given the meaning of a large one.
 
     :param measure: whose win it means; ``usual``: whose it usually means in such a table.
     :param cells: how moves name their cells, in words.
     :param fields: the other fields of the ``Reading``.
     """
-    spelling = meaning.spelling
+    spelling = explained.spelling
     rarity = spelling.rarity + _order_rarity(spelling)
-    if meaning.are_added:
+    if explained.are_added:
         rarity += ADDED_RARITY
     if measure != usual:
         rarity += MEANING_RARITY
@@ -113,8 +111,8 @@ def _reading(meaning: _Meaning, measure: str, usual: str, cells: str = "", **fie
         rarity += MEANING_RARITY
     placed = {"cells": cells} if cells else {}
     values = {"values": _measure_in_file(measure, spelling)}
-    facets = {**spelling.facets, **meaning.facets, **placed, **values}
-    return Reading(spelling, meaning.values, facets, rarity, **fields)
+    facets = {**spelling.facets, **explained.facets, **placed, **values}
+    return Reading(spelling, explained.values, facets, rarity, **fields)
 
 
 def _measure_in_file(measure: str, spelling: Spelling) -> str:
@@ -124,11 +122,11 @@ def _measure_in_file(measure: str, spelling: Spelling) -> str:
     return measure
 
 
-def valued(spelling: Spelling, values: Values) -> Iterator[Way]:
+def valued(spelling: Spelling, values: Values) -> Iterator[ColumnsAndValues]:
     """The ways to find values in a table: they are those of the keys, or of the cells in these."""
     yield (), values
     yield from (((), of_free) for of_free in _of_free_cells(spelling, values))
-    if values.shape != "position":
+    if values.of_moves:
         return
     for columns, cells in _cell_columns(spelling):
         names, ids = np.unique(cells, return_inverse=True)
@@ -149,19 +147,19 @@ def _of_free_cells(spelling: Spelling, values: Values) -> Iterator[Values]:
     at_occupied = values.numbers[~legal[np.arange(len(legal)), values.ids]]
     if len(np.unique(values.numbers[~is_free])) == 1 < len(np.unique(at_occupied)):
         rows, numbers, ids = (column[is_free] for column in (values.rows, values.numbers, values.ids))
-        yield replace(values, shape="free", rows=rows, numbers=numbers, ids=ids)
+        yield replace(values, shape="list", rows=rows, numbers=numbers, ids=ids)
 
 
-def _meanings(spelling: Spelling, columns: tuple[int, ...], values: Values) -> Iterator[_Meaning]:
+def _explanations(spelling: Spelling, columns: tuple[int, ...], values: Values) -> Iterator[_Explained]:
     """The ways to explain what the keys hold besides their boards and these columns."""
     others = [column for at, column in enumerate(spelling.extras) if at not in columns]
     # The same in every key says nothing, nor does how many stones there are.
     varied = [column for column in others if len(set(column)) > 1 and not _are_plies(column, spelling)]
     if not varied:
-        yield _Meaning(spelling, values)
+        yield _Explained(spelling, values)
     elif len(varied) == 1:
         for facets, owners in _players(varied[0], spelling):
-            yield _Meaning(spelling, values, owners, facets)
+            yield _Explained(spelling, values, owners, facets)
 
 
 def _are_plies(column: Sequence[str], spelling: Spelling) -> bool:
@@ -197,7 +195,7 @@ def _cells_played(column: Sequence[str], spelling: Spelling) -> Int64s | None:
 
 
 def _players(column: Sequence[str], spelling: Spelling) -> Iterator[tuple[dict[str, str], Int64s | None]]:
-    """The ways to read a column of the extras as players: facets, and owners as in ``_Meaning``."""
+    """The ways to read a column of the extras as players: facets, and owners as in ``_Explained``."""
     labels = sorted(set(column))
     space = spelling.space
     movers = space.movers[spelling.indexes]
@@ -219,9 +217,9 @@ def _players(column: Sequence[str], spelling: Spelling) -> Iterator[tuple[dict[s
         yield {"player-x": ADDED}, None
 
 
-def _of_positions(meaning: _Meaning) -> Iterator[Reading]:
+def _of_positions(explained: _Explained) -> Iterator[Reading]:
     """Numbers as values of positions, for each side whose good they may measure."""
-    spelling, values, owners, _ = meaning
+    spelling, values, owners, _ = explained
     space = spelling.space
     every = spelling.indexes[values.rows]
     is_known: Bools = np.isfinite(values.numbers)
@@ -243,27 +241,27 @@ def _of_positions(meaning: _Meaning) -> Iterator[Reading]:
     fields: dict[str, Any] = {"indexes": indexes, "numbers": values.numbers[is_known], "left_out": left_out}
     if player is not None:
         slots = (player < 0).astype(np.int64)
-        yield _reading(meaning, "owner", "owner", **fields, slots=slots, signs=(1, 1))
+        yield _reading(explained, "owner", "owner", **fields, slots=slots, signs=(1, 1))
         if len(np.unique(indexes)) < len(indexes):
             return  # each player has a value of its own for a position
     to_move = set(mover[~space.terminal[indexes] & (space.plies[indexes] > 0)].tolist())
     usual = spelling.turn or ("moved" if len(to_move) == 1 else "")
     usual = usual if player is None else "owner"
-    measures = {"x": (1, 1), "o": (-1, -1), "mover": (1, -1), "moved": (-1, 1)}
-    if spelling.turn:  # boards that do not show which side is X have no values for X
-        measures = {"mover": measures["mover"], "moved": measures["moved"]}
-    for measure, (with_x_to_move, with_o_to_move) in measures.items():
-        slots = (np.where(mover > 0, with_x_to_move, with_o_to_move) < 0).astype(np.int64)
-        signs = (with_o_to_move, -with_x_to_move)  # after a move the other side is to move
-        yield _reading(meaning, measure, usual or measure, **fields, slots=slots, signs=signs)
+    measures = {"mover": (-1, -1), "moved": (1, 1)}  # as ``Reading.signs``: X, or O, has just moved
+    if not spelling.turn:  # boards that do not show which side is X have no values for X
+        measures = {"x": (1, -1), "o": (-1, 1), **measures}
+    for measure, (after_x, after_o) in measures.items():
+        slots = (np.where(mover > 0, -after_o, after_x) < 0).astype(np.int64)
+        signs = (after_x, after_o)
+        yield _reading(explained, measure, usual or measure, **fields, slots=slots, signs=signs)
 
 
-def _of_moves(meaning: _Meaning, folding: Folding | None, order: Int64s) -> Iterator[Reading]:
+def _of_moves(explained: _Explained, folding: Folding | None, order: Int64s) -> Iterator[Reading]:
     """Numbers as values of moves, for each way to place them and each side whose good they may measure.
 
     :param order: int64[cells], in which the names of cells may come, if not row by row.
     """
-    spelling, values, owners, _ = meaning
+    spelling, values, owners, _ = explained
     space = spelling.space
     every = spelling.indexes[values.rows]
     goes_on: Bools = ~space.terminal[every]
@@ -273,21 +271,21 @@ def _of_moves(meaning: _Meaning, folding: Folding | None, order: Int64s) -> Iter
     if not (values.are_decisions or spelling.turn):
         measures |= {"x": (1, -1), "o": (-1, 1), "cost": (-1, -1)}
     for words, placement in _placements(every, values, space, order):
-        fields = _placed(placement, meaning, folding, goes_on)
+        fields = _placed(placement, explained, folding, goes_on)
         if fields:
             for measure, signs in measures.items():
-                yield _reading(meaning, measure, "mover", words, **fields, signs=signs)
+                yield _reading(explained, measure, "mover", words, **fields, signs=signs)
 
 
 def _placed(
-    placement: tuple[Int64s, Floats, Int64s], meaning: _Meaning, folding: Folding | None, goes_on: Bools
+    placement: tuple[Int64s, Floats, Int64s], explained: _Explained, folding: Folding | None, goes_on: Bools
 ) -> dict[str, Any]:
     """The fields of a ``Reading`` for numbers placed at moves; empty if they cannot be meant so.
 
     :param goes_on: bool[m], whether the player of each number can move in its position.
     """
     cells, numbers, at = placement
-    spelling, values, *_ = meaning
+    spelling, values, *_ = explained
     space = spelling.space
     indexes, still_open = spelling.indexes[values.rows[at]], goes_on[at]
     is_known = np.isfinite(numbers)
@@ -306,7 +304,7 @@ def _placed(
     if not many or (has_one_per_key and occupied > many) or (is_strict and occupied > MISPLACED * many):
         return {}
     moves, move_of = np.unique(indexes[is_kept] * space.cells + cells[is_kept], return_inverse=True)
-    if len(moves) < len(move_of) and not meaning.are_added:
+    if len(moves) < len(move_of) and not explained.are_added:
         return {}
     positions, slots = np.divmod(moves, space.cells)
     return {
@@ -324,7 +322,7 @@ def _placements(
     """The ways to place numbers whose positions are ``every``, int64[m]: in words, the cells (from 0), the
     numbers, and their indexes in ``Values``; for ``order`` see ``_of_moves``."""
     places = values.ids
-    rows = np.arange(len(values.rows))
+    at = np.arange(len(values.rows))
     if values.shape == "cells":
         named = np.unique(places[~space.terminal[every]])  # at the end of a game there is no move
         cell_of = np.zeros(len(values.names), np.int64)
@@ -335,26 +333,26 @@ def _placements(
                 signs = np.array([-1 if "-" in name else 1 for name in values.names])[places[goes_on]]
                 if len(np.unique(signs)) > 1 and len(np.unique(signs * space.movers[every[goes_on]])) > 1:
                     continue
-            yield words, (cell_of[places], values.numbers, rows)
+            yield words, (cell_of[places], values.numbers, at)
             if (order[cells] != cells).any():
                 in_order = f"{words} in the order of the board"
-                yield in_order, (order[cell_of[places]], values.numbers, rows)
+                yield in_order, (order[cell_of[places]], values.numbers, at)
         return
     free = space.legal[every].sum(axis=1)
     if np.all((np.bincount(values.rows)[values.rows] == free) | (free == 0)):
-        order = np.argsort(~space.legal, axis=1, kind="stable")  # the free cells first
-        cells = order[every, np.minimum(places, space.cells - 1)]
-        yield "free ones alone", (cells, values.numbers, rows)
+        free_first = np.argsort(~space.legal, axis=1, kind="stable")
+        cells = free_first[every, np.minimum(places, space.cells - 1)]
+        yield "free ones alone", (cells, values.numbers, at)
     for first in (0, 1):
         beads = values.numbers - first
         if np.all(np.isfinite(beads) & (beads == np.round(beads)) & (beads >= 0) & (beads < space.cells)):
             codes = values.rows * space.cells + beads.astype(np.int64)
-            drawn, rows, counts = np.unique(codes, return_index=True, return_counts=True)
-            yield f"{BEADS} from {first}", (drawn % space.cells, counts.astype(np.float64), rows)
+            drawn, at, counts = np.unique(codes, return_index=True, return_counts=True)
+            yield f"{BEADS} from {first}", (drawn % space.cells, counts.astype(np.float64), at)
 
 
-def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[Way]:
-    """The ways to read the values of a table as moves; none if it has two of an open position."""
+def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[ColumnsAndValues]:
+    """The ways to read the values of a table as moves; none if an open position occurs twice."""
     (still_open,) = np.nonzero(~spelling.space.terminal[spelling.indexes])  # ended boards hold no move
     boards, answers = spelling.select(still_open), [values[row] for row in still_open.tolist()]
     if len(np.unique(boards.indexes)) == len(still_open):
@@ -362,10 +360,10 @@ def policies(spelling: Spelling, values: Sequence[Any]) -> Iterator[Way]:
             yield columns, replace(moves, rows=still_open[moves.rows])
 
 
-def _answers(spelling: Spelling, values: Sequence[Any]) -> Iterator[Way]:
-    """The ways to read the values of open positions as moves: they are cells, or the columns of cells whose
-    rows are in the keys. Or, where each position has one value, this is what a cell in the key, or in one
-    place of a pair, is worth."""
+def _answers(spelling: Spelling, values: Sequence[Any]) -> Iterator[ColumnsAndValues]:
+    """The ways to read the values of open positions as moves. A value is a cell, or the board's column of a
+    cell whose row is in the key; or, where each position has one value, what the move is worth that the key,
+    or the other part of a pair, names."""
     yield from (((), moves) for moves in decisions(values))
     kinds = {*map(type, values)}
     if kinds == {int}:

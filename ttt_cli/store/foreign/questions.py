@@ -22,6 +22,7 @@ UNTURNED = "unturned"  # as ``symmetry``: a program looks up any image, but does
 SYMMETRIES = ("rotations", "yes", UNTURNED, "no")
 ADDED = "added"  # as ``player-x``: neither of two tables is X's, their program adds them up
 STONES = "who moves first"
+X_FIRST = ", where X moves first"  # which ``between`` adds to a question
 QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "does a key stand for other positions too": {
         "symmetry": {
@@ -45,17 +46,17 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
             "cost": "nobody's: they are costs, and both take the smallest",
         }
     },
-    "how are the cells counted": {"cells": {"0": "from 0", "1": "from 1", "": "{}"}},
-    "whose table is which": {"player-x": {ADDED: "neither's: its program adds the two up", "": "{} is X's"}},
+    "how are the cells numbered": {"cells": {"0": "from 0", "1": "from 1", "": "{}"}},
+    "which table is X's": {"player-x": {ADDED: "neither: the program adds them up", "": "{} is X's"}},
     "in which order do the cells of a board come": {
         "order": {
-            "rows": "row by row from the top left (of bits the lowest is the first cell's)",
-            LAST_FIRST: "the last one first (in base 3 a sum over 3**cell, of bits the highest the first's)",
+            "rows": "row by row from the top left (bits: the lowest is the first cell's)",
+            LAST_FIRST: "the last cell first (base 3: a sum over 3**cell; bits: the highest is the first's)",
             "": "{}",
         }
     },
     "how is an empty cell written": {"empty": {"": "{}"}},
-    "what in a key is the board": {"board": {"": "{}"}},
+    "how does a key hold the board": {"board": {"": "{}"}},
 }
 """The question to ask where readings differ in a facet, and its answers in words by the facet's value; the
 empty value stands for any other."""
@@ -153,7 +154,7 @@ def between(ways: Sequence[Mapping[str, str]]) -> list[Question]:
         sides = {("values", "x"), ("values", "o")}.intersection(values)
         has_x = any(way.get(name) in ("X", "x") for way in ways for name in ("first", "second"))
         # Where the stones are not letters, its author may call the other side X.
-        question = f"{text}, X being who moves first" if sides and not has_x else text
+        question = text + X_FIRST if sides and not has_x else text
         values += [("player-x", ADDED)] if "player-x" in names else []
         answers = dict(answer(*value) for value in values)
         if "values=mover" in answers:
@@ -166,8 +167,9 @@ def between(ways: Sequence[Mapping[str, str]]) -> list[Question]:
 def raised(
     asked: Sequence[Question], open_after: Callable[..., dict[str, Mapping[str, str]]]
 ) -> tuple[list[Question], list[Question]]:
-    """The questions that all first answers raise together, and those that only another answer raises. Each
-    begins with the answers that raise it, unless all do.
+    """The follow-up questions: those left open once each question has its first answer, and those that only
+    another answer leaves open. One that not every answer of a question leaves open begins with those that do
+    (``with values=x, …``).
 
     :param open_after: gives the questions that remain after some answers, and their answers.
     """
@@ -178,11 +180,11 @@ def raised(
         for _, answers in asked
         for answer in answers
     }
-    known = {text.partition(",")[0] for text, _ in asked}
+    known = {text.removesuffix(X_FIRST) for text, _ in asked}
     every: dict[str, dict[str, str]] = {}
     for remaining in (together, *after.values()):
         for text, answers in remaining.items():
-            if text.partition(",")[0] not in known:
+            if text.removesuffix(X_FIRST) not in known:
                 named = every.setdefault(text, {})
                 named |= {option: words for option, words in answers.items() if option not in named}
 

@@ -24,7 +24,9 @@ from ttt_cli.store.foreign.keys import MIN_CANONICAL, Images, Spelling, images
 from ttt_cli.store.foreign.values import Values
 from ttt_cli.store.plays import FEW_BELOW_0, PlayRule
 
-BEADS = "beads"  # the facet ``cells`` begins so where a list names a cell once for each bead
+BEADS = (
+    "beads"  # as ``drawn_by``; so begins the facet ``cells``, too, where a list names a cell for each bead
+)
 EMPTY_BOXES = 0.5  # the largest share of boards without beads; with more, numbers are values that begin at 0
 MAX_DRAWN = 10**9  # more beads for a move than the games of any program give it
 INEXACT = 0.02  # the largest rounding error of probabilities that add up to 1
@@ -47,7 +49,7 @@ class Reading:
     """A way to read a table: numbers, each of a position or of a move in it.
 
     :ivar spelling: the table's keys, including those left out.
-    :ivar values: the numbers as the file has them.
+    :ivar values: the numbers as the file has them; their ``rows`` count only the keys that are positions.
     :ivar facets: what distinguishes it from others, under the names of the command line.
     :ivar rarity: how far it is from what authors usually write.
     :ivar indexes: int64[k], the positions.
@@ -77,7 +79,7 @@ class Reading:
     @property
     def of_moves(self) -> bool:
         """Whether the numbers are those of moves."""
-        return self.values.shape != "position"
+        return self.values.of_moves
 
     @cached_property
     def positions(self) -> int:
@@ -124,8 +126,8 @@ class Reading:
 
     @property
     def by_board(self) -> tuple[Int64s, Floats]:
-        """The boards of which there are moves, int64[k], few of those of a large game; and what ``by_slot``
-        has of them."""
+        """The boards of whose moves any has a number, int64[k], and their rows of ``by_slot``. In a large
+        game these are few of all boards."""
         boards, places = np.unique(self.indexes, return_inverse=True)
         values = np.full((len(boards), self.spelling.space.cells), np.nan)
         values[places, self.slots] = self.worth
@@ -156,7 +158,7 @@ class Reading:
         few_are_empty = len(np.unique(numbers)) > 2 and (sums == 0).mean() <= EMPTY_BOXES
         look_like_beads = few_are_empty and numbers.max() <= MAX_DRAWN
         if np.all(numbers == np.round(numbers)) and (are_beads or look_like_beads):
-            return "beads"
+            return BEADS
         add_up = (abs(sums - 1) < INEXACT) | (abs(sums - 100) < 100 * INEXACT)  # per cent
         unequal = ((values > 0) & (values < largest)).any(axis=1)
         if unequal.sum() < MIN_UNEQUAL:
@@ -172,7 +174,7 @@ class Reading:
 
     @property
     def rank(self) -> float:
-        """How likely it is: what the numbers say for it, less what it asks one to believe."""
+        """``score``, less penalties for what is rare and for keys that do not fit."""
         return self.score - 3 * self.rarity - int(self.spelling.misfits.sum())
 
     @cached_property
@@ -266,7 +268,7 @@ class Reading:
         """What the numbers say instead of values, in words; empty if they are values."""
         numbers = self.values.numbers
         if len(numbers) >= MIN_MAPPED and (numbers == numbers[0]).all() and not self.lists_choices:
-            return "the same of all boards"
+            return "the same of every board"
         if self.of_moves:
             of_boards = self.spelling.space.cells * len(np.unique(self.values.rows)) == len(self.values.rows)
             is_stones = len(np.unique(self.values.numbers)) <= 3 and not self.values.are_decisions
@@ -283,12 +285,12 @@ class Reading:
         group, turned = folding
         space = self.spelling.space
         parts = []
-        by_key = self.of_moves and not (turned and self._has_one_of_equivalent_moves(group))
+        by_position = self.of_moves and not (turned and self._has_one_of_equivalent_moves(group))
         # What has a number already: a position, a side's good in it, or a move.
         done = np.zeros((len(space), max(space.cells, 2)), np.bool_)
         for image, places in images(space, self.indexes, group):
             slots = np.argsort(image)[self.slots] if self.of_moves and turned else self.slots
-            column = 0 if by_key else slots
+            column = 0 if by_position else slots
             new = ~done[places, column] & (space.legal[places, slots] if self.of_moves else True)
             done[places, column] = True
             parts.append((places[new], slots[new], self.numbers[new]))

@@ -3,8 +3,8 @@
 A search takes the spellings of the keys that are worth trying (``_Search.spellings``) and the readings of the
 table under each (``_Search.readings_under``). Where the best one has rivals (``decide``), the user is asked.
 
-What no number in a file can tell is never guessed: the user is asked to choose between two common conventions
-about whose stones are whose, and about keys that fit no reading for no reason of the game.
+What no number in a file can tell is never guessed. The user is asked whose stones are whose where two common
+conventions fit, or where every spelling leaves out keys for which play is no reason (``Spelling.misfits``).
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ from ttt_cli.store.foreign.keys import Spelling
 from ttt_cli.store.foreign.meanings import policies, readings, valued
 from ttt_cli.store.foreign.questions import UNTURNED, NoPositionsError, Question, UndecidedError
 from ttt_cli.store.foreign.reading import Folding, Reading
-from ttt_cli.store.foreign.values import COUNT_FIELDS, EXPECTED, collect, namings, quoted_key
+from ttt_cli.store.foreign.values import COUNT_FIELDS, collect, namings, quoted_key
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.plays import PlayRule, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
@@ -68,7 +68,7 @@ def search(table: Candidate, options: FileOptions, rules: Rules, where: str) -> 
 class _Search:
     """The search over one table, given what the user has stated.
 
-    :ivar spelled: the spellings under which not few of the keys are positions.
+    :ivar spelled: the spellings under which at least ``FEW_BOARDS`` of the keys are positions.
     """
 
     table: Candidate
@@ -78,14 +78,14 @@ class _Search:
     spelled: Sequence[Spelling]
 
     @cached_property
-    def stated(self) -> Mapping[str, str]:
-        """The facets that the user has stated."""
+    def facets(self) -> Mapping[str, str]:
+        """The facets that the user has stated, but for ``symmetry``."""
         return questions.stated_facets(self.options, self.where)
 
     @property
-    def stated_of_keys(self) -> dict[str, str]:
-        """Those of how keys are spelled."""
-        return {name: value for name, value in self.stated.items() if name in questions.KEY_FACETS}
+    def key_facets(self) -> dict[str, str]:
+        """Those of them that say how keys are spelled."""
+        return {name: value for name, value in self.facets.items() if name in questions.KEY_FACETS}
 
     def asked_after(self, *answers: str) -> dict[str, Mapping[str, str]]:
         """The questions that ``run`` asks after some answers; none if no reading fits."""
@@ -101,22 +101,23 @@ class _Search:
     def run(self) -> tuple[Reading, list[str]]:
         """As ``search``, but asking only what is open before any question is answered."""
         possible = self.readings()
-        agreeing = [reading for reading in possible if self.stated.items() <= reading.facets.items()]
+        agreeing = [reading for reading in possible if self.facets.items() <= reading.facets.items()]
         if not agreeing:
-            raise questions.not_borne_out(self.stated, [reading.facets for reading in possible], self.where)
+            raise questions.not_borne_out(self.facets, [reading.facets for reading in possible], self.where)
         ranked, rivals = decide(agreeing)
         best = ranked[0]
         by_rank = sorted(agreeing, key=lambda reading: -reading.rank)
-        is_misfit = best.spelling.misfits.any() and not self.stated_of_keys  # no spelling explains all keys
+        is_misfit = best.spelling.misfits.any() and not self.key_facets  # no spelling explains all keys
         if is_misfit:
-            rivals = firsts([best, *by_rank], lambda reading: _whose_stones(reading.spelling))
-        elif best.spelling.turn and best.spelling.misfits.any() and "turn" not in self.stated:
+            _, *rivals = firsts([best, *by_rank], lambda reading: _whose_stones(reading.spelling))
+        elif best.spelling.turn and best.spelling.misfits.any() and "turn" not in self.facets:
             # Where neither meaning of one's own stones fits all keys, the numbers do not tell which is meant.
-            rivals += islice((way for way in by_rank if way.spelling.turn != best.spelling.turn), 1)
+            rivals += islice((other for other in by_rank if other.spelling.turn != best.spelling.turn), 1)
         self.refuse_unusable(best)
         asked = [*_open_questions(best, rivals, agreeing), *self.about_play(best, rivals)]
         if is_misfit:
-            asked = [self.about_misfits(rivals), *(item for item in asked if item[0] != questions.STONES)]
+            others = [question for question in asked if question[0] != questions.STONES]
+            asked = [self.about_misfits([best, *rivals]), *others]
         if asked:
             raise UndecidedError(asked, self.where, self.options, fits=not is_misfit)
         return best, self.assumed(best, ranked)
@@ -141,7 +142,7 @@ class _Search:
         no_board = best.spelling.no_board
         if no_board.mean() > STRANGE:
             counts = f"{no_board.sum():,} of {len(no_board):,} keys"
-            message = f"{counts} are of another kind than the others: {self.shown(np.flatnonzero(no_board))}"
+            message = f"{counts} are unlike the others: {self.shown(np.flatnonzero(no_board))}"
             raise InvalidFileError(message, where=self.where, hint="leave one kind out")
 
     def readings(self) -> list[Reading]:
@@ -169,21 +170,21 @@ class _Search:
         :raises InvalidFileError: if in no spelling keys are positions.
         """
         # Stones after one's own moves are tried only where stones are said to be one's own.
-        is_relative = not self.stated.keys().isdisjoint({"mine", "theirs", "turn"})
-        few = [way for way in self.spelled if is_relative or way.turn != "moved"]
+        is_relative = not self.facets.keys().isdisjoint({"mine", "theirs", "turn"})
+        allowed = [way for way in self.spelled if is_relative or way.turn != "moved"]
         has_all_boards = len(self.table.keys) == 3**self.rules.cells
         least = keys.FEW_BOARDS if is_relative or has_all_boards else keys.MIN_BOARDS
-        possible = [way for way in few if way.left_out.mean() <= 1 - least]
-        if self.stated_of_keys:
+        possible = [way for way in allowed if way.left_out.mean() <= 1 - least]
+        if self.key_facets:
             return self.stated_spellings(possible)
         complete = [way for way in possible if not way.misfits.any() and way.no_board.mean() <= STRANGE]
         if complete:
             return self.complete_spellings(complete)
-        return self.incomplete_spellings(possible, [] if possible else few)
+        return self.incomplete_spellings(possible, [] if possible else allowed)
 
     def stated_spellings(self, possible: list[Spelling]) -> list[Spelling]:
         """The spellings that agree with what the user has stated."""
-        stated = self.stated_of_keys.items()
+        stated = self.key_facets.items()
         agreeing = [spelling for spelling in possible if stated <= spelling.facets.items()]
         if not agreeing:
             many = len(self.table.keys)
@@ -191,7 +192,7 @@ class _Search:
             most = max((many - way.lost for way in poor if stated <= way.facets.items()), default=0)
             more = f": {most:,} of {many:,} keys would be boards of the game"
             facets = [spelling.facets for spelling in possible]
-            raise questions.not_borne_out(self.stated_of_keys, facets, self.where, more)
+            raise questions.not_borne_out(self.key_facets, facets, self.where, more)
         usual = min(agreeing, key=lambda spelling: (spelling.misfits.mean() > STRANGE, spelling.rarity))
         # What is rarer may mistake a stone for an empty cell.
         return [way for way in agreeing if way.empty == usual.empty or way.rarity == usual.rarity]
@@ -236,30 +237,30 @@ class _Search:
         except InvalidFileError:
             return []
 
-    def incomplete_spellings(self, possible: list[Spelling], few: Sequence[Spelling]) -> list[Spelling]:
+    def incomplete_spellings(self, possible: list[Spelling], sparse: Sequence[Spelling]) -> list[Spelling]:
         """Where none explains all keys, the likeliest spelling for each answer to whose stones are whose.
 
-        :param few: if there are none, those under which few keys are positions.
+        :param sparse: if there are none, those under which too few keys are positions.
         """
-        possible = possible or [way for way in few if way.turn and way.lists_all]
+        possible = possible or [way for way in sparse if way.turn and way.lists_all]
         possible = [spelling for spelling in possible if spelling.first is not None]
         if len(self.table.keys) < MIN_NUMBERS:
             possible = [
                 way for way in possible if way.form not in keys.NUMBERS or way.misfits.mean() <= STRANGE
             ]
         if not possible:
-            raise self.no_positions(few)
+            raise self.no_positions(sparse)
         possible.sort(key=lambda spelling: (spelling.rarity, spelling.lost))
         same_empty = [spelling for spelling in possible if spelling.empty == possible[0].empty]
         return firsts(same_empty, lambda way: (way.turn, _whose_stones(way)))
 
-    def no_positions(self, few: Sequence[Spelling]) -> NoPositionsError:
+    def no_positions(self, sparse: Sequence[Spelling]) -> NoPositionsError:
         """The error for keys of which none are positions, or only few in these spellings."""
         wrong = self.table.keys
         which = "these keys"
-        if few:
-            usual = min(few, key=lambda spelling: (spelling.rarity, spelling.lost))
-            wrong = self.table.select(np.flatnonzero(usual.left_out).tolist()).keys
+        if sparse:
+            usual = min(sparse, key=lambda spelling: (spelling.rarity, spelling.lost))
+            wrong = [self.table.keys[row] for row in np.flatnonzero(usual.left_out)]
             which = f"{len(wrong):,} of {len(self.table.keys):,} keys"
         telling = sorted(wrong[:1000], key=lambda key: -len(set(key)))  # not the empty board first
         shown = ", ".join(quoted_key(key, most=80) for key in telling[:SHOWN])
@@ -272,20 +273,21 @@ class _Search:
 
     def readings_under(self, spelling: Spelling) -> list[Reading]:
         """The readings of the table under a spelling: as a policy if its values name one cell per
-        position, nearly all of them free, and nobody says that they are values."""
+        position, nearly all of them free, and the user has not stated ``values``."""
         rows = np.flatnonzero(~spelling.left_out)
         table, boards = self.table.select(rows.tolist()), spelling.select(rows)
-        possible = keys.representatives(boards)
-        any_order = "order" in self.stated
+        possible = keys.possible_symmetries(boards)
+        any_order = "order" in self.facets
         for symmetry, folding in self.foldings(boards, possible).items():
-            found = list[Reading]()
+            found: list[Reading] = []
             if symmetry != UNTURNED and "values" not in self.options.stated:
-                for way in policies(boards, table.values):
-                    found = found or [*readings(boards, way, folding, any_order)]
+                for columns, moves in policies(boards, table.values):
+                    if found := [*readings(boards, columns, moves, folding, any_order)]:
+                        break
             if not found:
                 values = collect(table.values, table.keys, self.rules, self.where)
-                for way in valued(boards, values):
-                    found += readings(boards, way, folding, any_order)
+                for columns, numbers in valued(boards, values):
+                    found += readings(boards, columns, numbers, folding, any_order)
             if found:
                 stands_for = self.symmetries_asked(symmetry, possible)
                 return [replace(reading, spelling=spelling, stands_for=stands_for) for reading in found]
@@ -320,11 +322,11 @@ class _Search:
     def assumed(self, best: Reading, ranked: Sequence[Reading]) -> list[str]:
         """What only custom tells of the best reading: where others fit the file about as well."""
         lost = best.spelling.lost
-        near = [way for way in ranked if way.spelling.lost <= lost and best.score - way.score < LEAD]
+        near = [other for other in ranked if other.spelling.lost <= lost and best.score - other.score < LEAD]
         assumed = {
             name: value
             for name, value in best.facets.items()
-            if name not in self.stated and any(value != way.facets.get(name) for way in near)
+            if name not in self.facets and any(value != other.facets.get(name) for other in near)
         }
         said = questions.as_answers(assumed)
         return [f"assumed, since the file does not say: {said}"] if said else []
@@ -369,7 +371,7 @@ def _unfit(table: Candidate, spelling: Spelling, where: str) -> InvalidFileError
     if spelling.space.terminal[spelling.indexes].all():
         message = "every board is the end of a game, where no move can be made"
     elif not np.isfinite(values.numbers).any():
-        message = f"{quoted(table.values[0])}: {EXPECTED.format(rules.cells)}"
+        message = f"none of the values can be used; the first is {quoted(table.values[0])}"
     elif times > 1:
         message, where = "the key is repeated", f"{where}, key {quoted_key(key)}"
     elif not_a_cell is not None:
@@ -377,7 +379,7 @@ def _unfit(table: Candidate, spelling: Spelling, where: str) -> InvalidFileError
     elif any(len({*column}) > 1 for column in spelling.extras):
         beside = ", ".join(quoted(column[0]) for column in spelling.extras)
         message = f"the keys hold more than a position: {beside} beside the first"
-        if values.shape != "position" and any(any(namings([*{*it}], rules)) for it in spelling.extras):
+        if values.of_moves and any(any(namings([*{*it}], rules)) for it in spelling.extras):
             message += f", so that a value should be a number, not {quoted(table.values[0])}"
     else:
         message = "the keys are positions, but the values do not fit them"
@@ -389,17 +391,17 @@ def _open_questions(best: Reading, rivals: Sequence[Reading], agreeing: Sequence
     undecided = [best, *rivals]
     if len({reading.facets["values"] for reading in undecided}) > 1:  # every meaning, however it plays
         undecided += [
-            way for way in agreeing if {**way.facets, "values": ""} == {**best.facets, "values": ""}
+            other for other in agreeing if {**other.facets, "values": ""} == {**best.facets, "values": ""}
         ]
     if best.spelling.misfits.any():  # nothing fits the keys: the likeliest first
-        undecided.sort(key=lambda way: (way is not best, -way.rank))
+        undecided.sort(key=lambda other: (other is not best, -other.rank))
     else:  # custom first
-        undecided.sort(key=lambda way: way.rarity)
+        undecided.sort(key=lambda other: other.rarity)
     ways: list[Mapping[str, str]] = [{"symmetry": name} for name in best.stands_for]
     ways += [reading.facets for reading in undecided]
     if any("first" in way for way in ways):
         # Boards after one's own moves have the stones the other way round.
-        own = [way.spelling.second for way in undecided if way.spelling.turn and not way.of_moves]
+        own = [other.spelling.second for other in undecided if other.spelling.turn and not other.of_moves]
         ways += [{"mine": stone} for stone in own if stone]
     return questions.between(ways)
 
@@ -430,12 +432,12 @@ def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
     if len(answers) == 1 and not (reading.of_moves and often_passed):
         return None
     answers["unknown=random"] = "nothing: it is made only where no move is known"
-    return "what is a move worth that is not in the file (any number may be given)", answers
+    return "what is a move that is not in the file worth (any number may be given)", answers
 
 
 def _values_of_moves(reading: Reading) -> tuple[Positions, Floats]:
-    """The boards of which a move is known, few of those of a large game, and float64[k, cells], the values of
-    their moves to the mover, NaN where none is known."""
+    """The boards of which a move is known, and float64[k, cells], the values of their moves to the mover, NaN
+    where none is known."""
     space = reading.spelling.space
     if reading.of_moves:
         rows, values = reading.by_board

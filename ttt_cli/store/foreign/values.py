@@ -19,7 +19,6 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.entries import MAX_VALUE
 from ttt_cli.store.text import quoted
 
-EXPECTED = "expected a number, a list of {} numbers or an object of numbers by cell"
 MAX_BEADS = 100_000  # of a box that lists them one by one
 FEW_DECISIONS = 2  # floats with no more distinct values, such as 0.0 and 1.0, are values and not cells
 MOVE_FIELDS = {"move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice"}
@@ -54,8 +53,8 @@ the column among the parts."""
 class Values:
     """The numbers of a table.
 
-    :ivar shape: ``position``: each is of a key itself; ``cells``: of a cell; ``free``: a list has one for
-        each free cell, in order, or one for each bead.
+    :ivar shape: ``position``: each is of a key itself; ``cells``: of a cell; ``list``: one for each free
+        cell, in order, or one for each bead.
     :ivar rows: int64[m], the key of each number.
     :ivar numbers: float64[m]; NaN for null, infinite for anything but a number of sensible size.
     :ivar names: the names of cells.
@@ -71,6 +70,11 @@ class Values:
     ids: Int64s
     are_counts: bool = False
     are_decisions: bool = False
+
+    @property
+    def of_moves(self) -> bool:
+        """Whether the numbers are those of moves."""
+        return self.shape != "position"
 
     @classmethod
     def of(cls, shape: str, entries: Sequence[Sequence[tuple[str, Any]]], **flags: bool) -> "Values":
@@ -90,7 +94,8 @@ def _number(value: Any) -> float:
 
 
 def quoted_key(key: str, most: int = 40) -> str:
-    """Quote a key of a ``Candidate`` for a message; tabs part what stood in several columns or objects."""
+    """Quote a key of a ``Candidate`` for a message; tabs separate what stood in several columns or
+    objects."""
     return quoted(key.replace("\t", ","), most)
 
 
@@ -104,8 +109,9 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
         if pairs and {kind, shape} == {"cells", "list"}:
             kind = shape = "cells"  # PHP writes an object whose keys are the first cells, in order, as a list
         if not kind or (pairs and shape not in ("", kind)):
-            message = f"{quoted(value)}: {EXPECTED.format(rules.cells)}"
-            message += ", and all values of the same kind" if kind else ""
+            expected = f"expected a number, a list of {rules.cells} numbers or an object of numbers by cell"
+            more = ", and all values of the same kind" if kind else ""
+            message = f"{quoted(value)}: {expected}{more}"
             raise InvalidFileError(message, where=f"{where}, key {quoted_key(key)}")
         shape = kind if pairs else shape
         entries.append(pairs)
@@ -113,9 +119,9 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
         entries = [pairs or [("", None)] for pairs in entries]  # which will be left out
     lengths = {*map(len, entries)} - {0}
     if shape == "cells" and len(lengths) > 1 and all(map(_are_counted, entries)):
-        shape = "free"
-    if shape == "list":
-        shape = "cells" if lengths <= {rules.cells} else "free"
+        shape = "list"
+    elif shape == "list" and lengths <= {rules.cells}:
+        shape = "cells"
     first = next((value[0] for value in values if isinstance(value, list) and value), None)
     are_counts = isinstance(first, dict) and not {*map(str.lower, first)}.isdisjoint({"count", "beads"})
     return Values.of(shape, entries, are_counts=are_counts)
