@@ -212,8 +212,8 @@ def test_a_page_and_arrays_ask_only_within_reach(ttt: Run, made: Made) -> None:
 FAULTS = [
     ("exec", "for line in sys.stdin: print(1, flush=True)", 1, "answered '1', which is taken, to"),
     ("exec", "while True: print(1)", 1, "wrote more than one line, or wrote before it was asked, in ans"),
-    ("exec", "for line in sys.stdin: print(1, end='', flush=True)", 1, "wrote no end of line within 0.3 s"),
-    ("exec", "for line in sys.stdin: print(10**2000, end='', flush=True)", 1, "no end of line within 1,000"),
+    ("exec", "for line in sys.stdin: print(1, end='', flush=True)", 1, "wrote no newline within 0.3 s"),
+    ("exec", "for line in sys.stdin: print(10**2000, end='', flush=True)", 1, "no newline within 1,000"),
     ("exec", "for line in sys.stdin: print(1)", 1, "gave no answer within 0.3 s to '.........' (does it f"),
     ("exec", "sys.exit('no brain')", 1, "said 'no brain' on stderr, and ended (exit status 1) with"),
     ("exec", "os.kill(os.getpid(), 11)", 1, "ended (Segmentation fault) without an answer"),

@@ -37,6 +37,6 @@ def test_a_move_and_its_class_lead_to_the_same_class(rules: Rules):
     space = StateSpace.of(rules)
     found = classes(space)
     rows, cells = np.nonzero(space.legal)
-    ways = space.play(rows, cells), found.positions.play(rows, found.moves[rows, cells])
+    ways = space.play(rows, cells), found.positions.play(rows, found.cells[rows, cells])
     one, other = (classes(after).positions.keys for after in ways)
     assert np.array_equal(one, other)

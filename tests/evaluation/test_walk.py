@@ -6,6 +6,7 @@ import pytest
 from ttt_cli import Game, Positions, Rules, Side
 from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.agents.uniform import Uniform
+from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation import walk
@@ -20,6 +21,7 @@ def test_a_walk_that_would_grow_too_large_is_given_up_at_once() -> None:
     with pytest.raises(OutgrownError, match="more than 10,000,000 positions"):
         layers_of(Uniform(Rules(5, 5, 4)), Side.X, tick=visited.append)
     assert visited[-1] < 1_000_000  # long before the budget was spent
+    assert sum(map(len, layers_of(Search(Rules(6, 6, 3), depth=1), Side.X))) == 8485  # all games are over
 
 
 def test_a_spent_budget_ends_a_walk() -> None:

@@ -33,7 +33,7 @@ def execute(run: TrainingRun, *, stopped: bool = False, enough: bool = False, st
     """Carry out a run, to its end or for one block."""
     for _ in advance(run):
         if stopped or enough:
-            run.enough = enough
+            run.goal_reached = enough
             break
     finish(run, store)
 

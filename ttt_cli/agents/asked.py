@@ -26,7 +26,7 @@ MAX_CACHED = 1 << 20
 """The most answers that are cached."""
 
 MAX_RESTARTS = 10
-"""A program that has failed so often is not asked again."""
+"""After this many failures a program is not asked again."""
 
 Ask = Callable[[Sequence[str]], Iterable[Any]]
 """Yields the answers to positions, in order. If it raises an error, it is called again for the positions that

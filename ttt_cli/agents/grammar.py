@@ -124,8 +124,8 @@ def resolve_all(
     for text in texts:
         if isinstance(text, Agent):
             agents.append(text)
-        elif is_program(text):
-            agents.append(_program(text, estimated))
+        elif names_code(text):
+            agents.append(_of_code(text, estimated))
         else:
             agents.append(_find(text, store, rules, fresh))
     game = rules or next((agent.fixed_rules for agent in agents if agent.fixed_rules is not None), STANDARD)
@@ -137,13 +137,13 @@ def resolve_all(
     return [replace(agent, rules=game) for agent in agents]
 
 
-def is_program(text: str) -> bool:
+def names_code(text: str) -> bool:
     """Whether an AGENT argument names other people's code."""
     player = players().get(text.partition(":")[0].partition(",")[0])
     return player is not None and bool(player.argument)
 
 
-def _program(text: str, estimated: bool) -> Agent:
+def _of_code(text: str, estimated: bool) -> Agent:
     """Other people's code; its options precede the colon."""
     head, _, argument = (part.strip() for part in text.partition(":"))
     name, comma, options = head.partition(",")

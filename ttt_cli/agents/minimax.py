@@ -109,8 +109,8 @@ class Minimax(Policy):
         order = np.arange(self.rules.cells, dtype=np.int8)
         if self._ties == "last":
             order = order[::-1]
-        new = Solver(self.rules, places=PLACES)  # several threads may ask at the same time
-        worth, moves = new.values(positions, nodes=NODES, moves=(order, rule, move_nodes))
+        solver = Solver(self.rules, places=PLACES)  # a new one, as several threads may ask at the same time
+        worth, moves = solver.values(positions, nodes=NODES, moves=(order, rule, move_nodes))
         most = np.where(positions.legal, moves, np.int8(-1)).max(axis=1, initial=-1)
         return np.where((worth == UNPROVEN) & (most != UNPROVEN), most, worth), moves
 
@@ -126,7 +126,6 @@ class Minimax(Policy):
         """1 for a win, 0 for a draw or beyond the search, -1 for a loss; NaN where no value is proved."""
         if not self._proves:
             return np.where(positions.legal, np.sign(move_scores(positions, self._depth)), np.nan)
-        # A solver that remembers earlier questions would prove more.
         _, values = self._worth(positions, NODES, ALL)
         return np.where(values == UNPROVEN, np.nan, values.astype(np.float64))
 

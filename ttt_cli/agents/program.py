@@ -58,7 +58,7 @@ class Program:
         self._stderr: IO[bytes] | None = None
         self._process: Popen[bytes] | None = None
         if which(words[0]) is None:
-            self._process = self._start()  # which says at once why it cannot be started
+            self._process = self._start()  # raises the error now, not at the first question
 
     def ask(self, texts: Sequence[str]) -> Iterator[str]:
         """As ``Ask``: send all positions at once, one per line, and read the answers meanwhile.
@@ -73,7 +73,7 @@ class Program:
             self._end()
             if isinstance(error, GeneratorExit):  # its other answers are not wanted
                 raise
-            raise NoAnswerError(f"{self._last_words}{error.message}", hint=error.hint) from None
+            raise NoAnswerError(f"{self._take_last_words()}{error.message}", hint=error.hint) from None
 
     def _start(self) -> Popen[bytes]:
         from tempfile import TemporaryFile
@@ -100,8 +100,7 @@ class Program:
         self._end = finalize(self, _end, process, kill)  # only once: another process may get its number
         return process
 
-    @property
-    def _last_words(self) -> str:
+    def _take_last_words(self) -> str:
         """The last line that an ended program wrote to stderr, for the beginning of a message."""
         assert self._stderr
         with self._stderr as stderr:
@@ -121,7 +120,7 @@ class Program:
         deadline = monotonic() + self._patience
         while missing > 0 and not wrote_unasked:
             if len(rest) > LONGEST_LINE:
-                raise NoAnswerError(f"wrote no end of line within {LONGEST_LINE:,} bytes", hint=ONE_LINE)
+                raise NoAnswerError(f"wrote no newline within {LONGEST_LINE:,} bytes", hint=ONE_LINE)
             left = max(0.0, deadline - monotonic())
             # Whether the program writes, and whether it reads.
             writes, reads, _ = select([stdout], [stdin] if questions else [], [], left)
@@ -132,7 +131,7 @@ class Program:
                     questions = questions[:0]
                 continue
             if not writes:
-                what = "wrote no end of line" if rest else "gave no answer"
+                what = "wrote no newline" if rest else "gave no answer"
                 raise NoAnswerError(f"{what} within {self._patience:g} s", hint=FLUSHING)
             chunk = stdout.read(1 << 16)
             if not chunk:

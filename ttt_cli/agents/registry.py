@@ -77,7 +77,7 @@ def players() -> dict[str, AgentType]:
 
 
 def by_size(alias: str, rules: Rules) -> "Policy":
-    """The policy of an alias in ``ON_LARGE_BOARDS``."""
+    """The policy of an alias in ``ON_LARGE_BOARDS``, which names a player without options."""
     from ttt_cli.engine.state_space import enumerated  # the names alone load nothing
 
     player = players()[(ON_LARGE_BOARDS if enumerated(rules) is None else ALIASES)[alias]]

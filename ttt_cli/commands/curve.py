@@ -65,7 +65,7 @@ def curve(
         raise UsageError("a study is drawn by itself", where=str(studies[0]), hint=alone)
     if studies:
         study = read_study(studies[0])
-        settings = {study.named(keys[0]): [study.runs[key] for key in keys] for keys in study.groups}
+        settings = {study.label(keys[0]): [study.runs[key] for key in keys] for keys in study.groups}
         curves = [
             PlottedCurve(studies[0], name, point_medians(runs), runs) for name, runs in settings.items()
         ]

@@ -12,7 +12,7 @@ from ttt_cli.engine.side import Side
 from ttt_cli.engine.solver import Solver
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
-from ttt_cli.evaluation.analysis import Board
+from ttt_cli.evaluation.analysis import WrittenPosition
 from ttt_cli.shell.line_filter import read_position
 from ttt_cli.shell.options import argument, given_rules, number, option
 from ttt_cli.signals import graceful
@@ -25,7 +25,7 @@ class Solution(Document, name="solution"):
     """The proved value of a position and a line of best play; null and no cells if the limits were
     reached."""
 
-    position: Board
+    position: WrittenPosition
     rules: Rules
     to_move: Side | None
     value: Worth | None

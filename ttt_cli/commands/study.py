@@ -97,7 +97,7 @@ class SettingFields:
             unbeatable=len(until),
             games_until_unbeatable=Spread.of(until) if until else None,
             seconds=median(seconds) if seconds else None,
-            name=study.named(keys[0]),
+            name=study.label(keys[0]),
         )
 
     def rows(self) -> Iterator[list[str | Text]]:

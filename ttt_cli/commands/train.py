@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from typer.core import TyperCommand, TyperGroup
 
-from ttt_cli.agents.grammar import file_and_reading, is_program
+from ttt_cli.agents.grammar import file_and_reading, names_code
 from ttt_cli.agents.registry import ALIASES, BUILT_IN
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -229,7 +229,7 @@ def make_subcommand(name: str, kind: Any) -> Any:
 def _check(learner: str, given: Mapping[str, Any], options: TrainOptions) -> None:
     """Raise a ``UsageError`` if options, or the learner's ``given`` parameters, do not go together."""
     typed = given_as(learner)
-    program = is_program(options.opponent or "")
+    program = names_code(options.opponent or "")
     kept_in_file = ["games", "seed", "symmetry"]
     if not program:
         kept_in_file.append("opponent")
@@ -369,8 +369,8 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
             with suppress(UnfinishedError):
                 for games in advance(run, spread, checkpoint=options.checkpoint):
                     tick(games)
-                    run.enough = bool(options.until and is_unbeatable(run.state.policy, tick=hear))
-                    if run.enough or stopping():
+                    run.goal_reached = bool(options.until and is_unbeatable(run.state.policy, tick=hear))
+                    if run.goal_reached or stopping():
                         break
             finish(run, env.store)
         if run.finished and run.curve and run.curve.file and not run.curve.rows:
@@ -448,7 +448,7 @@ def _result(
     won = Counter(results)
     seconds = run.seconds if run else 0.0
     try:
-        unbeatable = (run is not None and run.enough) or is_unbeatable(state.policy, budget=budget)
+        unbeatable = (run is not None and run.goal_reached) or is_unbeatable(state.policy, budget=budget)
     except MemoryError:  # the file is saved all the same
         unbeatable = None
     return Training(
@@ -470,7 +470,7 @@ def _result(
 def resume_command(env: Environment, learner: str, path: Path, options: TrainOptions) -> str:
     """Return the command that resumes a run; what it does not find in the file is given again."""
     again = ["until", "checkpoint", "curve", "workers", "cluster"]
-    if is_program(options.opponent or ""):
+    if names_code(options.opponent or ""):
         again.append("opponent")
     repeated = [(f"--{name}", getattr(options, name)) for name in again if options.given(name)]
     words = ["ttt", "train", given_as(learner), "--resume", "-o", path, *store_option(env.store)]

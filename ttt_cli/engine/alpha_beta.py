@@ -60,7 +60,7 @@ SEARCH = np.dtype(
 )
 
 Context = tuple[Board, Network, Int32s, Any, Any]
-"""The rules; the network, and its patterns in the searched node, int32[2, sets]; the table, an array of
+"""The rules; the network, and both sides' patterns in the searched node, int32[2, t]; the table, an array of
 ``ENTRY``; the state of the search, a record of ``SEARCH``."""
 
 
@@ -95,19 +95,19 @@ def judge(mover: Bitboard, opponent: Bitboard, board: Board) -> tuple[float, Bit
 
 
 @Part
-def judge_by_network(network: Network, pattern: Int32s, choice: Bitboard) -> Any:
+def judge_by_network(network: Network, patterns: Int32s, choice: Bitboard) -> Any:
     """The score of a node at the horizon: that of its best move by the network, given int32[t], the patterns
     of the side to move."""
     highest = -np.inf
     while choice:
-        highest = max(highest, gain(network, pattern, lowest_cell(choice)))
+        highest = max(highest, gain(network, patterns, lowest_cell(choice)))
         choice &= choice - ONE
-    return squashed(total(network, pattern) + highest)
+    return squashed(total(network, patterns) + highest)
 
 
 @Part
 def list_moves(
-    choice: Bitboard, first_move: int, network: Network, pattern: Int32s, moves: Any, scores: Any
+    choice: Bitboard, first_move: int, network: Network, patterns: Int32s, moves: Any, scores: Any
 ) -> int:
     """List the cells of ``choice`` in ``moves``: ``first_move``, if it is one of them, then by the network.
 
@@ -117,7 +117,7 @@ def list_moves(
     while choice:
         cell = lowest_cell(choice)
         choice &= choice - ONE
-        score = np.inf if cell == first_move else gain(network, pattern, cell)
+        score = np.inf if cell == first_move else gain(network, patterns, cell)
         insert(moves, scores, listed, cell, score)
         listed += 1
     return listed

@@ -13,7 +13,7 @@ MAX_LINES = 4 * MAX_CELLS
 """No more than one line starts at each cell in each of four directions."""
 
 WEIGHT_BITS = 30
-"""Weights are multiples of 2^-30, rounded up, so that a potential is never too low and proofs hold."""
+"""Weights below 2^-30 are rounded up to it, so that a potential is never too low and proofs hold."""
 
 BOARD = np.dtype(
     [

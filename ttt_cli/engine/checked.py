@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import DECIMALS, ROUNDING, Policy, are_sound, rescale
+from ttt_cli.engine.policy import ROUNDING, SUM_TOLERANCE, Policy, are_sound, rescale
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError
@@ -29,7 +29,7 @@ class Checked(Policy):
     def probabilities(self, positions: Positions) -> Floats:
         answer: Floats = self._ask("probabilities", positions, (self.rules.cells,), ended=0.0)
         expected = "numbers from 0 that sum to 1, on free cells alone; all 0 to resign"
-        sound = are_sound(answer, positions.legal, DECIMALS)
+        sound = are_sound(answer, positions.legal, SUM_TOLERANCE)
         self._expect(sound, "probabilities", positions, answer, expected)
         rescale(answer, ROUNDING)
         return answer
@@ -63,7 +63,7 @@ class Checked(Policy):
             of_open = np.array(given, np.float64)
         shape = (len(rows), *width)
         if of_open.shape != shape:
-            message = f"{method} of {len(rows):,} positions have the shape {of_open.shape}"
+            message = f"{method} returned an array of shape {of_open.shape}"
             raise TttError(message, where=self._name, hint=f"expected {shape}")
         answers[rows] = of_open
         return answers

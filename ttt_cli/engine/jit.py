@@ -78,7 +78,7 @@ def compiled_kernel(
 
 
 def compiled_part(function: FunctionType) -> Any:
-    """A function that compiled code alone calls, compiled with the kernel that calls it."""
+    """A function that only compiled code calls, compiled with the kernel that calls it."""
     import numba
 
     options = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": _part_compiler()}
@@ -91,8 +91,8 @@ def compiled_part(function: FunctionType) -> Any:
 
 @cache
 def _part_compiler() -> Any:
-    """A compiler whose code is linked into kernels and nothing else: it is not optimised, as the kernel is
-    optimised as a whole, nor made machine code. That took a fifth of compiling the solver."""
+    """A compiler whose code is only linked into kernels: it is not optimised, as the whole kernel is, nor
+    made into machine code, which took a fifth of the time of compiling the solver."""
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
 

@@ -160,7 +160,7 @@ def run_until(
     :param poll: called first, ten times a second and at the end; returns whether to stop.
     """
     state.stop = True
-    kernel(*arguments)  # compiles or loads it in this thread; returns almost at once, as it is told to stop
+    kernel(*arguments)  # compiles or loads it in this thread; returns almost at once, as ``stop`` is set
     state.stop = poll()
     with ThreadPoolExecutor(1) as executor:
         search = executor.submit(copy_context().run, kernel, *arguments)

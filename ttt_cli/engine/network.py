@@ -94,21 +94,21 @@ def place(network: Network, patterns: Int32s, side: int, cell: int, stones: int)
 
 
 @Part
-def total(network: Network, pattern: Int32s) -> Any:
+def total(network: Network, patterns: Int32s) -> Any:
     """The sum of the weights of patterns, int32[t]."""
     weight = 0.0
-    for index in range(len(pattern)):
-        weight += network.weights[network.slots[network.starts[index] + pattern[index]]]
+    for index in range(len(patterns)):
+        weight += network.weights[network.slots[network.starts[index] + patterns[index]]]
     return weight
 
 
 @Part
-def gain(network: Network, pattern: Int32s, cell: int) -> Any:
-    """The change of the sum by a stone on a cell, given int32[t], the patterns of the side placing it."""
+def gain(network: Network, patterns: Int32s, cell: int) -> Any:
+    """The change of the sum by a stone on a cell, given int32[t], the patterns of the side that places it."""
     change = 0.0
     for at in range(network.counts[cell]):
         index = network.sets[cell, at]
-        slot = network.starts[index] + pattern[index]
+        slot = network.starts[index] + patterns[index]
         change += network.weights[network.slots[slot + network.powers[cell, at]]]
         change -= network.weights[network.slots[slot]]
     return change

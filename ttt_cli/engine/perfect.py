@@ -48,7 +48,7 @@ def solved(positions: Positions, *, nodes: int = NODES) -> tuple[Int8s, Int8s]:
         return values_of(positions), moves
     every_move = np.arange(positions.cells, dtype=np.int8), proof_search.ALL, nodes
     values, moves = Solver(positions.rules).values(positions, nodes=nodes, moves=every_move)
-    equivalent = np.arange(len(moves))[:, None], classes(positions).moves
+    equivalent = np.arange(len(moves))[:, None], classes(positions).cells
     shared = np.full_like(moves, UNPROVEN)
     np.minimum.at(shared, equivalent, moves)  # ``UNPROVEN`` is more than any value
     return values, shared[equivalent]

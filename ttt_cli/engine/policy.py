@@ -21,7 +21,7 @@ from ttt_cli.errors import UsageError
 ROUNDING = 1e-12
 """Probabilities, and sums of them, that differ by less are equal but for rounding."""
 
-DECIMALS = 4e-3
+SUM_TOLERANCE = 4e-3
 """The largest error in sums of probabilities from outside: of 64, each to four decimals."""
 
 

@@ -181,10 +181,10 @@ def drop_pair(pair: Bitboard, lines: int, board: Board, search: SearchState) -> 
 def pair_up(
     potential: int, enough: int, attacker: Bitboard, defender: Bitboard, board: Board, search: SearchState
 ) -> tuple[int, Bitboard]:
-    """Choose pairs of cells for the defender, as long as that lowers the potential and it is not below
-    ``enough``, and fill the ``UNPAIRED`` weights.
+    """Choose pairs of cells for the defender while the potential is at least ``enough`` and a pair lowers it,
+    and fill the ``UNPAIRED`` weights.
 
-    :returns: a bound of the remaining potential, and the paired cells.
+    :returns: an upper bound on the remaining potential, and the paired cells.
     """
     pair_weights, live_cells = search.pair_weights, search.live_cells
     for cell in range(board.cells):

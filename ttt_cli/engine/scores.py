@@ -20,7 +20,7 @@ ILLEGAL = np.int8(-128)
 """The score of an illegal move, below every other."""
 
 Scores = NDArray[Any]
-"""int8, or float64 with an opinion."""
+"""int8; float64 if the last moves are estimated."""
 
 
 @lru_cache(maxsize=8)
@@ -34,19 +34,19 @@ def solve(space: StateSpace) -> Int8s:
 
 
 def move_scores(
-    positions: Positions, depth: int | None = None, opinion: Callable[[Positions], Floats] | None = None
+    positions: Positions, depth: int | None = None, estimate: Callable[[Positions], Floats] | None = None
 ) -> Scores:
     """Scores[k, cells]: the score of each move, or ``ILLEGAL``.
 
     :param depth: plies to search, at least 1, the move itself included; None: to the end, on a board with a
         state space. Each distinct position is searched once in a ply.
-    :param opinion: rates the moves of the last ply that do not end the game: float64[k, cells], for the
+    :param estimate: rates the moves of the last ply that do not end the game: float64[k, cells], for the
         mover, between -1 and 1; None: they score 0.
     """
     if depth is None:
         space = StateSpace.of(positions.rules)
         return _move_scores(space, solve(space), space.rows(positions))
-    kind = np.int8 if opinion is None else np.float64
+    kind = np.int8 if estimate is None else np.float64
     scores: Scores = np.full((len(positions), positions.cells), ILLEGAL, kind)
     size = max(1, (1 << 18) // positions.cells)  # so that temporary arrays stay small
     for plies in np.unique(positions.plies):
@@ -59,10 +59,10 @@ def move_scores(
             after_scores: Scores = _terminal_scores(after).astype(kind)
             if depth > 1:
                 still_open = np.flatnonzero(~after.terminal)
-                after_scores[still_open] = move_scores(after[still_open], depth - 1, opinion).max(axis=1)
+                after_scores[still_open] = move_scores(after[still_open], depth - 1, estimate).max(axis=1)
             of_moves = 0 - after_scores[places]  # never -0.0
-            if depth == 1 and opinion is not None:
-                of_moves = np.where(after.terminal[places], of_moves, opinion(part)[rows, cells])
+            if depth == 1 and estimate is not None:
+                of_moves = np.where(after.terminal[places], of_moves, estimate(part)[rows, cells])
             scores[indices[rows], cells] = of_moves
     return scores
 

@@ -42,7 +42,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine import proof_search as search
+from ttt_cli.engine import proof_search
 from ttt_cli.engine.arrays import Int8s
 from ttt_cli.engine.board import board_of
 from ttt_cli.engine.kernel import UNLIMITED, run_until
@@ -56,12 +56,12 @@ from ttt_cli.engine.state_space import enumerated
 LINE_NODES = 100_000
 """Nodes that the line of best play may take beyond those of the proof, if there is no limit."""
 
-NO_MOVES = (np.zeros(0, np.int8), search.ALL, 0)
+NO_MOVES = (np.zeros(0, np.int8), proof_search.ALL, 0)
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The outcome of a search for the value of ``position``.
+    """The outcome of a search for the value of a position.
 
     :ivar value: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it loses;
         None if the limits were too low.
@@ -73,7 +73,6 @@ class Proof:
     :ivar win_ruled_out: if nothing was proved, whether a win for the mover was ruled out.
     """
 
-    position: Position
     value: int | None
     line: tuple[Cell, ...]
     nodes: int
@@ -92,8 +91,8 @@ class Solver:
 
     def __init__(self, rules: Rules, *, places: int = 1 << 20) -> None:
         self.rules = rules
-        table = np.zeros(places, search.ENTRY).view(np.recarray)  # takes memory only as it is written
-        self._state = np.zeros(1, search.SEARCH).view(np.recarray)[0]
+        table = np.zeros(places, proof_search.ENTRY).view(np.recarray)  # takes memory only as it is written
+        self._state = np.zeros(1, proof_search.SEARCH).view(np.recarray)[0]
         self._state.stamp = 1
         self._context = board_of(rules), np.array(rules.sources, np.int8), table, self._state
 
@@ -124,18 +123,18 @@ class Solver:
         value = int(self.values(here, nodes=UNLIMITED if nodes is None else nodes, poll=poll)[0][0])
         visited = int(self._state.nodes)
         if value == UNPROVEN:
-            win_ruled_out = bool(self._state.unanswered == search.DOES_OPPONENT_WIN)
-            return Proof(position, None, (), visited, time.process_time() - started, win_ruled_out)
+            win_ruled_out = bool(self._state.unanswered == proof_search.DOES_OPPONENT_WIN)
+            return Proof(None, (), visited, time.process_time() - started, win_ruled_out)
         line = self._line(position, value, visited + LINE_NODES if nodes is None else nodes, poll)
-        return Proof(position, value, line, visited, time.process_time() - started)
+        return Proof(value, line, visited, time.process_time() - started)
 
     def values(
         self,
         positions: Positions,
         *,
         nodes: int = UNLIMITED,
-        moves: search.Moves = NO_MOVES,
-        questions: int = search.BOTH,
+        moves: proof_search.Moves = NO_MOVES,
+        questions: int = proof_search.BOTH,
         poll: Callable[[], bool] = lambda: False,
     ) -> tuple[Int8s, Int8s]:
         """int8[k]: +1 the mover (on a terminal board, the side that would be next) wins, 0 a draw, -1 it
@@ -151,7 +150,7 @@ class Solver:
         found = np.full(len(still_open), UNPROVEN, np.int8), move_values[still_open]
         stones = positions[still_open].stones_by_turn
         arguments = *stones, *found, questions, nodes, moves, self._context
-        run_until(search.solve_positions, arguments, self._state, poll)
+        run_until(proof_search.solve_positions, arguments, self._state, poll)
         values[still_open], move_values[still_open] = found
         return values, move_values
 
@@ -172,10 +171,10 @@ class Solver:
         here = Positions.batch([position], self.rules)
         if enumerated(self.rules) is not None:
             return int(move_scores(here)[0].argmax())
-        question = search.DOES_OPPONENT_WIN if value > 0 else search.DOES_MOVER_WIN
+        question = proof_search.DOES_OPPONENT_WIN if value > 0 else proof_search.DOES_MOVER_WIN
         # It visits one node, which leaves its weights in the state.
         self.values(here, nodes=1, questions=question)
-        weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
+        weights = state.weights[proof_search.ATTACK] + state.weights[proof_search.DEFENCE]
         cells = np.array(position.legal)
         after = here.play(np.zeros(len(cells), np.int64), cells)
         own, other = after.stones_by_turn

@@ -17,12 +17,12 @@ class Classes:
     """The classes of ``k`` positions.
 
     :ivar positions: the canonical forms.
-    :ivar moves: int8[k, cells], the cell of the canonical form that each cell of the position corresponds to.
+    :ivar cells: int8[k, cells], the cell of the canonical form that each cell of the position corresponds to.
     :ivar lowest: int8[k, cells], the lowest cell equivalent to each cell of the canonical form.
     """
 
     positions: Positions
-    moves: Int8s
+    cells: Int8s
     lowest: Int8s
 
     @property
@@ -39,7 +39,7 @@ class Classes:
 
     def lift(self, rows: Floats) -> Floats:
         """float64[k, cells]: the values of the canonical forms' moves as values of the positions' moves."""
-        return np.take_along_axis(rows, self.moves, axis=1)
+        return np.take_along_axis(rows, self.cells, axis=1)
 
     def lift_probabilities(self, rows: Floats, legal: Bools) -> Floats:
         """``lift`` for probabilities, which equivalent cells share equally."""
@@ -73,9 +73,9 @@ def classes(positions: Positions) -> Classes:
         unchanged = (canonical[symmetric][:, source] == canonical[symmetric]).all(axis=1)
         stable = symmetric[unchanged]
         lowest[stable] = np.minimum(lowest[stable], target)
-    moves = targets[chosen]
-    moves[symmetric] = np.take_along_axis(lowest[symmetric], moves[symmetric], axis=1)
-    return Classes(Positions.of_stones(canonical, rules), moves, lowest)
+    cells = targets[chosen]
+    cells[symmetric] = np.take_along_axis(lowest[symmetric], cells[symmetric], axis=1)
+    return Classes(Positions.of_stones(canonical, rules), cells, lowest)
 
 
 def orbit(positions: Positions) -> Positions:

@@ -14,7 +14,9 @@ from ttt_cli.engine.scores import move_plies
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 
-Board = Annotated[Position, note(type="string", pattern="^[XO.]+$", description="the board row by row"), str]
+WrittenPosition = Annotated[
+    Position, note(type="string", pattern="^[XO.]+$", description="the board row by row"), str
+]
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Analysis:
 
     DOCUMENT = ("position", "to_move", "value", "moves")
 
-    position: Board
+    position: WrittenPosition
     value: Worth | None
     moves: tuple[MoveWorth, ...]
 

@@ -48,7 +48,7 @@ class Difference:
     :ivar compared: these positions.
     :ivar differs: bool[n], where their probabilities differ.
     :ivar worth: float64[2, n], the expected game value of each player's choice for the mover; -1 if it
-        resigns; NaN where it is not known, and wherever ``order`` does not lead.
+        resigns; NaN where it is not known, and in positions that are not in ``order``.
     :ivar known: bool[2, n], what each has learned about; everything for players that need no experience.
     :ivar order: int64[k], the positions in which they differ or that only one knows, by difference in value.
     """

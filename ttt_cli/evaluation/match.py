@@ -24,7 +24,7 @@ GAMES = 10_000
 """The games of a match by default."""
 
 MATCH_BATCH = 1 << 14
-"""Games played at a time. To change it changes the games that belong to a seed."""
+"""Games played at a time. Changing it changes the games that a seed gives."""
 
 Interval = Annotated[tuple[Share, ...], note(minItems=2, maxItems=2)]
 
@@ -57,7 +57,7 @@ class Games:
     resigned: Bools
 
     def as_side(self, side: Side) -> "Games":
-        """The games that the agent plays as ``side``: every other one; every batch begins with one as X."""
+        """Every other game, those that the agent plays as ``side``; filling these views fills the batch."""
         own = slice(side, None, 2)
         return Games(self.first + side, self.moves[own], self.results[own], self.resigned[own])
 

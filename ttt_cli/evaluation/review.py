@@ -14,7 +14,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.analysis import Analysis, Board, MoveWorth, analyse, value_or_none
+from ttt_cli.evaluation.analysis import Analysis, MoveWorth, WrittenPosition, analyse, value_or_none
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class MoveReview:
     probability: Share | None = optional()
 
     @property
-    def position(self) -> Board:
+    def position(self) -> WrittenPosition:
         return self.here.position
 
     @property

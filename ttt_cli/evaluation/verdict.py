@@ -24,7 +24,8 @@ from ttt_cli.evaluation.walk import BUDGET, Layer, Tick, UnfinishedError, layers
 from ttt_cli.evaluation.worst_case import WorstCase, worst_case
 
 MAX_PROVED = 20_000
-"""Mistakes are not counted in more positions than this in either role, on a board without a state space."""
+"""On a board without a state space, mistakes are counted only if the policy can be to move in at most this
+many positions in each role."""
 
 BLUNDER = np.dtype([("row", "i8"), ("cell", "i1"), ("probability", "f8"), ("before", "i1"), ("after", "i1")])
 """A blunder: the number of its position; its cell, from 0, or ``RESIGNS``; its probability; the mover's game
@@ -151,7 +152,7 @@ def judge(
     players = [opponent.tabulated() for _, opponent in opponents]
     most_examined = MAX_PROVED if enumerated(policy.rules) is None else budget
     own: list[Positions] = []  # the open positions where it is to move, unless they are too many to examine
-    sizes = [0, 0]  # how many they are, by side
+    sizes = [0, 0]  # how many there are, by side
     known: list[int] = []
     cases: list[WorstCase] = []
     rates: list[list[Rates]] = []
@@ -188,13 +189,13 @@ def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount:
     if isinstance(policy, PolicyTable):
         space = policy.space
         still_open = np.flatnonzero(~space.terminal)
-        blunders, _ = wrong_moves(policy, space[still_open])
+        blunders, _ = blunders_in(policy, space[still_open])
         rows = still_open[np.unique(blunders["row"])]
         reachable = np.isin(rows, space.rows(Positions.concatenate(own))).sum()
         return MistakeCount(len(rows), int(reachable), len(still_open))
     count = 0
     for positions in own:
-        blunders, proved = wrong_moves(policy, positions, nodes=FEW_NODES)
+        blunders, proved = blunders_in(policy, positions, nodes=FEW_NODES)
         if not proved:
             return MistakeCount()
         count += len(np.unique(blunders["row"]))
@@ -218,7 +219,7 @@ def is_unbeatable(
     policy: Policy, *, budget: int = BUDGET, tick: Tick = lambda positions: None
 ) -> bool | None:
     """``Verdict.unbeatable`` alone: by a losing line if one is found quickly, else by a walk; None if
-    the walk takes more than ``budget`` positions or the game's value is not known."""
+    the walk takes more than ``budget`` positions or ``tick`` ends it, or the game's value is not known."""
     policy = policy.tabulated()
     if enumerated(policy.rules) is None and next(losing_lines(policy), None):
         return False
@@ -287,18 +288,18 @@ def find_blunders(
         reach = np.pad(reach, ((0, len(positions) - reachable), (0, 0)))
     found: list[NDArray[Any]] = []
     for part in slices(0, len(positions)):
-        wrong, _ = wrong_moves(policy, positions[part])
-        wrong["row"] += part.start
-        found.append(wrong)
-    wrong = np.concatenate(found)
-    rows = wrong["row"]
-    cost = (wrong["before"] - wrong["after"]) * wrong["probability"]
-    order = np.lexsort((wrong["cell"], rows, -cost, rows >= reachable, -cost * reach[rows].sum(axis=1)))
+        blunders, _ = blunders_in(policy, positions[part])
+        blunders["row"] += part.start
+        found.append(blunders)
+    blunders = np.concatenate(found)
+    rows = blunders["row"]
+    cost = (blunders["before"] - blunders["after"]) * blunders["probability"]
+    order = np.lexsort((blunders["cell"], rows, -cost, rows >= reachable, -cost * reach[rows].sum(axis=1)))
     rows = rows[order]
-    return Blunders(positions[rows], wrong[order], reach[rows], rows < reachable)
+    return Blunders(positions[rows], blunders[order], reach[rows], rows < reachable)
 
 
-def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> tuple[NDArray[Any], bool]:
+def blunders_in(policy: Policy, positions: Positions, *, nodes: int = NODES) -> tuple[NDArray[Any], bool]:
     """Find the blunders of a policy in some open positions, resigning included.
 
     :param nodes: the limit of each proof, on a board without a state space.

@@ -38,15 +38,17 @@ Tick = Callable[[int], None]
 
 
 class UnfinishedError(TttError):
-    """A walk has not come to its end."""
+    """A walk was ended early."""
 
 
 class OutgrownError(UnfinishedError):
-    """A walk goes through more positions than its budget allows."""
+    """A walk goes through more positions than its budget allows, or by its forecast will."""
 
     def __init__(self, plies: int, positions: int, budget: int) -> None:
+        probably = "" if positions > budget else "probably "
+        reached = f"{positions:,} of them within {plies} plies"
         super().__init__(
-            f"more than {budget:,} positions can be reached ({positions:,} within {plies} plies)",
+            f"{probably}more than {budget:,} positions can be reached, {reached}",
             hint="budget=N allows more",
             flags="--positions N allows more",
         )
@@ -137,14 +139,15 @@ def walk(
 
     :param opponent: the policy of the other side; None: every legal move.
     :param start: the first position; None: the empty board.
-    :raises OutgrownError: if there are more positions than ``budget`` allows, or will be.
+    :raises OutgrownError: if there are more positions than ``budget`` allows, or by a forecast will be.
     """
     positions = Positions.batch([start or Position.start(policy.rules)], policy.rules)
     foreseeable = not positions.plies[0] and enumerated(policy.rules) is None
     sizes: list[int] = []
     while len(positions):
         sizes.append(len(positions))
-        hopeless = foreseeable and forecast(sizes, policy.rules) > FORECAST_MARGIN * budget
+        may_grow = foreseeable and not positions.terminal.all()
+        hopeless = may_grow and forecast(sizes, policy.rules) > FORECAST_MARGIN * budget
         if sum(sizes) > budget or hopeless:
             raise OutgrownError(len(sizes), sum(sizes), budget)
         policy_moves = int(positions.plies[0]) % 2 == side

@@ -21,7 +21,7 @@ from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.walk import BUDGET, Layer, layers_of
 
 LEAST = float(np.finfo(np.float64).tiny)
-"""What counts as the probability of anything that can come about but is less likely."""
+"""The least probability that a possible event counts with, so that underflow never makes it impossible."""
 
 
 @dataclass(frozen=True)

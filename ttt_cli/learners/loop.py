@@ -332,7 +332,7 @@ def own_cells(game: Game, symmetric: bool) -> Int8s:
     if not symmetric:
         return cells
     in_classes = classes(Positions.unchecked(game.texts()[: len(cells)], game.rules))
-    return in_classes.moves[np.arange(len(cells)), cells]
+    return in_classes.cells[np.arange(len(cells)), cells]
 
 
 def game_of(rules: Rules, own: Int8s, symmetric: bool) -> Game:
@@ -341,7 +341,7 @@ def game_of(rules: Rules, own: Int8s, symmetric: bool) -> Game:
     for cell in own[own >= 0]:
         on_form: Any = range(rules.cells)
         if symmetric:
-            on_form = classes(Positions.batch([game.position], rules)).moves[0]
+            on_form = classes(Positions.batch([game.position], rules)).cells[0]
         game.push(next(legal for legal in game.legal_moves if on_form[legal] == cell))
     if not game.is_over:
         game.resign()

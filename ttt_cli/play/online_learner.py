@@ -46,7 +46,7 @@ class OnlineLearner:
     name: str
     state: State
     _run: Run | None = None  # the games that its file has learned
-    _followed: Run | None = None  # the games learned in memory alone
+    _memory_run: Run | None = None  # the games learned in memory alone
 
     @cached_property
     def taught_name(self) -> str:
@@ -56,7 +56,7 @@ class OnlineLearner:
     @property
     def is_ahead(self) -> bool:
         """Whether it has learned from games that its file has not learned yet."""
-        return self._followed is not None
+        return self._memory_run is not None
 
     def learn(self, record: GameRecord) -> Learned:
         """Learn from a game of a person that is in the log: by ``catch_up``, or, if reading and writing the
@@ -64,14 +64,14 @@ class OnlineLearner:
         if not (self.path.exists() and self.path.stat().st_size > LARGE):
             return self.catch_up()
         known = self.state.entries[0]
-        self.follow(record)
+        self.learn_in_memory(record)
         return Learned(1, self.state.entries[0] - known)
 
-    def follow(self, record: GameRecord) -> None:
+    def learn_in_memory(self, record: GameRecord) -> None:
         """Learn from a game in memory alone, so that the next game is played by it."""
-        lesson = teach(self.state, [record], self.name, continued=self._followed)
+        lesson = teach(self.state, [record], self.name, continued=self._memory_run)
         self.state = lesson.state
-        self._followed = lesson.run or self._followed
+        self._memory_run = lesson.run or self._memory_run
 
     def catch_up(self) -> Learned:
         """Learn from the games that wait in the log, and save, if the file is free and can be written."""
@@ -92,5 +92,5 @@ class OnlineLearner:
             if lesson.learned:
                 self._run = lesson.run
                 library.save(lesson.state, self.path)
-            self.state, self._followed = lesson.state, None
+            self.state, self._memory_run = lesson.state, None
             return Learned(lesson.learned, self.state.entries[0] - before.entries[0])

@@ -44,14 +44,14 @@ class Player:
     """One of the two players of a session.
 
     :ivar name: its name in game records.
-    :ivar first_policy: its policy in the first game; None for a person.
+    :ivar fixed_policy: the policy of a machine that does not learn.
     :ivar screen_name: its name on the screen.
     :ivar learner: the state that learns from its games, if any, and plays by these ``options``.
     :ivar exploration: how often it moves at random, as its author's program does.
     """
 
     name: str
-    first_policy: Policy | None = None
+    fixed_policy: Policy | None = None
     screen_name: str = ""
     learner: OnlineLearner | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -59,12 +59,12 @@ class Player:
 
     @property
     def is_person(self) -> bool:
-        return self.first_policy is None
+        return self.fixed_policy is None and self.learner is None
 
     @property
     def policy(self) -> Policy | None:
         """Its policy now; None for a person."""
-        return play_by(self.learner.state, **self.options) if self.learner else self.first_policy
+        return play_by(self.learner.state, **self.options) if self.learner else self.fixed_policy
 
 
 @dataclass
@@ -154,7 +154,7 @@ class Session:
             here = Positions.batch([self.game.position], self.rules)
             cell = int(policy.choose(here, np.zeros(1, np.int64), uniform)[0])
         else:
-            cell = int(draw_cells(self._thresholds(self.to_move, self.game.position), uniform)[0])
+            cell = int(draw_cells(self._thresholds(policy, self.game.position), uniform)[0])
         if cell < 0:
             self.game.resign()
             self._settle()
@@ -204,9 +204,8 @@ class Session:
         return list(dict.fromkeys(player.learner for player in self.players if player.learner))
 
 
-def _thresholds(player: Player, position: Position) -> Floats:
-    assert player.policy is not None
-    return thresholds(player.policy.probabilities(Positions.batch([position], position.rules)))
+def _thresholds(policy: Policy, position: Position) -> Floats:
+    return thresholds(policy.probabilities(Positions.batch([position], position.rules)))
 
 
 def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Player]:
@@ -235,8 +234,8 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
             learner = learners.setdefault(loaded.path.resolve(), new)
         share = _exploration(agent, loaded.state)
         in_play = {"epsilon": share, **agent.options}
-        policy = play_by(loaded.state, **in_play)
-        players.append(Player(full_name, policy, printable(full_name), learner, in_play, share))
+        fixed_policy = None if learner else play_by(loaded.state, **in_play)
+        players.append(Player(full_name, fixed_policy, printable(full_name), learner, in_play, share))
     return players
 
 

@@ -138,7 +138,7 @@ def play_machines(
             if learn:
                 _record(env, session)
                 for learner in session.learners:
-                    learner.follow(session.record)
+                    learner.learn_in_memory(session.record)
             if not (live or env.json):
                 if boards:
                     env.draw(strip(env, session.game))

@@ -107,7 +107,7 @@ def measure(games: int, policy: Policy, tick: Tick = lambda positions: None) -> 
 
 
 def points(games: int, per_decade: int = PER_DECADE) -> list[int]:
-    """The points of a run, in games: 0, even steps of the logarithm, and the end. As a run is only looked at
-    between blocks, that is after the first block that reaches a point."""
+    """The points of a run, in games: 0, even steps of the logarithm, and the end. The player is measured only
+    between blocks: after the first block that reaches a point."""
     steps = math.ceil(per_decade * math.log10(max(games, 1)))
     return sorted({0, games, *(round(10 ** (step / per_decade)) for step in range(steps))})

@@ -113,7 +113,7 @@ class Study:
         """The trainings that differ only in their seeds, by seed."""
         return [[*keys] for _, keys in groupby(sorted(self.runs), lambda key: key[:4])]
 
-    def named(self, key: Key) -> str:
+    def label(self, key: Key) -> str:
         """The label of a training's group: ``alpha=0.1, gamma=0.9``, with the method if there are several."""
         pairs = zip(self.varied, key.setting, strict=True)
         words = ", ".join(f"{name}={value}" for name, value in pairs)
@@ -135,8 +135,9 @@ class Spread:
 def point_medians(runs: Sequence[Sequence[Point]]) -> list[Point]:
     """The medians of trainings with the same points, point by point."""
     medians = []
+    numbers = [name for name in MEASURES if name != "unbeatable"]
     for rows in zip(*runs, strict=True):
-        values = {name: median(getattr(row, name) for row in rows) for name in MEASURES[:-1]}
+        values = {name: median(getattr(row, name) for row in rows) for name in numbers}
         verdicts = {row.unbeatable for row in rows}
         verdict = None if None in verdicts else int(verdicts == {1})
         medians.append(Point(rows[0].games, mistakes=None, reachable=None, unbeatable=verdict, **values))

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.agents.grammar import Agent, is_program, resolve_all
+from ttt_cli.agents.grammar import Agent, names_code, resolve_all
 from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import command_line
@@ -45,11 +45,11 @@ FIRST_BLOCK = 256
 """Games of the first block. Blocks double up to their full size, since learning curves change most in the
 beginning. Small blocks are not split: small shards from one table would all explore the same moves."""
 
-Learnt = tuple[Any, Int64s]
+ShardResult = tuple[Any, Int64s]
 """What ``Learner.merge`` needs of a shard's table (the whole table if it is the only shard), and the counts
 of ``Learner.train``."""
 
-ShardMap = Callable[[Callable[[Shard], Learnt], Sequence[Shard]], Iterable[Learnt]]
+ShardMap = Callable[[Callable[[Shard], ShardResult], Sequence[Shard]], Iterable[ShardResult]]
 """How the shards of a block are trained: a ``map``, in this thread, in others or on other machines."""
 
 
@@ -65,7 +65,7 @@ class TrainingRun:
     :ivar shards: in a full block.
     :ivar results: how many games of this call ended in each result: ``x``, ``o`` or ``draw``.
     :ivar seconds: the time of the games of this call, without looks and saves.
-    :ivar enough: whether it ends here, before all planned games, since its user has seen enough.
+    :ivar goal_reached: whether it ends before all planned games, its goal (``--until``) being reached.
     :ivar curve: its learning curve, if it is watched.
     """
 
@@ -77,7 +77,7 @@ class TrainingRun:
     shards: int = field(init=False)
     results: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
-    enough: bool = False
+    goal_reached: bool = False
     curve: Curve | None = None
 
     def __post_init__(self) -> None:
@@ -100,8 +100,8 @@ class TrainingRun:
 
     @property
     def finished(self) -> bool:
-        """Whether all planned games were played, or its user has seen enough."""
-        return self.enough or self.played >= self.planned
+        """Whether all planned games were played, or its goal is reached."""
+        return self.goal_reached or self.played >= self.planned
 
     @property
     def block_games(self) -> int:
@@ -243,7 +243,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     named = record["opponent"]
     if typed not in (None, named):
         raise UsageError(f"the run's opponent is {named}, not {typed}", where="--opponent")
-    if is_program(named) and typed is None:
+    if names_code(named) and typed is None:
         hint = f"if you trust it: --resume --opponent {shlex.quote(named)}"
         raise refused("the run's opponent is a program, which is run only if it is typed", hint)
     opponent = opponent_of(state, named, store, path)
@@ -254,8 +254,8 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     state = replace(state, learner=learner)
     decisive = {name: value for name, value in record.items() if name in DECISIVE}
     again = train_run(learner, state.rules, state.symmetric, **decisive)
-    watched = named if opponent and learner.watches else None
-    if again["id"] != record["id"] or record["behaviour"] != watched:
+    behaviour = named if opponent and learner.watches else None
+    if again["id"] != record["id"] or record["behaviour"] != behaviour:
         hint = "train without --resume: a new run starts from the file"
         raise refused(f"the run was started by another version of {learner.name}", hint)
     run = TrainingRun(path, state, record, opponent, record["games"] or 0)
@@ -284,7 +284,7 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
         table = parts[0] if alone else learner.merge(table, parts)
         run.seconds += monotonic() - began
         counts = np.sum([counted for _, counted in trained], axis=0)
-        o, draw, x = map(int, counts)  # a learner of one's own may count in floats
+        o, draw, x = map(int, counts)  # a user's learner may count in floats
         run.results.update(x=x, o=o, draw=draw)
         before: Any = run.record["results"]
         results: Any = {"x": before["x"] + x, "o": before["o"] + o, "draw": before["draw"] + draw}
@@ -292,14 +292,14 @@ def advance(run: TrainingRun, spread: ShardMap = map, *, checkpoint: float = flo
         run.state = run.state.with_run(run.record, table)
         learner.tag_run(table, run.record["id"])
         yield run.played
-        run.look()  # after the caller has had its turn, who may leave the run here
+        run.look()  # after the yield: the caller may leave the run there
         if monotonic() - last_save >= checkpoint and not run.finished:
             library.save(run.state, run.path)
             notices.info("saved %s games", f"{run.played:,}")
             last_save = monotonic()
 
 
-def train_shard(learner: Learner[Any], table: Any, alone: bool, shard: Shard) -> Learnt:
+def train_shard(learner: Learner[Any], table: Any, alone: bool, shard: Shard) -> ShardResult:
     """Train a shard, on a copy of the table if it is not ``alone`` in its block."""
     part = table if alone else deepcopy(table)
     results = learner.train(part, shard)
@@ -309,15 +309,15 @@ def train_shard(learner: Learner[Any], table: Any, alone: bool, shard: Shard) ->
 def finish(run: TrainingRun, store: Path | None = None) -> None:
     """Save the state of a run that has ended or is interrupted; its file must be locked.
 
-    :param store: the store from which the state learns the waiting games at the end, unless its user has seen
-        enough.
+    :param store: the store from which the state learns the waiting games at the end, unless its goal was
+        reached before.
     """
-    if not run.finished:  # perhaps before its first block; the run that goes on looks first
+    if not run.finished:  # before the first block the state does not hold the record yet
         run.state = run.state.with_run(run.record, run.state.table)
     else:
-        run.look(now=run.enough)
+        run.look(now=run.goal_reached)
         run.state = run.state.closed()
-        if store is not None and not run.enough:
+        if store is not None and not run.goal_reached:
             run.state = teach_waiting(run.state, store, run.path).state
     library.save(run.state, run.path)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ttt_cli.errors import TttError, UsageError, notices
 from ttt_cli.learners.base import Shard
-from ttt_cli.training.trainer import Learnt, ShardMap
+from ttt_cli.training.trainer import ShardMap, ShardResult
 
 RESUME = "--resume continues from the last save, if there was one"
 PATIENCE = 10
@@ -29,7 +29,7 @@ def code_digest(module: str) -> str:
     """The digest of the sources that decide what a shard learns: those of the engine, of the learners, and of
     a plug-in.
 
-    :param module: the learner's.
+    :param module: the learner's module.
     """
     ours = Path(__file__).parents[1]
     sources = [ours / "engine", ours / "learners"]
@@ -44,7 +44,7 @@ def code_digest(module: str) -> str:
     return digest.hexdigest()
 
 
-def train_alike(code: str, module: str, train: Callable[[Shard], Learnt], shard: Shard) -> Learnt:
+def train_alike(code: str, module: str, train: Callable[[Shard], ShardResult], shard: Shard) -> ShardResult:
     """Train a shard if this is the same version of the program, and of the learner's ``module``.
 
     :param code: the ``code_digest`` where the shard comes from.
@@ -53,7 +53,7 @@ def train_alike(code: str, module: str, train: Callable[[Shard], Learnt], shard:
     if code_digest(module) != code:
         what = f"the worker on {platform.node()} runs another version of ttt, or of the learner"
         raise TttError(
-            what, where="--cluster", hint="install the same one everywhere, and start workers anew"
+            what, where="--cluster", hint="install the same version everywhere and restart the workers"
         )
     return train(shard)
 
@@ -104,7 +104,7 @@ def cluster_workers(
         code = code_digest(module)
         warned = False
 
-        def spread(train: Callable[[Shard], Learnt], shards: Sequence[Shard]) -> list[Learnt]:
+        def spread(train: Callable[[Shard], ShardResult], shards: Sequence[Shard]) -> list[ShardResult]:
             nonlocal warned
             futures = [executor.submit(train_alike, code, module, train, shard) for shard in shards]
             while wait(futures, PATIENCE).not_done:

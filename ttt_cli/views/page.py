@@ -144,7 +144,7 @@ def _mistakes(policy: Policy) -> tuple[list[list[Any]], int]:
     mistakes: dict[Any, list[Any]] = {}
     for row in np.flatnonzero(blunders.reachable).tolist():
         cell = cells[row]
-        move = cell if cell == RESIGNS else int(canonical.moves[row, cell])
+        move = cell if cell == RESIGNS else int(canonical.cells[row, cell])
         mistake = [texts[row], cell, float(blunders.reach[row, 0])]
         mistakes.setdefault((images[row], move), mistake)
     return [*mistakes.values()], len(blunders.positions[blunders.reachable].distinct())

@@ -166,7 +166,7 @@ def _rows_of(state: State) -> Iterator[BookRow]:
     entries = dict(state.learner.to_entries(state.table))
     keys, moves = positions.texts(), [list(range(STANDARD.cells))] * len(positions)
     if state.symmetric:
-        keys, moves = classes(positions).positions.texts(), classes(positions).moves.tolist()
+        keys, moves = classes(positions).positions.texts(), classes(positions).cells.tolist()
     for text, key, cells_of_class in zip(positions.texts(), keys, moves, strict=True):
         for move, plies, result, *_ in entries.get(key, ()):
             equivalent = [cell for cell, own in enumerate(cells_of_class, 1) if own + 1 == move]

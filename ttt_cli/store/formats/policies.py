@@ -27,7 +27,7 @@ import numpy as np
 import orjson
 
 from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.policy import DECIMALS, Policy, are_sound, rescale
+from ttt_cli.engine.policy import SUM_TOLERANCE, Policy, are_sound, rescale
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
@@ -67,7 +67,7 @@ class FilePolicy(Policy):
         self._rows = {text: row for row, text in enumerate(positions.texts())}
         repeated = np.ones(len(positions), np.bool_)
         repeated[list(self._rows.values())] = False
-        unsound = ~are_sound(probabilities, positions.legal, DECIMALS)
+        unsound = ~are_sound(probabilities, positions.legal, SUM_TOLERANCE)
         for wrong, why in (
             (~positions.reachable | positions.terminal, "is not an open position that a game leads to"),
             (unsound, "has numbers that are not probabilities of its free cells with a sum of 1"),
