@@ -23,15 +23,13 @@ static int completing(const char *board, char stone) {
 int main(void) {
     char board[80];
     while (fgets(board, sizeof board, stdin)) {
-        int taken = 0, cell, at = 0;
+        int taken = 0, cell;
         for (int i = 0; i < 9; i++) taken += board[i] != '.';
         char mine = taken % 2 ? 'O' : 'X', theirs = taken % 2 ? 'X' : 'O';
         cell = completing(board, mine);
         if (cell < 0) cell = completing(board, theirs);
-        while (cell < 0 && at < 9) {
+        for (int at = 0; cell < 0 && at < 9; at++)
             if (board[PREFERRED[at]] == '.') cell = PREFERRED[at];
-            at++;
-        }
         printf("%d\n", cell + 1);
         fflush(stdout);
     }

@@ -15,7 +15,7 @@ from ttt_cli import Game, PlainLearner, Position, Side, Table, parameter
 
 @dataclass(frozen=True)
 class MonteCarlo(PlainLearner):
-    """First-visit Monte Carlo: a move is worth the mean result of the games in which it led here."""
+    """First-visit Monte Carlo: a board is worth the mean result of its games to the side that made it."""
 
     name = "mc"  # its states are mc.json in the store
     default_games = 20_000

@@ -92,7 +92,7 @@ Sparing = type("Sparing", (MonteCarlo,), {"changes": lambda self, base, part: ba
         (Remembering, "its_policy_is_sound_and_pure", "asking the policy changes the table"),
         (Doubling, "only_what_is_new_counts", "merging one part changes it"),
         (Sparing, "only_what_is_new_counts", "changes lacks something that merge needs"),
-        (Forgetful, "entries_come_back", "plays differently when its table is read again"),
+        (Forgetful, "entries_come_back", "answers differently when its table is read again"),
         (Unseeded, "the_seed_fixes_the_table", "use no randomness but shard.rng"),
         (Total, "its_policy_is_sound_and_pure", " is not a value from -1 to 1"),
     ],

@@ -95,7 +95,7 @@ def test_the_default_weighs_results_and_doubts_few_sightings():
     assert chosen(DEFAULT, read_table(DEFAULT, {".........": better}), ".........") == {2}
 
 
-def test_stages_mean_the_other_winner_where_wins_are_exchanged():
+def test_stages_mean_the_other_winner_in_the_misere_game():
     table = book(DEFAULT, X_IN_FIVE, rules=Rules(misere=True))
     assert dict(DEFAULT.to_entries(table))["XX.OO...."] == [[3, 5, "O", "", 1]]
     assert 3 not in chosen(DEFAULT, table, "XX.OO....")
@@ -105,7 +105,7 @@ def test_rows_know_their_run_and_keep_it_through_a_file():
     table = trained_table(DEFAULT, 50, 1)
     DEFAULT.tag_run(table, "a")
     DEFAULT.train(table, shard(DEFAULT, 50, 2))
-    counts, before = table.counts_by_move(), table.counts_by_move().copy()
+    counts, before = table.sightings(), table.sightings().copy()
     DEFAULT.tag_run(table, "b")
     assert np.array_equal(counts, before), "another thread may be reading them"
     read = read_table(DEFAULT, dict(DEFAULT.to_entries(table)))

@@ -14,14 +14,14 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.growth import FIRST
-from ttt_cli.learners.loop import own_cells
+from ttt_cli.learners.loop import table_cells
 from ttt_cli.learners.menace import Menace
 from ttt_cli.learners.table import Table, complete_table
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach
 
-FULL = StateSpace.of()
+SPACE = StateSpace.of()
 CLASSES = complete_table(Rules(), symmetric=True)
 BOARDS = CLASSES.positions(slice(FIRST, None))
 LEGAL, ROWS = CLASSES.legal(BOARDS), CLASSES.find(BOARDS)
@@ -79,7 +79,7 @@ def test_a_game_changes_the_boxes_it_passed(played: Game, x_change: int, o_chang
         table = empty_table(learner)
         learner.learn(table, played, sides)
         expected = np.zeros_like(changes(table))
-        moves = own_cells(played, True)
+        moves = table_cells(played, True)
         for ply, (node, cell) in enumerate(zip(places(*played.texts()), moves, strict=False)):
             if "xo"[ply % 2] in sides and BOXES[node]:
                 expected[node, cell] = (x_change, o_change)[ply % 2]
@@ -93,7 +93,7 @@ def test_an_empty_box_resigns():
     changed[centre] = emptied
     table.moves["change"][:] = changed[LEGAL]
     for learner in (DRAWING, MOST):
-        assert not policy_of(learner, table).played[FULL.index_of["....X...."]].any()
+        assert not policy_of(learner, table).played[SPACE.index_of["....X...."]].any()
     journal: list[Game] = []
     results = MICHIE.train(table, shard(MICHIE, 50, journal=journal))
     resigned = [played for played in journal if played.moves == (4,)]
@@ -107,9 +107,9 @@ def test_the_commonest_beads_of_a_default_run_are_perfect_play(seed: int):
     table = trained("menace", seed).table
     most, drawing = policy_of(MOST, table), policy_of(DRAWING, table)
     assert is_unbeatable(most)
-    as_x, as_o = both_sides(most, tables.uniform(FULL))
+    as_x, as_o = both_sides(most, tables.uniform(SPACE))
     assert as_x.win > 0.98 and as_o.win > 0.87
-    as_x, as_o = both_sides(drawing, tables.uniform(FULL))
+    as_x, as_o = both_sides(drawing, tables.uniform(SPACE))
     assert as_x.win > 0.94 and as_o.win > 0.8 and max(as_x.loss, as_o.loss) < 0.02
 
 
@@ -120,11 +120,11 @@ def test_michies_machine_learns_from_its_own_moves_alone():
 
 
 def test_beads_never_become_negative():
-    tables = [empty_table(DRAWING) for _ in range(3)]
-    for table in tables:
+    parts = [empty_table(DRAWING) for _ in range(3)]
+    for table in parts:
         for _ in range(3):
             DRAWING.learn(table, game(1, 5, 2, 3, 4, 7), "x")
-    together = DRAWING.merge(empty_table(DRAWING), tables)
+    together = DRAWING.merge(empty_table(DRAWING), parts)
     assert dict(DRAWING.to_entries(together))["." * 9] == {"1": -9}
     assert box(together, "." * 9) == {2: 4, 5: 4}
 

@@ -1,4 +1,4 @@
-"""Q-learning: the author's rule against a literal reading of it; where the default leads, and how fast."""
+"""Q-learning: the author's rule against a literal reading of it; exploration; resigned games."""
 
 from collections import defaultdict
 

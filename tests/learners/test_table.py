@@ -15,7 +15,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.learners import growth, learner_class, loop, table as tables
+from ttt_cli.learners import growth, learner_class, loop, table as table_module
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.book import Book
 from ttt_cli.learners.graph import Graph
@@ -29,13 +29,13 @@ RULES = (Rules(), Rules(2, 5, 3), Rules(misere=True))
 
 
 @contextmanager
-def growing(complete: tables.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def growing(complete: table_module.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if no board had a state space: every table starts with the empty board alone."""
     counted = {(complete.rules, complete.symmetric): complete.game_size}  # exploration goes by it
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "enumerated", lambda rules: None)
-        patch.setattr(tables, "KNOWN_SIZES", counted)
-        patch.setattr(tables, "IN_PLACE", 0)
+        patch.setattr(table_module, "enumerated", lambda rules: None)
+        patch.setattr(table_module, "KNOWN_SIZES", counted)
+        patch.setattr(table_module, "IN_PLACE", 0)
         yield
 
 
@@ -132,7 +132,7 @@ def test_positions_whose_hashes_are_alike_have_rows_of_their_own(rules: Rules):
     some, none = np.arange(1, 512, dtype=np.uint64), np.zeros(511, np.uint64)
     far = some << np.uint64(16)
     for x, o in ((far, ~some & np.uint64(511)), (some, none), (none, far)):
-        table = tables.Table(rules)
+        table = table_module.Table(rules)
         expected, rows = table.include(Positions(rules, x, o)), table.rows.view(np.recarray)
         with np.errstate(over="ignore"):  # hashes are sums modulo 2^64
             found = [growth.find(rows, table.growth, *stones) for stones in zip(x, o, strict=True)]
@@ -184,6 +184,6 @@ def test_no_uniform_number_is_too_large_to_choose_a_move(name: str):
 
 @pytest.mark.long
 def test_the_counts_of_boards_without_a_state_space(sized):
-    for (rules, symmetric), count in list(tables.KNOWN_SIZES.items())[: sized(1, None)]:
+    for (rules, symmetric), count in list(table_module.KNOWN_SIZES.items())[: sized(1, None)]:
         positions = StateSpace.of(rules)
         assert len(classes(positions).positions.distinct() if symmetric else positions) == count

@@ -1,4 +1,4 @@
-"""TD(0): the author's rule against a literal reading of it, the default against a hand-worked table."""
+"""TD learning: the author's rule against a literal reading of it, the default against a hand-worked table."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +52,7 @@ def test_the_authors_constants_neither_fall_nor_rise():
         assert np.array_equal(low.table.rows, both.table.rows)
 
 
-class ByTheBook:
+class Author:
     """The author's rule, read literally: dictionaries, no arrays."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class ByTheBook:
 
 def test_the_article_without_exploration_is_its_rule_taken_literally():
     learner = replace(learner_of("td", "article"), epsilon=0.0, epsilon_end=0.0)
-    literal = ByTheBook()
+    literal = Author()
     journal: list[Game] = []
     table = trained_table(learner, 60, journal=journal)
     for played in journal:

@@ -18,7 +18,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, store_option
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
-from ttt_cli.learners import checked_learner
+from ttt_cli.learners import plugin_learner
 from ttt_cli.shell.options import flag, given_rules, named, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, checked_format
@@ -272,7 +272,7 @@ def _players() -> Iterator[PlayerSummary]:
             same += f"; on large boards, as {ON_LARGE_BOARDS[name]}"
         yield PlayerSummary(name, name, "alias", f"the same as {same}", {})
     yield from (PlayerSummary.of(agent, "plug-in") for agent in plugins(AGENT_PLUGINS, checked_player))
-    for learner in plugins(LEARNER_PLUGINS, checked_learner):
+    for learner in plugins(LEARNER_PLUGINS, plugin_learner):
         name = f"ttt train {learner.name}"
         yield PlayerSummary(name, name, "learner", f"a plug-in's learner: {learner.title}", {})
 

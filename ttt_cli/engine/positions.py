@@ -200,6 +200,17 @@ class Positions:
         after.results = lined if x_moves != self.rules.misere else -lined
         return after, places
 
+    def predecessors(self) -> "Positions":
+        """The open positions from which a move leads to one of these, in order."""
+        _, last = self.stones_by_turn
+        parts = [self[:0]]
+        for cell in range(self.cells):
+            stone = ONE << np.uint64(cell)
+            here = last & stone != 0
+            parts.append(Positions(self.rules, self.x[here] & ~stone, self.o[here] & ~stone))
+        earlier = Positions.concatenate(parts).distinct()
+        return earlier[~earlier.terminal]
+
     @cached_property
     def keys(self) -> Uint64s:
         """uint64[k, words]: numbers that compare as the texts do: two bits a cell, the first cell highest, 32

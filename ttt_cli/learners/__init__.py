@@ -46,7 +46,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
     if name in OFFERED:
         return OFFERED[name]
-    learner = plugin(LEARNER_PLUGINS, name, checked_learner)
+    learner = plugin(LEARNER_PLUGINS, name, plugin_learner)
     if learner is None:
         near = did_you_mean(name, LEARNERS)
         built_in = f"built in: {', '.join(LEARNERS)}"
@@ -60,7 +60,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
     return learner
 
 
-def checked_learner(name: str, kind: Any) -> "type[Learner[Any]]":
+def plugin_learner(name: str, kind: Any) -> "type[Learner[Any]]":
     """The learner of a plug-in.
 
     :raises UsageError: if it is not a learner, or has another name.

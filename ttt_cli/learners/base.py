@@ -109,8 +109,8 @@ class Learner(ABC, Generic[T]):
     without_ties: ClassVar[tuple[str, ...]] = ()
     """The choice rules whose policy is not a uniform choice among the best moves; they take no ``ties``."""
     values_of: ClassVar[Literal["moves", "positions", ""]] = ""
-    """What its ``Table`` holds the values of, if they may be another program's: ``moves``, to the mover, or
-    ``positions``, to X and to O; empty if they may not."""
+    """Whether its ``Table`` can hold another program's values: ``moves`` if they are values of moves, to the
+    mover, ``positions`` if of positions, to X and to O; empty if it cannot."""
     read_with: ClassVar[tuple[str, ...]] = ()
     """The parameters that its table cannot be read without, besides its choice rule."""
     value_scale: ClassVar[tuple[float, float] | None] = (-1.0, 1.0)
@@ -130,7 +130,7 @@ class Learner(ABC, Generic[T]):
 
     @property
     def usual_games(self) -> int:
-        """The games of a training if no number is given: the author's by the author's rule."""
+        """The number of games to train if none is given; under the author's rule, the author's number."""
         return self.article_games if self.choice == "article" else self.default_games
 
     @property

@@ -16,8 +16,8 @@ moves included, and plays the move with the best result for the mover:
 
 as if every move had been seen to draw once, so that few sightings weigh little. It trains by playing its own
 scores with exploration: Monte Carlo control by averaging (Sutton and Barto, Reinforcement Learning, 2018,
-section 5.4). Rows never go away, so exploration falls soon with the number of games, to keep the games few in
-which both sides blunder, but not to nothing, since only exploring reaches positions off the beaten track.
+section 5.4). Rows never go away, so exploration falls early, to keep down the number of games in which both
+sides blunder, but not to zero, since only exploration reaches positions off the beaten track.
 
 Its limit is that averages include the exploration of both sides: with much of it the book bets on slips.
 Near results are worth no more than distant ones, so X takes the duller of two openings.
@@ -83,40 +83,39 @@ class BookTable(Table):
     """The rows of a book.
 
     :ivar runs: the numbers of runs; rows that are not tagged with a run yet are of the run ``""``, 0.
-    :ivar sightings: int64[moves, stages], how often each row was seen, in all runs: quick to add to, but
-        several times as large as the rows. Once games are played, untagged rows are found here only; until
-        then it is None.
     """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.runs = {"": 0}
-        self.sightings: Int64s | None = None
+        self._sightings: Int64s | None = None
         self._gathered = Rows(*np.zeros((3, 0), np.int64))
 
     @property
-    def stages(self) -> int:
+    def stage_count(self) -> int:
         return len(stages_of(self.rules))
 
     @property
     def move_bytes(self) -> int:
-        return super().move_bytes + 8 * self.stages
+        return super().move_bytes + 8 * self.stage_count
 
     def number_of(self, run: str) -> int:
         return self.runs.setdefault(run, len(self.runs))
 
-    def counts_by_move(self) -> Int64s:
-        """``sightings``, made of the rows if need be, with room for all moves that the table has room for."""
-        if self.sightings is None:
-            self.sightings = np.zeros((len(self._moves), self.stages), np.int64)
-            np.add.at(self.sightings.reshape(-1), self._gathered.keys, self._gathered.counts)
-        if len(self.sightings) < len(self._moves):  # only what is used is copied: the rest takes no memory
-            self.sightings = enlarged(self.sightings[: len(self.moves)], 2 * len(self._moves))
-        return self.sightings
+    def sightings(self) -> Int64s:
+        """int64[moves, stages], how often each row was seen, in all runs; with room for all moves that the
+        table has room for. Quick to add to, but several times as large as the rows, so made only when games
+        are played; from then until ``book_rows`` untagged rows are found here only."""
+        if self._sightings is None:
+            self._sightings = np.zeros((len(self._moves), self.stage_count), np.int64)
+            np.add.at(self._sightings.reshape(-1), self._gathered.keys, self._gathered.counts)
+        if len(self._sightings) < len(self._moves):  # only what is used is copied: the rest takes no memory
+            self._sightings = enlarged(self._sightings[: len(self.moves)], 2 * len(self._moves))
+        return self._sightings
 
     def book_rows(self) -> Rows:
         """All rows, those without a run gathered from ``sightings``, which are given up."""
-        sightings = self.sightings  # read once, and only read: other threads may copy the table meanwhile
+        sightings = self._sightings  # read once, and only read: other threads may copy the table meanwhile
         if sightings is not None:
             tagged = self._gathered.where(self._gathered.runs > 0)
             (keys,) = np.nonzero(sightings.reshape(-1))
@@ -128,7 +127,7 @@ class BookTable(Table):
 
     def set_rows(self, rows: Rows) -> None:
         self._gathered = rows
-        self.sightings = None
+        self._sightings = None
 
     def __getstate__(self) -> dict[str, Any]:
         self.book_rows()  # leaves the rows alone, all that a pickle needs
@@ -222,7 +221,7 @@ class Book(TableLearner[BookTable]):
 
     def rule(self, table: BookTable) -> Rule:
         stages = stages_of(table.rules)
-        return Rule(int(stages[0]), int(stages[-1]), table.rules.centre, table.counts_by_move())
+        return Rule(int(stages[0]), int(stages[-1]), table.rules.centre, table.sightings())
 
     def exploration(self, table: BookTable, number: int) -> tuple[float, float, float]:
         return float(self.epsilon), float(min(self.epsilon, self.epsilon_end)), HALF_WAY
@@ -233,7 +232,7 @@ class Book(TableLearner[BookTable]):
         for name in ("value", "points", "games"):
             moves[name] = 0
         _, keys, seen = table.book_rows()
-        at, stages = np.divmod(keys, table.stages)
+        at, stages = np.divmod(keys, table.stage_count)
         if table.complete and self.choice != "article":  # an author's file may hold rows of no game
             after = StateSpace.of(rules).rows(table.positions(moves["after"][at]))
             possible = possible_stages(rules)[after, stages]
@@ -242,7 +241,7 @@ class Book(TableLearner[BookTable]):
         np.add.at(moves["games"], at, seen)
         np.add.at(moves["points"], at, seen * (1 + side * stage_results(rules)[stages]))
         if self.choice == "article":
-            won = stages < table.stages - 1
+            won = stages < table.stage_count - 1
             np.maximum.at(moves["value"], at[won], LATEST - stages_of(rules)[stages[won]])
             moves["value"][: table.rows["number"][FIRST]] = 0  # first moves are random
         else:
@@ -289,8 +288,8 @@ class Book(TableLearner[BookTable]):
             moves = merged.moves_of(merged.include_table(part))[1]
             runs, keys, counts = part.book_rows()
             numbers = np.array([merged.number_of(mixed or run) for run in part.runs])
-            at, stages = np.divmod(keys, merged.stages)
-            all_rows.append(Rows(numbers[runs], moves[at] * merged.stages + stages, counts))
+            at, stages = np.divmod(keys, merged.stage_count)
+            all_rows.append(Rows(numbers[runs], moves[at] * merged.stage_count + stages, counts))
         merged.set_rows(united(all_rows, mixed=bool(mixed)))
         self.derive(merged)
         return merged
@@ -301,7 +300,7 @@ class Book(TableLearner[BookTable]):
     # ---- Files ----
 
     def size(self, table: BookTable) -> tuple[int, int]:
-        moves = np.unique(table.book_rows().keys // table.stages)
+        moves = np.unique(table.book_rows().keys // table.stage_count)
         return len(np.unique(table.owners_of(moves))), len(moves)
 
     def to_entries(self, table: BookTable) -> Iterator[Entry]:
@@ -347,7 +346,7 @@ def _read_rows(table: BookTable, keys: list[str], entries: list[Any]) -> Rows:
     seen = as_counts(counts, 1)
     runs = np.array(list(map(table.number_of, names)), np.int64)
     moves_of_rows = table.moves_on(table.include(positions), legal, at, cells)
-    rows = Rows(runs, moves_of_rows * table.stages + stages, seen)
+    rows = Rows(runs, moves_of_rows * table.stage_count + stages, seen)
     require(len(united([rows]).keys) == len(names))  # in no run two rows for one move and stage
     return rows
 
@@ -358,7 +357,7 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
     rules = table.rules
     runs, keys, seen = table.book_rows()
     names = [*table.runs]
-    moves, stages = np.divmod(keys, table.stages)
+    moves, stages = np.divmod(keys, table.stage_count)
     owners, cells = table.owners_of(moves), table.moves["cell"][moves]
     place = np.empty(len(table.rows), np.int64)
     place[np.concatenate(list(table.chunks_by_text()))] = np.arange(len(table.rows) - FIRST)

@@ -75,16 +75,14 @@ def _read(batch: list[tuple[str, Any]], read: Callable[[list[str], list[Any]], N
     keys, values = map(list, zip(*batch, strict=True))
     try:
         read(keys, values)
-        return
     except InvalidFileError as error:
-        message = error.message or f"expected {expected}, found {values[0]!r}"[:200]
-        fault = entry_error(keys[0], message, hint=error.hint)
-    if len(batch) == 1:
-        report(fault)
-        return
-    middle = len(batch) // 2
-    for half in (batch[:middle], batch[middle:]):
-        _read(half, read, expected)
+        if len(batch) == 1:
+            message = error.message or f"expected {expected}, found {values[0]!r}"[:200]
+            report(entry_error(keys[0], message, hint=error.hint))
+            return
+        middle = len(batch) // 2
+        for half in (batch[:middle], batch[middle:]):
+            _read(half, read, expected)
 
 
 def parse_keys(keys: Sequence[str], rules: Rules, symmetric: bool = False) -> Positions:
@@ -154,15 +152,3 @@ def places_of_members(entries: Sequence[Any]) -> Int64s:
 
 def flatten(parts: Iterable[Iterable[Any]]) -> list[Any]:
     return list(chain.from_iterable(parts))
-
-
-def alike(mine: Any, theirs: Any, tolerance: float) -> bool:
-    """Whether two entries, or parts of entries, are equal, floats to within a tolerance."""
-    if isinstance(mine, float) and isinstance(theirs, float):
-        return abs(mine - theirs) <= tolerance
-    if isinstance(mine, dict) and isinstance(theirs, dict):
-        return mine.keys() == theirs.keys() and all(alike(mine[k], theirs[k], tolerance) for k in mine)
-    if isinstance(mine, list) and isinstance(theirs, list):
-        pairs = zip(mine, theirs, strict=False)
-        return len(mine) == len(theirs) and all(alike(*pair, tolerance) for pair in pairs)
-    return bool(mine == theirs)

@@ -83,7 +83,7 @@ class Graph(TableLearner[Table]):
     article_opponent = "random"
 
     choice: str = parameter("default", "article: the author's scores and walk", choices=choices)
-    epsilon: float = parameter(0.5, "exploration rate, where every move was tried", least=0, most=1)
+    epsilon: float = parameter(0.5, "exploration rate where every move has been tried", least=0, most=1)
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:
         """``visits``: how often the position came up. ``seen``: the node's place in the order of first sight,

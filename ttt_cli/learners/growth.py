@@ -71,13 +71,13 @@ def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
     slot = mixed & mask
     while slots[slot] != ZERO:
         slot = slot + ONE & mask
-    slots[slot] = mixed >> HALF_WORD << HALF_WORD | np.uint64(row)
+    slots[slot] = mixed & ~LOWER | np.uint64(row)
 
 
 @Part
 def form_of(growth: Growth, x: np.uint64, o: np.uint64) -> tuple[np.uint64, np.uint64, int]:
-    """The position that has the row, in a table of classes the canonical form, and the symmetry that leads to
-    it."""
+    """The position whose row serves this one: itself, or in a table of classes its canonical form; and the
+    symmetry that leads to it."""
     return canonical_form(growth.sources, x, o) if len(growth.sources) > 1 else (x, o, 0)
 
 
@@ -141,7 +141,7 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
 
 
 @Part
-def touched(growth: Growth, x: np.uint64, o: np.uint64, ply: int) -> int:
+def prefetch_neighbours(growth: Growth, x: np.uint64, o: np.uint64, ply: int) -> int:
     """Read the slots of all neighbours of a position, so that memory is waited for only once. The result
     depends on all of them, so that the reads are not optimised away."""
     slots = growth.slots
@@ -171,7 +171,7 @@ def add_row(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: 
     x, o = (x, o | stone) if ply & 1 else (x | stone, o)
     x, o, _ = form_of(growth, x, o)
     if len(sources) == 1:
-        used[SCRATCH] = touched(growth, x, o, ply + 1)
+        used[SCRATCH] = prefetch_neighbours(growth, x, o, ply + 1)
     unseen = moves[move].after
     row = used[ROWS]
     place = used[MOVES]

@@ -6,9 +6,10 @@ A method gives two parts, plain functions that the loop calls:
     learn(rows, moves, rule, game, sides, result)
 
 ``choose`` picks a move by its place among the position's moves; their number means resigning. Its only source
-of chance is ``u``, uniform in [0, 1). What a decision leaves of ``u``, stretched to [0, 1), is returned and
-may serve the next decisions. ``learn`` updates the table from a finished game. The first bit of ``sides``
-says whether X learns, the second whether O does. ``rule`` is whatever constants and arrays the method needs.
+of chance is ``u``, uniform in [0, 1). Where ``one_number`` serves a whole game, it returns what its decision
+leaves of ``u``, stretched to [0, 1), for the next ones; elsewhere each ply gets a new number, and what is
+returned is ignored. ``learn`` updates the table from a finished game. The first bit of ``sides`` says whether
+X learns, the second whether O does. ``rule`` is whatever constants and arrays the method needs.
 
 A game is the ``path`` of rows that it went through, the ``moves_made`` and the number of plies.
 """
@@ -197,7 +198,7 @@ def uniform_number(seed: np.uint64, place: int) -> Any:
 def any_of(number: float, u: float) -> tuple[int, float]:
     """One of several options by a uniform number, and what is left of that number.
 
-    :param number: of options; times the factor that stretches ``u`` to [0, 1), if it does not reach to 1.
+    :param number: the number of options, times the factor, if any, that stretches ``u`` to [0, 1).
     """
     u *= number
     option = u32(u)
@@ -301,7 +302,7 @@ class BatchLearner(Learner[T]):
                 self.ask(live, table, batch)
             self.play(table, batch)
             if shard.journal is not None:
-                shard.journal.extend(game_of(rules, own, table.symmetric) for own in batch.history)
+                shard.journal.extend(game_of(rules, cells, table.symmetric) for cells in batch.history)
         return results
 
     def ask(self, opponent: Policy, table: Any, batch: Batch) -> None:
@@ -321,13 +322,13 @@ class BatchLearner(Learner[T]):
 
     def learn(self, table: Any, game: Game, sides: str = "xo") -> None:
         history = np.full((1, table.rules.cells), RESIGNED, np.int8)
-        history[0, : len(game.moves)] = own_cells(game, table.symmetric)
-        own = (X_LEARNS if "x" in sides else 0) | (O_LEARNS if "o" in sides else 0)
-        self.play(table, Batch((own, own), 0, history, np.zeros(3, np.int64)))
+        history[0, : len(game.moves)] = table_cells(game, table.symmetric)
+        learning = (X_LEARNS if "x" in sides else 0) | (O_LEARNS if "o" in sides else 0)
+        self.play(table, Batch((learning, learning), 0, history, np.zeros(3, np.int64)))
 
 
-def own_cells(game: Game, symmetric: bool) -> Int8s:
-    """int8[plies]: the cells of a game's moves, if ``symmetric`` those on the canonical forms."""
+def table_cells(game: Game, symmetric: bool) -> Int8s:
+    """int8[plies]: the cells of a game's moves; in a ``symmetric`` table those on the canonical forms."""
     cells = np.array(game.moves, np.int8)
     if not symmetric:
         return cells
@@ -335,10 +336,10 @@ def own_cells(game: Game, symmetric: bool) -> Int8s:
     return in_classes.cells[np.arange(len(cells)), cells]
 
 
-def game_of(rules: Rules, own: Int8s, symmetric: bool) -> Game:
-    """A game with these ``own_cells``, negative after the end; resigned if it is not over then."""
+def game_of(rules: Rules, cells: Int8s, symmetric: bool) -> Game:
+    """A game with these ``table_cells``, negative after the end; resigned if it is not over then."""
     game = Game(rules)
-    for cell in own[own >= 0]:
+    for cell in cells[cells >= 0]:
         on_form: Any = range(rules.cells)
         if symmetric:
             on_form = classes(Positions.batch([game.position], rules)).cells[0]

@@ -155,7 +155,7 @@ class NTupleTable:
     :ivar sizes: float64[n], the sums of their absolute values.
     """
 
-    complete = symmetric = False
+    complete = symmetric = False  # games are played on boards as they are: only weights are shared
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -327,7 +327,7 @@ class NTuple(BatchLearner[NTupleTable]):
         )
         play_games = game_loop("ntuple", choose, learn, next_board, OPEN, False)
         exploration = float(self.epsilon), float(self.epsilon), 1.0
-        trail = np.zeros(cells + 1, np.uint32), np.zeros(cells + 1, np.uint32)
+        trail = tuple(np.zeros((2, cells + 1), np.uint32))
         growth = rule  # what next_board takes
         play_games(*boards(table.rules), growth, rule, exploration, batch, trail)
 

@@ -53,7 +53,7 @@ class PlainLearner(Learner[Table]):
 
     >>> from ttt_cli import PlainLearner, Side, train
     >>> class MonteCarlo(PlainLearner):
-    ...     "A move is worth the mean result of the games in which it was made."
+    ...     "A board is worth the mean result of its games to the side that made it."
     ...
     ...     name = "mc"
     ...
@@ -227,8 +227,8 @@ class PlainLearner(Learner[Table]):
                 as_counts(columns_of(listed, 2)[1])
             table.update(zip(keys, values, strict=True))
 
-        number = "[value, visits]" if self.numbers == "means" else "a number, or a list of numbers"
-        read_batches(entries, read, number)
+        expected = "[value, visits]" if self.numbers == "means" else "a number, or a list of numbers"
+        read_batches(entries, read, expected)
         return table
 
     def size(self, table: Table) -> tuple[int, int]:

@@ -91,9 +91,9 @@ class Q(TableLearner[Table]):
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:
         """Both derived. ``top``: the largest value of the position's moves, or its result, for the side to
-        move; ``choice``: the place of the first move with that value."""
+        move; ``best``: the place of the first move with that value."""
         line = 1.0 if rules.misere else -1.0  # the side to move did not complete it
-        return Column("choice", "u1"), Column("top", unseen=(0.0, line, line, 0.0))
+        return Column("best", "u1"), Column("top", unseen=(0.0, line, line, 0.0))
 
     def move_columns(self) -> Sequence[Column]:
         """``value``: what the move is worth to the side that makes it; ``visits``: its updates."""
@@ -117,7 +117,7 @@ class Q(TableLearner[Table]):
         for rows in chunks(np.flatnonzero(table.rows["number"])):
             values = table.by_place(table.moves["value"], rows, -np.inf)
             table.rows["top"][rows] = values.max(axis=1) + 0.0
-            table.rows["choice"][rows] = values.argmax(axis=1)
+            table.rows["best"][rows] = values.argmax(axis=1)
 
     def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         values = table.by_cell(table.moves["value"], rows, legal)
@@ -133,7 +133,7 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
     """The best move; when exploring, the least visited one, or in well-known positions any."""
     epsilon, below, above = chance
     if u >= epsilon:
-        return u32(rows[row].choice), (u - epsilon) * above
+        return u32(rows[row].best), (u - epsilon) * above
     free, first = rows[row].number, rows[row].first
     option, u = any_of(below * free, u)
     fewest = moves[first + option].visits
@@ -147,13 +147,13 @@ def choose(rows: Any, moves: Any, rule: Rule, row: int, ply: int, chance: Chance
 
 @Part
 def find_top(rows: Any, moves: Any, row: int) -> None:
-    """Derive ``top`` and ``choice`` of a row."""
+    """Derive ``top`` and ``best`` of a row."""
     first = rows[row].first
-    choice = u32(0)
+    best = u32(0)
     for place in range(1, rows[row].number):
-        if moves[first + place].value > moves[first + choice].value:
-            choice = u32(place)
-    rows[row].top, rows[row].choice = moves[first + choice].value, choice
+        if moves[first + place].value > moves[first + best].value:
+            best = u32(place)
+    rows[row].top, rows[row].best = moves[first + best].value, best
 
 
 @Part
@@ -162,9 +162,6 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
     path, moves_made, plies = game
     alpha, pace, gamma, slips = rule
     cells = path.shape[0] - 1
-    early = np.inf  # the visits up to which steps are larger than alpha
-    if alpha > 0.0:
-        early = 1.0 - pace + pace / alpha
     target = -rows[path[plies]].top
     for ply in range(plies - 1, -1, -1):
         row, move = path[ply], moves_made[ply]
@@ -172,14 +169,14 @@ def learn(rows: Any, moves: Any, rule: Rule, game: Played, sides: int, result: i
         if sides >> (ply & 1) & 1:
             visits = moves[move].visits + 1
             value = moves[move].value
-            step = alpha if visits > early else pace / (pace - 1.0 + visits)
+            step = max(alpha, pace / (pace - 1.0 + visits))
             value += step * (target - value)
             moves[move].visits, moves[move].value = visits, value
             option = move - first
-            top, choice = rows[row].top, rows[row].choice
-            if value > top or (value == top and option < choice):
-                rows[row].top, rows[row].choice = value, option
-            elif value < top and option == choice:
+            top, best = rows[row].top, rows[row].best
+            if value > top or (value == top and option < best):
+                rows[row].top, rows[row].best = value, option
+            elif value < top and option == best:
                 find_top(rows, moves, row)
         if ply == 0:
             break

@@ -42,7 +42,7 @@ FEW_ROWS = 500
 KNOWN_SIZES = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977}
 """The numbers of positions, or of classes (``True``), where they are known without a state space."""
 
-linking = Kernel(link_rows, "table")
+linking = Kernel(link_rows, "the table's links")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Table:
     by row, then by cell. The rows below ``FIRST`` represent positions without a row.
 
     :ivar complete: whether all positions of the board have rows.
-    :ivar by_move: whether the method counts its experience by move, not by position.
+    :ivar by_move: whether the columns ``learned`` are columns of ``moves``, not of ``rows``.
     :ivar learned: the columns that files hold: a mean and the count that weights it, or a count.
     :ivar slots: the hash table of rows; for it and ``used`` see ``Growth``.
     """
@@ -131,7 +131,7 @@ class Table:
         return self._moves[: self.used[MOVES]]
 
     @property
-    def entries(self) -> NDArray[Any]:
+    def records(self) -> NDArray[Any]:
         """The records with the columns ``learned``: the moves or the rows."""
         return self.moves if self.by_move else self.rows
 
@@ -173,7 +173,7 @@ class Table:
         self.link()
 
     def include(self, positions: Positions) -> Int64s:
-        """Add rows for those of these distinct positions that have none; returns int64[k], all rows."""
+        """int64[k]: the rows of these distinct positions, added where there were none."""
         rows = self.find(positions)
         new = rows == OPEN
         if new.any():
@@ -189,7 +189,7 @@ class Table:
             rows[FIRST:] = self.include(other.positions(slice(FIRST, None)))
         return rows
 
-    def part(self, rows: Int64s) -> Self:
+    def subset(self, rows: Int64s) -> Self:
         """A table of only these rows (ascending) and the empty board's, without links."""
         rows = np.concatenate([np.arange(FIRST + 1), rows[rows > FIRST]])
         part = type(self)(self.rules, self.symmetric, self.row_columns, self.move_columns)
@@ -345,7 +345,7 @@ class Table:
         return np.where(rows == OPEN, unseen, rows)
 
     def rows_with(self, chosen: Bools) -> Int64s:
-        """int64[k]: the rows with a chosen entry, given bool[entries, …]; ascending."""
+        """int64[k]: the rows with a chosen record, given bool[records, …]; ascending."""
         if not self.by_move:
             return np.flatnonzero(chosen.reshape(len(chosen), -1).any(axis=1))
         rows = np.flatnonzero(self.rows["number"])
@@ -377,18 +377,6 @@ class Table:
     def all_positions(self, positions: Positions) -> Positions:
         """These positions, or in a table of classes all members of their classes."""
         return orbit(positions) if self.symmetric else positions
-
-
-def predecessors(positions: Positions) -> Positions:
-    """The open positions from which a move leads to one of these, in order."""
-    last = np.where(positions.movers > 0, positions.o, positions.x)
-    parts = [positions[:0]]
-    for cell in range(positions.rules.cells):
-        stone = ONE << np.uint64(cell)
-        here = last & stone != 0
-        parts.append(Positions(positions.rules, positions.x[here] & ~stone, positions.o[here] & ~stone))
-    earlier = Positions.concatenate(parts).distinct()
-    return earlier[~earlier.terminal]
 
 
 def chunks(rows: Int64s) -> Iterator[Int64s]:

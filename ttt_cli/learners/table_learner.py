@@ -107,9 +107,8 @@ class TableLearner(BatchLearner[AnyTable]):
         name = self.name if self.choice == "default" else f"{self.name}.{self.choice}"
         play_games = loop.game_loop(name, choose, learn, add, unseen, self.learns_resigned)
         exploration = self.exploration(table, batch.number)
-        path, moves_made = np.zeros((2, table.rules.cells + 1), np.uint32)
-        rule = self.rule(table)
-        play_games(*table.buffers, table.growth, rule, exploration, batch, (path, moves_made))
+        trail = tuple(np.zeros((2, table.rules.cells + 1), np.uint32))
+        play_games(*table.buffers, table.growth, self.rule(table), exploration, batch, trail)
 
     # ---- Merging ----
 
@@ -126,10 +125,10 @@ class TableLearner(BatchLearner[AnyTable]):
         if part.complete or not part.learned:
             return part
         count = part.learned[-1]
-        changed = part.entries[count].copy()
-        changed[: len(base.entries)] -= base.entries[count]
+        changed = part.records[count].copy()
+        changed[: len(base.records)] -= base.records[count]
         added = np.arange(len(base.rows), len(part.rows))
-        return part.part(np.union1d(part.rows_with(changed != 0), added))
+        return part.subset(np.union1d(part.rows_with(changed != 0), added))
 
     # ---- Files ----
 
@@ -149,11 +148,11 @@ class TableLearner(BatchLearner[AnyTable]):
                 learned = [table.rows[name][rows][at, slots] for name in table.learned]
             columns = [(column + 0).tolist() for column in learned]  # + 0: no -0.0
             values = columns[0] if len(columns) == 1 else map(list, zip(*columns, strict=True))
-            members = zip(map(names.__getitem__, slots.tolist()), values, strict=True)
+            pairs = zip(map(names.__getitem__, slots.tolist()), values, strict=True)
             lengths = np.bincount(at, minlength=len(rows))
             seen = lengths > 0
             for text, length in zip(table.positions(rows[seen]).texts(), lengths[seen].tolist(), strict=True):
-                yield text, dict(islice(members, length))
+                yield text, dict(islice(pairs, length))
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> AnyTable:
         table = self.empty(rules, symmetric)
@@ -193,7 +192,7 @@ class TableLearner(BatchLearner[AnyTable]):
         for column in (*table.row_columns, *table.move_columns):
             if column.span:
                 least, most = column.span
-                values = table.entries[column.name]
+                values = table.records[column.name]
                 if values.min(initial=most) >= least and values.max(initial=least) <= most:
                     continue  # found without a copy of a large table's size
                 rows = table.rows_with((values < least) | (values > most))
@@ -202,27 +201,26 @@ class TableLearner(BatchLearner[AnyTable]):
                     report(entry_error(text, fault))
 
     def size(self, table: AnyTable) -> tuple[int, int]:
-        learned = table.entries[table.learned[-1]] != 0
+        learned = table.records[table.learned[-1]] != 0
         return len(table.rows_with(learned)), int(np.count_nonzero(learned))
 
     def seen(self, table: AnyTable) -> Positions:
-        rows = table.rows_with(table.entries[table.learned[-1]] != 0)
+        rows = table.rows_with(table.records[table.learned[-1]] != 0)
         return table.all_positions(table.positions(rows))
 
 
 def _add_learned(merged: Table, merged_rows: Int64s, part: Table, part_rows: Int64s, base: Table) -> None:
     """Add what some rows of a part have learned since the base to the same rows of the merged table: counts,
     and values weighted by these."""
-    into, source = merged_rows, part_rows  # indices of entries
+    into, source = merged_rows, part_rows  # indices of records
     if part.by_move:
         into, source = merged.moves_of(merged_rows)[1], part.moves_of(part_rows)[1]
     *mean, count = part.learned
-    before, learned = merged.entries[count][into], part.entries[count][source]
-    in_base = into < len(base.entries)
+    before, learned = merged.records[count][into], part.records[count][source]
+    in_base = into < len(base.records)
     for counts in (before, learned):
-        counts[in_base] -= base.entries[count][into[in_base]]
+        counts[in_base] -= base.records[count][into[in_base]]
     for name in mean:
-        learned = np.maximum(learned, 0)
-        values = merged.entries[name]
-        values[into] = mean_of(values[into], before, part.entries[name][source], learned)
-    merged.entries[count][into] += learned
+        values = merged.records[name]
+        values[into] = mean_of(values[into], before, part.records[name][source], learned)
+    merged.records[count][into] += learned

@@ -42,7 +42,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.growth import DRAWN
 from ttt_cli.learners.loop import RARE, Chance, Chosen, Played, any_of
-from ttt_cli.learners.table import Column, Table, predecessors
+from ttt_cli.learners.table import Column, Table
 from ttt_cli.learners.table_learner import TableLearner
 
 HALF_WAY = 10_000.0
@@ -134,7 +134,7 @@ class Td(TableLearner[Table]):
         rows = table.rows_with(table.rows["visits"] != 0)
         positions = table.positions(rows)
         learned = table.rows["visits"][rows, 1 - positions.plies % 2] > 0  # by the side that moved there
-        return predecessors(table.all_positions(positions[learned]))
+        return table.all_positions(positions[learned]).predecessors()
 
     def in_own_units(self, table: Table, *, shared: bool) -> Table:
         """Chances to win, 1/2 if unknown, for both sides. Values that look like chances are kept; others, of

@@ -11,7 +11,6 @@ from typing import Any
 
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.learners.entries import alike
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.library import table_of
 from ttt_cli.store.runs import DECISIVE, Run, differences, digest_of
@@ -168,9 +167,21 @@ def _check_alike(one: Loaded, other: Loaded) -> None:
     learner = one.state.learner
     tables = (learner.to_entries(table_of(loaded)) for loaded in (one, other))
     for mine, theirs in zip_longest(*tables, fillvalue=()):
-        if not alike([*mine], [*theirs], TOLERANCE):
+        if not alike([*mine], [*theirs]):
             raise InvalidFileError(
                 f"{one.path} and {other.path} contradict each other: the same runs, but different entries",
                 where=f"position {min(entry[0] for entry in (mine, theirs) if entry)}",
                 hint="one of them was edited, or made by another version; merge the other one alone",
             )
+
+
+def alike(mine: Any, theirs: Any) -> bool:
+    """Whether two entries, or parts of entries, are equal, floats to within ``TOLERANCE``."""
+    if isinstance(mine, float) and isinstance(theirs, float):
+        return abs(mine - theirs) <= TOLERANCE
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        return mine.keys() == theirs.keys() and all(alike(mine[k], theirs[k]) for k in mine)
+    if isinstance(mine, list) and isinstance(theirs, list):
+        pairs = zip(mine, theirs, strict=False)
+        return len(mine) == len(theirs) and all(alike(*pair) for pair in pairs)
+    return bool(mine == theirs)

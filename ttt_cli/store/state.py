@@ -17,7 +17,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
-from ttt_cli.learners.table import predecessors
 from ttt_cli.store.curves import Point, from_record
 from ttt_cli.store.plays import FEW_BELOW_0, TIES, BreakingTies, PlayRule, policy_by, values_of_moves
 from ttt_cli.store.runs import Run
@@ -111,7 +110,7 @@ class State:
         if self.plays is None or self.learner.values_of == "moves":
             return self.learner.seen(self.table)
         valued = self.table.rows_with(self.table.rows["visits"] > 0)
-        earlier = predecessors(self.table.positions(valued))
+        earlier = self.table.positions(valued).predecessors()
         return earlier[self.policy.known(earlier)]
 
     @cached_property
